@@ -1,0 +1,159 @@
+"""Every task of a maintainer, one session each; it owns where things are installed and must not hold product logic.
+
+Most sessions share one environment, `.nox/dev-<Python>`, which holds only what the sessions run so far have needed:
+building the site never waits for the linters. What is installed is written beside it, so a session whose needs have
+not changed starts without asking pip.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["tests", "lint", "check"]
+
+ROOT = Path(__file__).parent
+SHARED = ROOT / ".nox" / f"dev-{sys.version_info.major}.{sys.version_info.minor}"
+PROJECT = nox.project.load_toml("pyproject.toml")
+GROUPS = ("test", "lint", "changelog")
+
+# A wheel is tried the way a newcomer would: each line is run in a fresh git repository.
+SMOKE = (
+    "orbit-registry --version",
+    "orbit init --yes",
+    "orbit adr add --title Keep-one-log",
+    "orbit learning add --summary The-parser-is-strict --path src/** --evidence file:README.md --yes",
+    "orbit check",
+    "orbit sync",
+    "orbit query 'SELECT id, status FROM records ORDER BY id' --format json",
+    "orbit site build --out site",
+)
+
+
+def fingerprint() -> str:
+    """Return a digest of everything in `pyproject.toml` that decides what an install brings."""
+    parts = [PROJECT["project"], PROJECT["build-system"], PROJECT["dependency-groups"], PROJECT["tool"]["hatch"]]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def environment(session: nox.Session, *needs: str) -> Path:
+    """Bring the shared environment up to `needs`, names of extras or dependency groups, and return its `bin`."""
+    stamp = SHARED / "installed.json"
+    installed = json.loads(stamp.read_text("utf-8")) if stamp.is_file() else {}
+    if installed.get("fingerprint") == fingerprint() and set(needs) <= set(installed["needs"]):
+        return SHARED / "bin"
+    python = SHARED / "bin" / "python"
+    if not python.exists():
+        session.run(sys.executable, "-m", "virtualenv", "--quiet", str(SHARED), external=True)
+    wanted = sorted({*needs, *installed.get("needs", ())})
+    extras = [need for need in wanted if need not in GROUPS]
+    groups = [need for need in wanted if need in GROUPS]
+    package = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
+    requirements = nox.project.dependency_groups(PROJECT, *groups) if groups else ()
+    session.run(str(python), "-m", "pip", "install", "--quiet", "--editable", package, *requirements, external=True)
+    stamp.write_text(json.dumps({"fingerprint": fingerprint(), "needs": wanted}), "utf-8")
+    return SHARED / "bin"
+
+
+def run(session: nox.Session, bin_folder: Path, program: str, *arguments: str) -> None:
+    """Run a program of the shared environment."""
+    session.run(str(bin_folder / program), *arguments, external=True)
+
+
+@nox.session(venv_backend="none")
+def tests(session: nox.Session) -> None:
+    """Run the tests; arguments go to pytest."""
+    run(session, environment(session, "site", "test"), "pytest", "-n", "auto", "--dist", "worksteal", *session.posargs)
+
+
+@nox.session(venv_backend="none")
+def lint(session: nox.Session) -> None:
+    """Check style, types, layers and spelling."""
+    tools = environment(session, "site", "test", "lint")
+    run(session, tools, "ruff", "check")
+    run(session, tools, "ruff", "format", "--check")
+    run(session, tools, "mypy")
+    run(session, tools, "lint-imports")
+    run(session, tools, "codespell")
+
+
+@nox.session(venv_backend="none")
+def check(session: nox.Session) -> None:
+    """Run the gate on our own records."""
+    run(session, environment(session), "orbit", "check", *session.posargs)
+
+
+@nox.session(name="build-site", venv_backend="none")
+def build_site(session: nox.Session) -> None:
+    """Build this repository's site into build/site."""
+    run(session, environment(session, "site"), "orbit", "site", "build", "--out", "build/site", *session.posargs)
+    session.log(f"The site is in {ROOT / 'build' / 'site'}; read it with: python3 -m nox -s serve-site")
+
+
+@nox.session(name="serve-site", venv_backend="none", default=False)
+def serve_site(session: nox.Session) -> None:
+    """Build the site and serve it on this machine, by default at http://127.0.0.1:8000/."""
+    tools = environment(session, "site")
+    run(session, tools, "orbit", "site", "build", "--out", "build/site")
+    port = session.posargs or ["8000"]
+    run(session, tools, "python", "-m", "http.server", "--bind", "127.0.0.1", "--directory", "build/site", *port)
+
+
+@nox.session(name="adr-add", venv_backend="none", default=False)
+def adr_add(session: nox.Session) -> None:
+    """Add a decision: nox -s adr-add -- --feature F --title T."""
+    run(session, environment(session), "orbit", "adr", "add", *session.posargs)
+
+
+@nox.session(venv_backend="none", default=False)
+def snapshot(session: nox.Session) -> None:
+    """Write the snapshot to build/snapshot.duckdb, or to the file given."""
+    tools = environment(session)
+    (ROOT / "build").mkdir(exist_ok=True)
+    run(session, tools, "orbit", "snapshot", "export", *(session.posargs or ["build/snapshot.duckdb"]))
+
+
+@nox.session(venv_backend="none", default=False)
+def bench(session: nox.Session) -> None:
+    """Measure, and write the figures to docs/benchmarks.md."""
+    run(session, environment(session, "site", "test"), "python", "-m", "tests.bench", *session.posargs)
+
+
+@nox.session(default=False)
+def build(session: nox.Session) -> None:
+    """Build the wheel and use it as a newcomer would, in a clean environment and a fresh repository."""
+    session.install("build")
+    dist, place = ROOT / "dist", Path(session.create_tmp())
+    for folder in (dist, place / "clean", place / "project"):
+        shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(dist))
+    (wheel,) = dist.glob("*.whl")
+    session.run(sys.executable, "-m", "virtualenv", "--quiet", str(place / "clean"), external=True)
+    tools = place / "clean" / "bin"
+    session.run(str(tools / "python"), "-m", "pip", "install", "--quiet", f"{wheel}[site]", external=True)
+    session.run("git", "init", "--quiet", str(place / "project"), external=True)
+    session.chdir(place / "project")
+    for line in SMOKE:
+        program, *arguments = shlex.split(line)
+        session.run(str(tools / program), *arguments, external=True)
+    pages = sorted((place / "project" / "site").rglob("*.html"))
+    if not pages:
+        session.error("the site that the wheel built has no page")
+    session.log(f"{wheel.name} works from a clean environment; its site has {len(pages)} pages")
+
+
+@nox.session(default=False)
+def minimums(session: nox.Session) -> None:
+    """Run the tests with the oldest direct dependencies that `pyproject.toml` admits."""
+    session.install("uv")
+    requirements = nox.project.dependency_groups(PROJECT, "test")
+    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "--editable", ".[site]", *requirements)
+    session.run("pytest", "-n", "auto", *session.posargs)

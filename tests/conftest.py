@@ -1,0 +1,110 @@
+"""What every test shares: a home of its own, no network, and real git repositories; no test data lives here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPORA = ROOT.parent / "shared" / "corpora"
+CLOSED_PROXY = "http://127.0.0.1:9"
+
+Git = Callable[..., str]
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Return the variables that keep a test, and the programs it starts, inside `home`."""
+    return {
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_DATA_HOME": str(home / ".local" / "share"),
+        "GIT_CONFIG_GLOBAL": str(home / ".gitconfig"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_AUTHOR_NAME": "Ada Example",
+        "GIT_AUTHOR_EMAIL": "ada@example.org",
+        "GIT_COMMITTER_NAME": "Ada Example",
+        "GIT_COMMITTER_EMAIL": "ada@example.org",
+        "ORBIT_ACTOR": "human",
+        "http_proxy": CLOSED_PROXY,
+        "https_proxy": CLOSED_PROXY,
+        "no_proxy": "127.0.0.1,localhost",
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+    }
+
+
+def _leaks(name: str) -> bool:
+    """Say whether a variable of the developer's shell would change what a test sees."""
+    pinned = name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_TERMINAL_"))
+    return name.startswith(("ORBIT_", "GIT_")) and not pinned
+
+
+@pytest.fixture(scope="session", autouse=True)
+def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Move the home to a temporary folder and let no connection leave this machine; yields that home."""
+    home = tmp_path_factory.mktemp("home")
+    (home / ".gitconfig").write_text("[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n", "utf-8")
+    connect = socket.socket.connect
+
+    def connect_here(self: socket.socket, address: object) -> None:
+        local = self.family == socket.AF_UNIX or (
+            isinstance(address, tuple) and address[0] in {"127.0.0.1", "::1", "localhost"}
+        )
+        if not local:
+            raise ConnectionRefusedError(f"a test tried to reach {address!r}")
+        connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if _leaks(name)]:
+            patch.delenv(name)
+        for name, value in _environment(home).items():
+            patch.setenv(name, value)
+        patch.setattr(socket.socket, "connect", connect_here)
+        yield home
+
+
+@pytest.fixture(scope="session")
+def git() -> Git:
+    """Run git in a folder, `git(repo, "log", "-1")`, and return what it printed."""
+
+    def run(folder: Path, *arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def _first_commit(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
+    """Make one repository with one commit, for `git_repo` to copy."""
+    repo = tmp_path_factory.mktemp("template") / "repo"
+    repo.mkdir()
+    git(repo, "init", "-q")
+    (repo / "README.md").write_text("# A project\n", "utf-8")
+    git(repo, "add", "README.md")
+    git(repo, "commit", "-q", "-m", "Start")
+    return repo
+
+
+@pytest.fixture
+def git_repo(_first_commit: Path, tmp_path: Path) -> Path:
+    """Return a real git repository of this test's own, with one commit on branch main."""
+    return Path(shutil.copytree(_first_commit, tmp_path / "repo"))
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """Return the folder of real collections, where it stands beside this checkout."""
+    if not CORPORA.is_dir():
+        pytest.skip("the shared corpora are not beside this checkout")
+    return CORPORA

@@ -1,0 +1,87 @@
+"""The house rules that a linter has no word for, held over every Python file of the repository."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [
+    ROOT / "noxfile.py",
+    *sorted(path for path in (ROOT / "tooling").rglob("*.py")),
+    *sorted(path for path in (ROOT / "tests").rglob("*.py") if not path.is_relative_to(ROOT / "tests" / "cases")),
+]
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
+
+each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield every function of a file, nested ones too."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+@each_source
+def test_a_file_fits_in_a_readers_head(path: Path) -> None:
+    """No file is longer than 400 lines."""
+    assert len(path.read_text("utf-8").splitlines()) <= LONGEST_FILE
+
+
+@each_source
+def test_a_function_fits_on_a_screen(path: Path) -> None:
+    """No function is longer than 60 lines."""
+    lengths = {node.name: (node.end_lineno or node.lineno) - node.lineno + 1 for node in functions(path)}
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
+
+
+@each_source
+def test_a_file_says_first_what_it_owns(path: Path) -> None:
+    """The first line of every file is its docstring."""
+    assert path.read_text("utf-8").startswith('"""')
+
+
+@each_source
+def test_types_are_mended_not_silenced(path: Path) -> None:
+    """No line tells the type checker to look away."""
+    silenced = "# type: " + "ignore"
+    assert [line for line in path.read_text("utf-8").splitlines() if silenced in line] == []
+
+
+@each_source
+def test_a_file_is_named_after_what_it_owns(path: Path) -> None:
+    """No module has a name that could hold anything."""
+    assert VAGUE_NAMES & set(path.relative_to(ROOT).with_suffix("").parts) == set()
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SOURCES if path.is_relative_to(ROOT / "tests")], ids=lambda path: path.name
+)
+def test_no_test_waits_for_a_clock(path: Path) -> None:
+    """A test waits for an event, never for a number of seconds."""
+    calls = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Call)]
+    assert [call.lineno for call in calls if ast.unparse(call.func) in {"time.sleep", "sleep"}] == []
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SOURCES if path.name.startswith("test_")], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_every_test_states_a_fact(path: Path) -> None:
+    """Every test has a docstring, which says what is true when it passes."""
+    tests = [node for node in functions(path) if node.name.startswith("test_")]
+    assert [node.name for node in tests if ast.get_docstring(node) is None] == []
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    """`import orbit_registry` loads that one module, so that the push client starts at the interpreter's own speed."""
+    program = "import sys; before = set(sys.modules); import orbit_registry; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["orbit_registry"]
