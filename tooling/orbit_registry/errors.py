@@ -1,0 +1,95 @@
+"""Every exception of the package, in one tree; nothing here knows what raised it.
+
+    OrbitError                     expected: one line and a hint, never a traceback
+    ├── UsageError                 the call was wrong (exit 2)
+    │   ├── WorkspaceNotFoundError no `.orbit/` here or above
+    │   ├── ForeignWorkspaceError  an `.orbit/` that another tool wrote
+    │   └── ConfigError            `.orbit/config.yaml` can't be used
+    ├── RecordNotFoundError        no record has that id
+    ├── AmbiguousIdError           several records answer to that id
+    ├── InvalidRecordError         the change would make a record invalid
+    ├── RefusedError               the change is valid in form but not allowed (transition, vote, trust)
+    ├── UnsafePathError            a path leads out of the root
+    ├── UnreadableFileError        a file is too large, not text, not there, not permitted
+    ├── WriteError                 the disk refused (full, read-only)
+    ├── LockTimeoutError           someone else is writing
+    ├── GitError                   git is missing or said no
+    └── SnapshotError              the snapshot can't be built or asked
+
+Problems in users' records are not exceptions but values: see `records.diagnostic`.
+"""
+
+from __future__ import annotations
+
+
+class OrbitError(Exception):
+    """An expected failure: what happened and where, with a hint that says what to do next."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(OrbitError):
+    """The call itself was wrong."""
+
+    exit_code = 2
+
+
+class WorkspaceNotFoundError(UsageError):
+    """There is no `.orbit/` in this folder or above it."""
+
+
+class ForeignWorkspaceError(UsageError):
+    """The `.orbit/` found was not written by this tool."""
+
+
+class ConfigError(UsageError):
+    """`.orbit/config.yaml` can't be used."""
+
+
+class RecordNotFoundError(OrbitError):
+    """No record has the id that was asked for."""
+
+
+class AmbiguousIdError(OrbitError):
+    """Several records answer to one id; `candidates` holds their ids."""
+
+    def __init__(self, message: str, *, candidates: tuple[str, ...], hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.candidates = candidates
+
+
+class InvalidRecordError(OrbitError):
+    """A change would make a record invalid; nothing was written."""
+
+
+class RefusedError(OrbitError):
+    """A change is well-formed but not allowed; nothing was written."""
+
+
+class UnsafePathError(OrbitError):
+    """A path leads out of the project's root."""
+
+
+class UnreadableFileError(OrbitError):
+    """A file can't be read: missing, too large, not UTF-8, not permitted."""
+
+
+class WriteError(OrbitError):
+    """The file system refused a write; the old content stands."""
+
+
+class LockTimeoutError(OrbitError):
+    """Another process holds the lock."""
+
+
+class GitError(OrbitError):
+    """Git is missing, or refused."""
+
+
+class SnapshotError(OrbitError):
+    """The snapshot can't be built or asked."""

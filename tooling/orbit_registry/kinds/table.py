@@ -1,0 +1,218 @@
+"""Owns the table of kinds: reads `kinds/<kind>/` folders into values; it never reads a record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from orbit_registry.errors import ConfigError
+from orbit_registry.kinds.schema import RecordSchema, compile_schema
+from orbit_registry.text.yaml import YamlProblemError, load
+
+Phase = Literal["pending", "live", "closed"]
+PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
+GATES = ("always", "scoped", "relevant_and_linked", "procedural")
+SHIPPED = Path(__file__).parent
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+_PREFIX = re.compile(r"[A-Z][A-Z0-9]*-\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One status of a kind: what the engine may do with records that have it, and where they can go from it."""
+
+    name: str
+    phase: Phase
+    pushed: bool
+    searched: bool
+    shown: bool
+    word: str
+    banner: str | None
+    to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of record, as its `kind.yaml` says."""
+
+    name: str
+    plural: str
+    prefix: str
+    label: str
+    labels: str
+    numbering: Literal["sequence", "code"]
+    headline: str
+    prose: str
+    """The field that holds the long text, or `document` where it stands in a document of its own."""
+    gate: str
+    initial: Mapping[str, str]
+    """The status a new record gets, by the role of its author (human or agent)."""
+    statuses: Mapping[str, Status]
+    brief: Mapping[str, int]
+    columns: tuple[str, ...]
+    verbs: Mapping[str, str]
+    """Verb → the status it sets."""
+    folder: Path
+    schema: RecordSchema = field(repr=False)
+
+    def status(self, name: str) -> Status:
+        """Return a status by name; one the table does not know counts as pending and hidden."""
+        known = self.statuses.get(name)
+        return known or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
+
+    def template(self, name: str = "new.md") -> str:
+        """Return the text of a template in the kind's folder."""
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    @property
+    def in_document(self) -> bool:
+        """Say whether the prose of this kind stands in a document that the record points at."""
+        return self.prose == "document"
+
+
+class KindTable:
+    """The kinds at hand, by name, by plural and by the prefix of their ids."""
+
+    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+        self._kinds = dict(kinds)
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._kinds.values())
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._kinds
+
+    def __getitem__(self, name: str) -> Kind:
+        try:
+            return self._kinds[name]
+        except KeyError:
+            raise ConfigError(f"there is no kind {name!r}", hint=f"known kinds: {', '.join(self._kinds)}") from None
+
+    def of_plural(self, plural: str) -> Kind | None:
+        """Return the kind whose folder under `.orbit/` has this name."""
+        return next((kind for kind in self if kind.plural == plural), None)
+
+    def of_id(self, record_id: str) -> Kind | None:
+        """Return the kind an id belongs to by its prefix; the longest prefix wins."""
+        fitting = [kind for kind in self if record_id.startswith(kind.prefix)]
+        return max(fitting, key=lambda kind: len(kind.prefix), default=None)
+
+
+@lru_cache(maxsize=8)
+def load_kinds(*more: Path) -> KindTable:
+    """Return the shipped kinds and those in the folders `more` (each holds one folder a kind).
+
+    Raises:
+        ConfigError: a folder is incomplete, contradicts itself, or takes a name or prefix that is taken.
+    """
+    kinds: dict[str, Kind] = {}
+    for parent in (SHIPPED, *more):
+        for file in sorted(parent.glob("*/kind.yaml")):
+            kind = _read_kind(file)
+            taken = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
+            taken += [other for other in kinds.values() if kind.plural == other.plural]
+            if taken:
+                raise ConfigError(f"{file}: {taken[0].name!r} already has that name, plural or prefix")
+            kinds[kind.name] = kind
+    return KindTable(kinds)
+
+
+def _read_kind(file: Path) -> Kind:
+    try:
+        data = load(file.read_text(encoding="utf-8"))
+    except YamlProblemError as error:
+        place = error.problem.position
+        raise ConfigError(f"{file}:{place.line if place else 1}: {error.problem.message}") from None
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror}") from None
+    if not isinstance(data, dict):
+        raise ConfigError(f"{file}: a kind is a mapping")
+    try:
+        return _kind_from(data, file.parent)
+    except KeyError as error:
+        raise ConfigError(f"{file}: `{error.args[0]}` is missing", hint="compare with a shipped kind.yaml") from None
+    except (TypeError, AttributeError) as error:
+        raise ConfigError(f"{file}: {error}", hint="compare with a shipped kind.yaml") from None
+
+
+def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
+    table = _mapping(data["statuses"], "statuses")
+    statuses = {name: _status_from(name, _mapping(entry, f"statuses.{name}")) for name, entry in table.items()}
+    initial = {role: str(status) for role, status in _mapping(data["initial"], "initial").items()}
+    verbs = {verb: str(status) for verb, status in _mapping(data.get("verbs", {}), "verbs").items()}
+    kind = Kind(
+        name=str(data["kind"]),
+        plural=str(data["plural"]),
+        prefix=str(data["prefix"]),
+        label=str(data["label"]),
+        labels=str(data["labels"]),
+        numbering="sequence" if data["numbering"] == "sequence" else "code",
+        headline=str(data["headline"]),
+        prose=str(data["prose"]),
+        gate=str(data["gate"]),
+        initial=initial,
+        statuses=statuses,
+        brief={key: int(str(number)) for key, number in _mapping(data["brief"], "brief").items()},
+        columns=_words(data["columns"]),
+        verbs=verbs,
+        folder=folder,
+        schema=compile_schema(folder / "schema.json", str(data["kind"]), tuple(statuses)),
+    )
+    _refuse_contradictions(kind, folder)
+    return kind
+
+
+def _status_from(name: str, data: Mapping[str, object]) -> Status:
+    phase = str(data["phase"])
+    if phase not in PHASES:
+        raise ConfigError(f"status {name!r} has phase {phase!r}", hint=f"phases: {', '.join(PHASES)}")
+    banner = data.get("banner")
+    return Status(
+        name=name,
+        phase=phase,
+        pushed=bool(data["pushed"]),
+        searched=bool(data["searched"]),
+        shown=bool(data["shown"]),
+        word=str(data["word"]),
+        banner=None if banner is None else str(banner),
+        to=_words(data["to"]),
+    )
+
+
+def _refuse_contradictions(kind: Kind, folder: Path) -> None:
+    wrong = []
+    if not _NAME.match(kind.name) or not _NAME.match(kind.plural):
+        wrong.append("`kind` and `plural` are lower-case words")
+    if not _PREFIX.match(kind.prefix):
+        wrong.append("`prefix` is capitals and a hyphen, as in `ADR-`")
+    if kind.gate not in GATES:
+        wrong.append(f"`gate` is one of {', '.join(GATES)}")
+    named = {
+        *kind.initial.values(),
+        *kind.verbs.values(),
+        *(to for status in kind.statuses.values() for to in status.to),
+    }
+    if unknown := sorted(named - set(kind.statuses)):
+        wrong.append(f"statuses that the table lacks are named: {', '.join(unknown)}")
+    if any(status.pushed and status.phase == "pending" for status in kind.statuses.values()):
+        wrong.append("a pending status is never pushed")
+    if kind.headline not in kind.schema.properties:
+        wrong.append(f"the schema has no field {kind.headline!r} to be the headline")
+    if wrong:
+        raise ConfigError(f"{folder / 'kind.yaml'}: {wrong[0]}")
+
+
+def _mapping(value: object, name: str) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"`{name}` in kind.yaml is not a mapping")
+    return value
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is not a list")
+    return tuple(str(word) for word in value)

@@ -1,0 +1,129 @@
+"""Owns the record: one file's facts as a value, whatever its kind; it never reads the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.kinds.table import Kind, Phase, Status
+from orbit_registry.records.ids import natural_key
+from orbit_registry.records.link import Link
+from orbit_registry.records.scope import Scope, scope_from
+from orbit_registry.records.vote import Vote
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The document that holds a record's prose."""
+
+    path: str
+    heading: str | None = None
+    format: str | None = None
+    authority: str = "record"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as its file states it; `data` is the whole mapping, valid by the kind's schema."""
+
+    kind: Kind
+    data: Mapping[str, object]
+    path: str
+    """The record's file, from the repository's root, with `/`."""
+    prose: str = ""
+    """The long text, wherever its one home is: a field, `body.md` or the document."""
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id people use."""
+        return str(self.data["id"])
+
+    @property
+    def uid(self) -> str:
+        """The random id that never changes."""
+        return str(self.data["uid"])
+
+    @property
+    def folder(self) -> str:
+        """The record's folder, from the repository's root."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def title(self) -> str:
+        """The one line that stands for the record: its kind's headline."""
+        return str(self.data.get(self.kind.headline) or self.data.get("title") or self.id)
+
+    @property
+    def status(self) -> Status:
+        """The status, with what its kind says of it."""
+        return self.kind.status(str(self.data["status"]))
+
+    @property
+    def phase(self) -> Phase:
+        """Whether the record waits, holds or is closed."""
+        return self.status.phase
+
+    @property
+    def scope(self) -> Scope:
+        """Where the record applies."""
+        value = self.data.get("scope")
+        return scope_from(value) if isinstance(value, Mapping) else Scope()
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links the file states; supersession is not among them."""
+        return tuple(Link(str(link["rel"]), str(link["to"])) for link in self._maps("links"))
+
+    @property
+    def evidence(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of kind and reference."""
+        return tuple((str(entry["kind"]), str(entry["reference"])) for entry in self._maps("evidence"))
+
+    @property
+    def source(self) -> Source | None:
+        """The document that holds the prose, where there is one."""
+        value = self.data.get("source")
+        if not isinstance(value, Mapping):
+            return None
+        heading, form = value.get("heading"), value.get("format")
+        return Source(
+            path=str(value["path"]),
+            heading=None if heading is None else str(heading),
+            format=None if form is None else str(form),
+            authority=str(value.get("authority", "record")),
+        )
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a field that is a list of texts; empty where it is absent."""
+        value = self.data.get(name)
+        return tuple(str(word) for word in value) if isinstance(value, list) else ()
+
+    def text(self, name: str) -> str | None:
+        """Return a field that is a text; None where it is absent."""
+        value = self.data.get(name)
+        return None if value is None else str(value)
+
+    @property
+    def supersedes(self) -> tuple[str, ...]:
+        """Ids of the records this one replaces."""
+        return self.words("supersedes")
+
+    @property
+    def superseded_by(self) -> tuple[str, ...]:
+        """Ids of the records that replace this one."""
+        return self.words("superseded_by")
+
+    @property
+    def legacy_ids(self) -> tuple[str, ...]:
+        """Earlier names of the record."""
+        return self.words("legacy_ids")
+
+    @property
+    def sort_key(self) -> tuple[str, int, str]:
+        """The order of lists: by kind's prefix, then number or code."""
+        return natural_key(self.id)
+
+    def _maps(self, name: str) -> Sequence[Mapping[str, object]]:
+        value = self.data.get(name)
+        return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else ()

@@ -1,0 +1,79 @@
+"""Owns a whole collection: order, look-up by any id, and the ids that several records share; it holds values only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
+from orbit_registry.records.record import Record
+
+
+class RecordSet:
+    """Records in the order of their ids; built once, never changed."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records = sorted(records, key=lambda record: (record.sort_key, record.path))
+        self._by_id: dict[str, list[Record]] = defaultdict(list)
+        self._by_legacy: dict[str, list[Record]] = defaultdict(list)
+        for record in self._records:
+            self._by_id[record.id].append(record)
+            for name in record.legacy_ids:
+                self._by_legacy[name].append(record)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __contains__(self, any_id: str) -> bool:
+        return bool(self.candidates(any_id))
+
+    def of_kind(self, name: str) -> list[Record]:
+        """Return the records of a kind, in order."""
+        return [record for record in self._records if record.kind.name == name]
+
+    def with_id(self, record_id: str) -> list[Record]:
+        """Return every record that has this very id; more than one is a collision."""
+        return list(self._by_id.get(record_id, ()))
+
+    def with_legacy_id(self, name: str) -> list[Record]:
+        """Return every record that once had this name."""
+        return list(self._by_legacy.get(name, ()))
+
+    def candidates(self, any_id: str) -> list[Record]:
+        """Return the records an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
+        found = self.with_id(any_id) or self.with_legacy_id(any_id)
+        if found or "/" in any_id:
+            return found
+        tails = {
+            record.uid: record
+            for name, held in self._by_legacy.items()
+            if name.rpartition("/")[2] == any_id
+            for record in held
+        }
+        return sorted(tails.values(), key=lambda record: record.sort_key)
+
+    def get(self, any_id: str) -> Record:
+        """Return the one record an id or legacy id means.
+
+        Raises:
+            RecordNotFoundError: nothing has that id.
+            AmbiguousIdError: several records have it; it lists them.
+        """
+        found = self.candidates(any_id)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise RecordNotFoundError(f"no record has the id {any_id!r}", hint="`orbit list` shows the ids there are")
+        ids = tuple(record.id for record in found)
+        listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in found)
+        raise AmbiguousIdError(
+            f"{any_id!r} means {len(found)} records:\n{listed}", candidates=ids, hint="name one by its own id"
+        )
+
+    @property
+    def collisions(self) -> dict[str, list[Record]]:
+        """Ids that more than one record has."""
+        return {record_id: held for record_id, held in self._by_id.items() if len(held) > 1}

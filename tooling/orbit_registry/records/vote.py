@@ -1,0 +1,71 @@
+"""Votes for a record and what they weigh; the file they stand in is read by `store.votes`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+HALF_LIFE_DAYS = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One vote: who, for which record, while doing which task, and when (UTC)."""
+
+    learning_id: str
+    voter_model: str
+    voted_at: datetime
+    task_id: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two votes the same one."""
+        return (self.learning_id, self.voter_model, self.task_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a record's votes come to."""
+
+    count: int
+    score: float
+    last: datetime | None
+
+
+def counted(votes: Iterable[Vote]) -> list[Vote]:
+    """Return one vote a key, the earliest, ordered by time and key."""
+    first: dict[tuple[str, str, str], Vote] = {}
+    for vote in votes:
+        held = first.get(vote.key)
+        if held is None or vote.voted_at < held.voted_at:
+            first[vote.key] = vote
+    return sorted(first.values(), key=lambda vote: (vote.voted_at, vote.key))
+
+
+def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIFE_DAYS) -> Tally:
+    """Return count, decayed score and last vote; a half-life of 0 makes the score the count."""
+    kept = counted(votes)
+    if half_life_days <= 0:
+        score = float(len(kept))
+    else:
+        score = math.fsum(2.0 ** (-((now - vote.voted_at).total_seconds() / 86400) / half_life_days) for vote in kept)
+    return Tally(len(kept), score, kept[-1].voted_at if kept else None)
+
+
+def moment(text: str) -> datetime:
+    """Return an RFC 3339 text as a time in UTC.
+
+    Raises:
+        ValueError: it is no such text, or has no zone.
+    """
+    value = datetime.fromisoformat(text)
+    if value.tzinfo is None:
+        raise ValueError("a time needs a zone")
+    return value.astimezone(UTC)
+
+
+def stamp(at: datetime) -> str:
+    """Return a time as records write it: UTC, whole seconds, `Z`."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

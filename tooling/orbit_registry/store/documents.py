@@ -1,0 +1,130 @@
+"""Finds and reads the documents that hold decisions; what a record and its document disagree on is for checks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
+
+LOG_NAME = "4_decisions.md"
+BODY = "body.md"
+UNREADABLE_DOCUMENT = "ORB108"
+_DIGITS = re.compile(r"\d+")
+_SKIPPED_FOLDERS = frozenset({".git", ".orbit", "node_modules", "_templates", "templates"})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document with decisions: its path from the root, its text, and the decisions in it."""
+
+    path: str
+    text: str
+    file: AdrFile
+
+    def entry(self, heading: str | None) -> AdrDocument | None:
+        """Return the decision that a record's `source.heading` names; the only one where it names none."""
+        entries = self.file.entries
+        if heading is None:
+            return entries[0] if len(entries) == 1 else None
+        by_number = [entry for entry in entries if entry.number is not None and _same_number(entry.number, heading)]
+        by_title = [entry for entry in entries if entry.title == heading]
+        found = by_number or by_title
+        return found[0] if found else (entries[0] if len(entries) == 1 and self.file.format == "file" else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The documents of a workspace, and the ones that can't be read."""
+
+    by_path: Mapping[str, Document]
+    problems: tuple[Diagnostic, ...] = ()
+
+    def of(self, record: Record) -> tuple[Document, AdrDocument] | None:
+        """Return the document and the entry that hold a record's prose."""
+        source = record.source
+        document = self.by_path.get(source.path) if source else None
+        entry = document.entry(source.heading) if document and source else None
+        return (document, entry) if document and entry else None
+
+
+def heading_of(entry: AdrDocument, format_name: str) -> str | None:
+    """Return what a record's `source.heading` says to find the entry again; None where a file holds one decision."""
+    if format_name != "log":
+        return None
+    if entry.number is None:
+        return entry.title
+    return entry.number if entry.number.upper().startswith("ADR") else f"ADR-{entry.number}"
+
+
+def read_documents(workspace: Workspace, records: RecordSet | Iterable[Record]) -> Documents:
+    """Return every document that a record names or that stands where decisions are written."""
+    paths = {record.source.path for record in records if record.source is not None}
+    paths |= set(decision_paths(workspace))
+    found: dict[str, Document] = {}
+    problems: list[Diagnostic] = []
+    for path in sorted(paths):
+        try:
+            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+        except OrbitError as error:
+            if (workspace.root / path).exists() or (workspace.root / path).is_symlink():
+                said = error.message.replace(f"{workspace.root}{os.sep}", "")
+                problems.append(Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, said, Location(path), error.hint))
+            continue
+        found[path] = Document(path, text, read_document(text, path))
+    return Documents(found, tuple(problems))
+
+
+def decision_paths(workspace: Workspace) -> Iterator[str]:
+    """Yield the documents where decisions are written: the folders of decision files, and the logs of the design."""
+    config = workspace.config
+    for folder in dict.fromkeys((config.adr.folder, *config.adr.folders)):
+        yield from (path for path in _markdown_below(workspace, folder))
+    for path in _markdown_below(workspace, config.design):
+        if path.rpartition("/")[2] == LOG_NAME:
+            yield path
+
+
+def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
+    top = workspace.root / folder
+    if top.is_symlink():
+        return
+    for parent, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        prefix = os.path.relpath(parent, workspace.root).replace(os.sep, "/")
+        for name in sorted(files):
+            if name.lower().endswith((".md", ".markdown")):
+                yield name if prefix == "." else f"{prefix}/{name}"
+
+
+def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:
+    """Return the record with its long text filled in from its one home."""
+    if not record.kind.in_document:
+        return record
+    found = documents.of(record)
+    if found is not None:
+        return replace(record, prose=entry_text(*found))
+    body = workspace.root / record.folder / BODY
+    try:
+        return replace(record, prose=read_text(body, limit=DOCUMENT_LIMIT)) if body.exists() else record
+    except OrbitError:
+        return record
+
+
+def entry_text(document: Document, entry: AdrDocument) -> str:
+    """Return a decision's prose: everything after its heading."""
+    start = entry.heading_span.end if entry.heading_span else entry.span.start
+    return document.text[start : entry.span.end].strip("\r\n")
+
+
+def _same_number(number: str, heading: str) -> bool:
+    left, right = _DIGITS.findall(number), _DIGITS.findall(heading)
+    return bool(left and right) and int(left[0]) == int(right[0])

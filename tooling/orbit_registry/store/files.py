@@ -1,0 +1,131 @@
+"""Owns reading and writing of single files: limits, paths that stay inside the root, atomic replacement."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from pathlib import Path, PurePosixPath
+
+from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
+
+RECORD_LIMIT = 1_000_000
+DOCUMENT_LIMIT = 5_000_000
+TEMPORARY = ".tmp-"
+
+
+def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
+    """Return a file's text, line endings as they stand.
+
+    Raises:
+        UnreadableFileError: it is missing, a symlink, no regular file, above `limit` bytes, not permitted or not UTF-8.
+    """
+    return decode(read_bytes(path, limit=limit), path)
+
+
+def read_bytes(path: Path, *, limit: int) -> bytes:
+    """Return a file's bytes; see `read_text` for what is refused."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise UnreadableFileError(f"{path} is not a regular file")
+            if found.st_size > limit:
+                raise UnreadableFileError(
+                    f"{path} has {found.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
+                )
+            return file.read(limit + 1)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnreadableFileError(f"{path} is a symbolic link", hint="put the file itself there") from None
+        raise UnreadableFileError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def decode(content: bytes, path: Path) -> str:
+    """Return bytes as text.
+
+    Raises:
+        UnreadableFileError: they are not UTF-8; the message names line and column.
+    """
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise UnreadableFileError(
+            f"{path}:{line}:{column}: not valid UTF-8 (byte 0x{content[error.start]:02x})",
+            hint="save the file as UTF-8",
+        ) from None
+
+
+def inside(root: Path, relative: str) -> Path:
+    """Return the path of a file named from the root.
+
+    Raises:
+        UnsafePathError: the name is absolute, leads upwards, or passes through a symbolic link.
+    """
+    pure = PurePosixPath(relative)
+    if not relative or "\x00" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
+        raise UnsafePathError(f"{relative!r} does not stay inside the project", hint="name it from the project's root")
+    path = root
+    for part in pure.parts:
+        path = path / part
+        if path.is_symlink():
+            raise UnsafePathError(f"{relative!r} passes through a symbolic link at {path.relative_to(root)}")
+    return path
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the folder.
+
+    Raises:
+        WriteError: the file system refused; the old file stands and no temporary file is left.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise write_error(path, error) from None
+
+
+def write_error(path: Path, error: OSError) -> WriteError:
+    """Return what to tell someone whose disk refused a write."""
+    hints = {
+        errno.ENOSPC: "free some space, then run the command again",
+        errno.EDQUOT: "free some space, then run the command again",
+        errno.EROFS: "the file system is read-only; work in a writable checkout",
+        errno.EACCES: "check the owner and the permissions of the folder",
+        errno.EPERM: "check the owner and the permissions of the folder",
+        errno.ENOTDIR: "a file stands where a folder is needed",
+    }
+    said = (error.strerror or str(error)).lower()
+    return WriteError(f"can't write {path}: {said}; nothing was changed", hint=hints.get(error.errno or 0))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in a folder last through a crash; a system without folder handles is let be."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _umask() -> int:
+    """Return the process's umask; reading it means setting it, so it is put back at once."""
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,0 +1,136 @@
+"""Owns every call of git; answers None or empty where there is no repository, and never prompts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from orbit_registry.errors import GitError
+
+_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+TIMEOUT_SECONDS = 120
+
+
+class Git:
+    """The repository around a folder, if there is one; read-only questions unless a method says otherwise."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> bytes:
+        """Return what `git arguments` prints.
+
+        Raises:
+            GitError: git is missing or exits with an error and `check` is set.
+        """
+        try:
+            done = subprocess.run(
+                ["git", "-c", "core.quotepath=off", *arguments],
+                cwd=self.folder,
+                input=stdin,
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                env={**os.environ, **_ENVIRONMENT},
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise GitError("git is not installed", hint="install git 2.20 or newer") from None
+        except subprocess.TimeoutExpired:
+            raise GitError(f"git {arguments[0]} took more than {TIMEOUT_SECONDS} s") from None
+        if check and done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise GitError(f"git {arguments[0]}: {said[-1] if said else f'exit {done.returncode}'}")
+        return done.stdout if not done.returncode else b""
+
+    def ask(self, *arguments: str) -> str | None:
+        """Return the first answer of git, or None where it has none."""
+        try:
+            answer = self.run(*arguments, check=False).decode("utf-8", "replace").strip()
+        except GitError:
+            return None
+        return answer or None
+
+    @cached_property
+    def top(self) -> Path | None:
+        """The work tree's root, or None outside a repository."""
+        answer = self.ask("rev-parse", "--show-toplevel")
+        return Path(answer) if answer else None
+
+    @cached_property
+    def common_dir(self) -> Path | None:
+        """The folder that all work trees of the repository share, or None outside a repository."""
+        answer = self.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return Path(answer) if answer else None
+
+    @property
+    def is_shallow(self) -> bool:
+        """Say whether the history is cut off."""
+        return self.ask("rev-parse", "--is-shallow-repository") == "true"
+
+    def head(self) -> str | None:
+        """Return the commit checked out, or None before the first one."""
+        return self.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+
+    def commit(self, revision: str) -> str | None:
+        """Return the commit a revision names, or None."""
+        return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+
+    def merge_base(self, revision: str) -> str | None:
+        """Return where HEAD left a revision, or None where the history at hand does not reach it."""
+        return self.ask("merge-base", "HEAD", revision)
+
+    def default_branch(self) -> str | None:
+        """Return the branch that others merge into, as a revision that exists here."""
+        named = self.ask("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
+        for candidate in (
+            named,
+            "refs/remotes/origin/main",
+            "refs/remotes/origin/master",
+            "refs/heads/main",
+            "refs/heads/master",
+        ):
+            if candidate and self.commit(candidate):
+                return candidate
+        return None
+
+    def tracked(self) -> list[str] | None:
+        """Return the tracked files below the folder, from it, sorted; None outside a repository."""
+        if self.top is None:
+            return None
+        return sorted(
+            name for name in self.run("ls-files", "-z").decode("utf-8", "surrogateescape").split("\0") if name
+        )
+
+    def changed_since(self, revision: str) -> set[str]:
+        """Return paths, from the folder, that differ between a commit and the work tree, untracked ones among them."""
+        changed = self.run("diff", "--name-only", "-z", "--no-renames", "--relative", revision, "--")
+        new = self.run("ls-files", "-z", "--others", "--exclude-standard")
+        names = (changed + new).decode("utf-8", "surrogateescape").split("\0")
+        return {name for name in names if name}
+
+    def read(self, revision: str, path: str) -> bytes | None:
+        """Return a file's bytes at a revision; the path is from the folder; None where it has none."""
+        prefix = self.ask("rev-parse", "--show-prefix") or ""
+        found = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}:{prefix}{path}")
+        return self.run("cat-file", "blob", found) if found else None
+
+    def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
+        """Return, for each revision, the names directly in a folder (a path from the root)."""
+        asked = "".join(f"{revision}:{folder}\n" for revision in revisions).encode()
+        answers = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked).decode().splitlines()
+        trees = [answer[5:] if answer.startswith("tree ") else "" for answer in answers]
+        listed = {tree: self._tree_names(tree) for tree in dict.fromkeys(trees) if tree}
+        return {revision: listed.get(tree, []) for revision, tree in zip(revisions, trees, strict=True)}
+
+    def _tree_names(self, tree: str) -> list[str]:
+        names = self.run("ls-tree", "--name-only", "-z", tree).decode("utf-8", "replace").split("\0")
+        return [name for name in names if name]
+
+    def refs(self) -> list[str]:
+        """Return every local and remote-tracking branch and tag."""
+        listed = self.ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
+        return listed.splitlines() if listed else []

@@ -1,0 +1,56 @@
+"""Owns locks between processes and who holds them; the only importer of filelock."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from orbit_registry.errors import LockTimeoutError
+from orbit_registry.store.files import write_error
+
+WAIT_SECONDS = 30.0
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
+    """Hold the lock file at `path`; its holder is written beside it, for those who wait.
+
+    The operating system frees the lock when its process ends, however it ends.
+
+    Raises:
+        LockTimeoutError: another process held it for `wait` seconds; the message names it.
+        WriteError: the lock file can't be made.
+    """
+    seconds = float(os.environ.get("ORBIT_LOCK_WAIT_SECONDS", WAIT_SECONDS)) if wait is None else wait
+    holder = path.with_suffix(".holder")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path, timeout=seconds)
+        lock.acquire()
+    except Timeout:
+        raise LockTimeoutError(
+            f"{_holder(holder)} holds {path}; waited {seconds:g} s",
+            hint="wait for it to end; the lock is freed when that process ends",
+        ) from None
+    except OSError as error:
+        raise write_error(path, error) from None
+    try:
+        with contextlib.suppress(OSError):
+            holder.write_text(json.dumps({"pid": os.getpid(), "command": " ".join(sys.argv)[:200]}), encoding="utf-8")
+        yield
+    finally:
+        lock.release()
+
+
+def _holder(path: Path) -> str:
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {int(said['pid'])} ({str(said['command'])[:200]})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

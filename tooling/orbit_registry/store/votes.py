@@ -1,0 +1,108 @@
+"""Owns `votes.jsonl`: one line a vote, appended under a lock and never rewritten; weighing is `records.vote`'s."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.vote import Vote, moment, stamp
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text, write_error
+from orbit_registry.store.lock import locked
+from orbit_registry.text.position import Position
+
+BROKEN = "ORB107"
+NAME = "votes.jsonl"
+FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
+AHEAD = timedelta(days=1)
+
+
+def read_votes(root: Path, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:
+    """Return a record's votes as they stand in the file, and the lines that are none."""
+    try:
+        text = read_text(inside(root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError as error:
+        return [], [Diagnostic(BROKEN, Severity.ERROR, error.message, Location(path), error.hint, record_id)]
+    return parse_votes(text, path, record_id, now)
+
+
+def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:
+    """Return the votes in a text; a line that is none is reported and skipped, never hides the others."""
+    votes: list[Vote] = []
+    problems: list[Diagnostic] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        vote = _vote_in(line)
+        if isinstance(vote, str):
+            problem = vote
+        elif vote.learning_id != record_id:
+            problem = f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
+        elif vote.voted_at > now + AHEAD:
+            problem = f"the vote is dated {stamp(vote.voted_at)}, in the future; it is not counted"
+        else:
+            votes.append(vote)
+            continue
+        hint = "remove the line; a vote given again is counted once"
+        where = Location(path, Position(number))
+        problems.append(Diagnostic(BROKEN, Severity.WARNING, problem, where, hint, record_id))
+    return votes, problems
+
+
+def _vote_in(line: str) -> Vote | str:
+    """Return the vote a line holds, or why it holds none."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return "the line is torn or not JSON; it is skipped"
+    if not isinstance(row, dict) or set(row) != set(FIELDS):
+        return f"a vote has exactly the fields {', '.join(FIELDS)}"
+    if not all(isinstance(row[name], str) and row[name].strip() for name in FIELDS):
+        return "each field of a vote is a text that is not empty"
+    try:
+        at = moment(row["voted_at"])
+    except ValueError:
+        return f"voted_at is {row['voted_at']!r}, not a time such as 2026-05-17T12:00:00Z"
+    return Vote(row["learning_id"], row["voter_model"], at, row["task_id"])
+
+
+def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> bool:
+    """Add a vote to a record's file; False where its key is there already.
+
+    One `write` of one line under the lock; a file that does not end in a line break gets one first, so that a line
+    torn by a crash takes no other with it.
+
+    Raises:
+        RefusedError: the vote has no task or no voter.
+        WriteError: the disk refused.
+    """
+    if not vote.task_id.strip() or not vote.voter_model.strip():
+        raise RefusedError("a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`")
+    path = folder / NAME
+    row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, stamp(vote.voted_at), vote.task_id), strict=True))
+    line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    with locked(lock):
+        present = {one.key for one in held}
+        if path.exists():
+            now = datetime.now(UTC)
+            present |= {
+                one.key for one in parse_votes(read_text(path, limit=DOCUMENT_LIMIT), "", vote.learning_id, now)[0]
+            }
+        if vote.key in present:
+            return False
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+            try:
+                size = os.fstat(handle).st_size
+                torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+                os.write(handle, b"\n" + line if torn else line)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise write_error(path, error) from None
+    return True

@@ -1,0 +1,106 @@
+"""Finds the workspace around a folder and names every path in it once; it reads no record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from orbit_registry.errors import ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.kinds.table import Kind, KindTable, load_kinds
+from orbit_registry.store.config import IMPORT_HINT, Config, read_config
+from orbit_registry.store.git import Git
+
+ORBIT = ".orbit"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A repository with an `.orbit/`: where things stand, how it is configured, which kinds it has."""
+
+    root: Path
+    config: Config = field(repr=False)
+    kinds: KindTable = field(repr=False)
+
+    @property
+    def orbit(self) -> Path:
+        """The folder of records."""
+        return self.root / ORBIT
+
+    @property
+    def state(self) -> Path:
+        """What is derived or local; git ignores it."""
+        return self.orbit / "state"
+
+    @property
+    def cache(self) -> Path:
+        """What may be deleted at any time."""
+        return self.state / "cache"
+
+    @property
+    def journal(self) -> Path:
+        """Steps that were begun."""
+        return self.state / "journal"
+
+    @property
+    def inbox(self) -> Path:
+        """Records waiting for review."""
+        return self.state / "inbox" if self.config.inbox == "local" else self.orbit / "inbox"
+
+    @property
+    def baseline(self) -> Path:
+        """Findings that were there at adoption."""
+        return self.orbit / "baseline.yaml"
+
+    @property
+    def lock(self) -> Path:
+        """The lock that every writer holds."""
+        return self.state / "write.lock"
+
+    @property
+    def name(self) -> str:
+        """The project's name."""
+        return self.config.project or self.root.name
+
+    @cached_property
+    def git(self) -> Git:
+        """The repository around the root."""
+        return Git(self.root)
+
+    def folder_of(self, kind: Kind, *, pending: bool = False) -> Path:
+        """Return the folder that holds a kind's records."""
+        return (self.inbox if pending else self.orbit) / kind.plural
+
+    def relative(self, path: Path) -> str:
+        """Return a path as records and diagnostics write it: from the root, with `/`."""
+        return path.relative_to(self.root).as_posix()
+
+
+def find_workspace(start: Path) -> Workspace:
+    """Return the workspace of the nearest folder at or above `start` that has an `.orbit/`.
+
+    Raises:
+        WorkspaceNotFoundError: there is none, or `.orbit` is a file.
+        ForeignWorkspaceError: another tool wrote it.
+        ConfigError: its configuration can't be used.
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        orbit = folder / ORBIT
+        if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
+            raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init`")
+        if orbit.is_dir():
+            return open_workspace(folder)
+        if (folder / ".git").exists():
+            break
+    raise WorkspaceNotFoundError(f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first")
+
+
+def open_workspace(root: Path) -> Workspace:
+    """Return the workspace whose root is known; see `find_workspace` for what is raised."""
+    orbit = root / ORBIT
+    config_file = orbit / "config.yaml"
+    if not config_file.exists():
+        raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=f"run `orbit init`, or, where {IMPORT_HINT}")
+    own = orbit / "kinds"
+    return Workspace(root, read_config(config_file), load_kinds(*([own] if own.is_dir() else [])))

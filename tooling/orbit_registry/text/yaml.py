@@ -1,0 +1,246 @@
+"""Owns reading and writing YAML: strict fast reads, positions, new text; edits are `yaml_edit`'s; it opens no file.
+
+The fast reader (`load`) says what a text means; the composing reader is asked only where a problem or an edit
+needs positions, because it is about a hundred times slower. Source of the figures: `docs/benchmarks.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import ryaml
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from orbit_registry.text.position import Position, Problem, position_at
+
+Pointer = tuple[str | int, ...]
+"""The way to a value: mapping keys and list indexes, from the root."""
+
+MALFORMED = "ORB102"
+_SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
+_PLACE = re.compile(r" at line (\d+) column (\d+)")
+_PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./()+@~\- ]*\Z")
+_RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+class YamlProblemError(ValueError):
+    """A text is not the YAML we accept; `problem` says what and where."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def load(text: str) -> object:
+    """Return the value of a YAML text.
+
+    Refuses duplicate keys, several documents, alias bombs, tags and `<<`. Dates stay strings.
+
+    Raises:
+        YamlProblemError: with the position, where the parser knows it.
+    """
+    if text.startswith("\ufeff"):
+        text = text[1:]
+    if _SUSPECT.search(text):
+        _refuse_tags(text)
+    try:
+        value: object = ryaml.loads(text)
+    except ValueError as error:
+        raise YamlProblemError(_explain(text, str(error))) from None
+    return value
+
+
+def _refuse_tags(text: str) -> None:
+    """Raise when the text really uses a tag or a merge key, and not just the characters of one."""
+    root = compose(text)
+    for node in _walk(root) if root is not None else ():
+        if isinstance(node, MappingNode):
+            for key, _ in node.value:
+                if isinstance(key, ScalarNode) and key.value == "<<" and key.style is None:
+                    raise YamlProblemError(_problem_at(key, "merge keys (`<<`) are not accepted", "write the keys out"))
+        tag = text[node.start_mark.index : node.start_mark.index + 1]
+        if tag == "!":
+            raise YamlProblemError(
+                _problem_at(node, "YAML tags are not accepted", "remove the tag, or quote the value")
+            )
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    """Yield the node and all below it, each shared node once."""
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if isinstance(current, MappingNode):
+            stack += (part for pair in reversed(current.value) for part in reversed(pair))
+        elif isinstance(current, SequenceNode):
+            stack += reversed(current.value)
+
+
+def _problem_at(node: Node, message: str, hint: str | None) -> Problem:
+    mark = node.start_mark
+    return Problem(MALFORMED, message, Position(mark.line + 1, mark.column + 1), hint)
+
+
+def _explain(text: str, message: str) -> Problem:
+    """Turn the fast reader's words into a problem with a position."""
+    hint = "check indentation, quotes and brackets near that place"
+    if "duplicate entry" in message:
+        return _explain_duplicate(text, message)
+    if "more than one document" in message:
+        return Problem(MALFORMED, "more than one YAML document in the file", _second_document(text), "keep one")
+    if "repetition limit" in message:
+        return Problem(
+            MALFORMED, "aliases expand without bound", Position(1), "write the values out instead of aliases"
+        )
+    if "recursion limit" in message:
+        return Problem(MALFORMED, "nested too deeply", Position(1), "flatten the structure")
+    place = _PLACE.search(message)
+    position = Position(int(place[1]), int(place[2])) if place else _slow_position(text)
+    said = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
+    return Problem(MALFORMED, f"not valid YAML: {said}", position, hint)
+
+
+def _explain_duplicate(text: str, message: str) -> Problem:
+    named = re.search(r'key "(.*)"', message)
+    key = named[1] if named else ""
+    try:
+        root = compose(text)
+    except YamlProblemError as error:
+        return error.problem
+    for node in _walk(root) if root is not None else ():
+        if isinstance(node, MappingNode):
+            places = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
+            if len(places) > 1:
+                return _problem_at(places[1], f"the key `{places[1].value}` stands here twice", "keep one of the two")
+    return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), "keep one of the two")
+
+
+def _second_document(text: str) -> Position:
+    marks = [found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", text)]
+    return position_at(text, marks[-1]) if marks else Position(1)
+
+
+def _slow_position(text: str) -> Position:
+    try:
+        compose(text)
+    except YamlProblemError as error:
+        return error.problem.position or Position(1)
+    return Position(1)
+
+
+def compose(text: str) -> Node | None:
+    """Return the node tree of a text, whose marks give the place of each value; None for an empty text."""
+    reader = YAML(typ="safe", pure=True)
+    reader.allow_duplicate_keys = True
+    try:
+        node: Node | None = reader.compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
+        raise YamlProblemError(Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", place)) from None
+    except (YAMLError, RecursionError, ValueError) as error:
+        said = str(error).splitlines()[0] if str(error) else "nested too deeply"
+        raise YamlProblemError(Problem(MALFORMED, f"not valid YAML: {said}", Position(1))) from None
+    return node
+
+
+def locate(text: str, pointer: Sequence[str | int]) -> Position:
+    """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
+
+    A pointer that leads nowhere gives the place of the deepest part that exists.
+    """
+    try:
+        node = compose(text)
+    except YamlProblemError as error:
+        return error.problem.position or Position(1)
+    found = node
+    for step in pointer:
+        if isinstance(node, MappingNode):
+            pair = next(((k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == str(step)), None)
+            if pair is None:
+                break
+            found, node = pair
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+            found = node = node.value[step]
+        else:
+            break
+    return Position(found.start_mark.line + 1, found.start_mark.column + 1) if found is not None else Position(1)
+
+
+def scalar(value: object, indent: int = 0) -> str:
+    """Return a value as YAML after `key: ` or `- ` at `indent` spaces; several lines become a literal block."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return json.dumps(value)
+    text = str(value)
+    if "\n" in text and _block_safe(text):
+        return _block(text, indent)
+    bare = _PLAIN.match(text) and text.strip() == text and text.lower() not in _RESERVED
+    return text if bare and not text.startswith(("./", "...")) else double_quoted(text)
+
+
+def double_quoted(text: str) -> str:
+    """Return a text in double quotes, with what doesn't print escaped."""
+    escaped = json.dumps(text, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
+
+
+def _block_safe(text: str) -> bool:
+    """Say whether a literal block reads back as the same text."""
+    lines = text.split("\n")
+    if not text.strip() or lines[0].startswith((" ", "\t")) or not lines[0] or "\r" in text or "\t" in text:
+        return False
+    return _UNPRINTABLE.search(text) is None and not any(line != "" and not line.strip() for line in lines)
+
+
+def _block(text: str, indent: int) -> str:
+    body = text.rstrip("\n")
+    trailing = len(text) - len(body)
+    style = {0: "|-", 1: "|"}.get(trailing, "|+")
+    lines = body.split("\n") + [""] * max(0, trailing - 1)
+    pad = " " * (indent + 2)
+    return style + "".join(f"\n{pad}{line}" if line else "\n" for line in lines)
+
+
+def dump(data: Mapping[str, object], *, comment: str | None = None) -> str:
+    """Return a mapping as a new YAML text in block style, keys in their order, with an optional first-line comment."""
+    head = f"# {comment}\n" if comment else ""
+    return head + "".join(f"{line}\n" for line in entry_lines(data, 0))
+
+
+def entry_lines(data: Mapping[str, object], indent: int) -> Iterator[str]:
+    """Yield the lines of a mapping in block style at `indent`."""
+    for key, value in data.items():
+        yield f"{' ' * indent}{scalar(key)}:{after_key(value, indent)}"
+
+
+def after_key(value: object, indent: int) -> str:
+    """Return what follows `key:`, with its leading space or line break."""
+    if isinstance(value, Mapping):
+        return "".join(f"\n{line}" for line in entry_lines(value, indent + 2)) if value else " {}"
+    if isinstance(value, (list, tuple)):
+        return "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value) if value else " []"
+    return f" {scalar(value, indent)}"
+
+
+def list_item(value: object, indent: int) -> str:
+    """Return `- value` for a list whose dash stands at `indent`."""
+    if isinstance(value, Mapping) and value:
+        lines = "\n".join(entry_lines(value, indent + 2))
+        return "- " + lines.lstrip()
+    if isinstance(value, (list, tuple)) and value:
+        return "-" + "".join(f"\n{' ' * (indent + 2)}{list_item(entry, indent + 2)}" for entry in value)
+    return "-" + after_key(value, indent)
