@@ -1,0 +1,288 @@
+"""The scope globs: the vectors of tests/cases/globs.yaml, and what holds for every glob."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from orbit_registry.text.globs import (
+    MAX_PATH,
+    Glob,
+    GlobIndex,
+    anchors,
+    match_any,
+    matches,
+    parse_glob,
+    probes,
+    to_regex,
+)
+from orbit_registry.text.position import Position, Problem
+from orbit_registry.text.yaml import load
+
+ROOT = Path(__file__).resolve().parents[3]
+CORPUS = ROOT.parent / "shared" / "corpora" / "orbit-2026-07"
+VECTORS: Any = load((ROOT / "tests" / "cases" / "globs.yaml").read_text("utf-8"))
+
+
+def parsed(text: str) -> Glob:
+    """Return the glob of a text that is known to be one."""
+    glob = parse_glob(text)
+    assert isinstance(glob, Glob), glob
+    return glob
+
+
+# Small alphabets, so that globs and paths meet.
+PIECES = st.sampled_from(
+    ["a", "b", "ab", ".", ".rs", "*", "**", "?", "/", "/**/", "/**", "[ab]", "[!a]", "[.-0]", "{a,b}", "{a/b,.rs,*}"]
+)
+GLOBS = (
+    st.lists(PIECES, min_size=1, max_size=7).map("".join).map(parse_glob).filter(lambda glob: isinstance(glob, Glob))
+)
+PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), max_size=8).map("".join)
+
+
+def test_there_are_many_vectors() -> None:
+    """The vector file holds at least 150 cases of glob, path and answer, and both answers are common."""
+    answers = [answer for _, _, answer in VECTORS["cases"]]
+    assert len(answers) >= 150
+    assert min(answers.count(True), answers.count(False)) > 60
+
+
+@pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
+def test_vector(text: str, path: str, expected: bool) -> None:
+    """The matcher, the regular expression in Python and the index give the answer of the vector."""
+    glob = parsed(text)
+    assert matches(glob, path) is expected
+    assert (re.fullmatch(to_regex(glob), path) is not None) is expected
+    assert GlobIndex([("key", [glob])]).match(path) == ([("key", text)] if expected else [])
+
+
+def test_vectors_in_sql() -> None:
+    """DuckDB runs the regular expression of every vector and finds the same answers."""
+    rows = [(to_regex(parsed(text)), path, expected) for text, path, expected in VECTORS["cases"]]
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE vectors (regex VARCHAR, path VARCHAR, expected BOOLEAN)")
+        connection.executemany("INSERT INTO vectors VALUES (?, ?, ?)", rows)
+        wrong = connection.execute(
+            "SELECT regex, path, expected FROM vectors WHERE regexp_full_match(path, regex) IS DISTINCT FROM expected"
+        ).fetchall()
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("texts", "path", "expected"), VECTORS["scopes"])
+def test_scope_vector(texts: list[str], path: str, expected: str | None) -> None:
+    """A scope matches where one of its globs does and none excludes; the first matching glob is named."""
+    globs = [parsed(text) for text in texts]
+    assert match_any(globs, path) == expected
+    assert GlobIndex([("key", globs)]).match(path) == ([] if expected is None else [("key", expected)])
+
+
+@pytest.mark.parametrize(("text", "column", "words"), VECTORS["invalid"])
+def test_invalid_vector(text: str, column: int, words: str) -> None:
+    """A text that is no glob gives a problem that says what is wrong, where, and what to write."""
+    problem = parse_glob(text)
+    assert isinstance(problem, Problem)
+    assert problem.position == Position(1, column)
+    assert words in problem.message
+    assert problem.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 1025, "{" * 1000, "{,a}" * 250, "[" * 1000, "{a,b}" * 200, "a**" * 340, "x{" + "a," * 400 + "}", "}" * 999],
+)
+def test_hostile_text_is_refused(text: str) -> None:
+    """A text that is too long, nests without end or stands for too many globs is a problem, not work."""
+    assert isinstance(parse_glob(text), Problem)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_glob_or_a_problem(text: str) -> None:
+    """No text raises; a glob keeps its text."""
+    result = parse_glob(text)
+    assert isinstance(result, Problem) or result.text == text
+
+
+@given(GLOBS, PATHS)
+@example(parse_glob("**/*/a**"), "a/a")
+def test_the_regular_expression_agrees(glob: Glob, path: str) -> None:
+    """`to_regex` in `re.fullmatch` says what `matches` says."""
+    assert matches(glob, path) == (re.fullmatch(to_regex(glob), path) is not None)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.lists(st.tuples(GLOBS, st.booleans()), max_size=4)), max_size=6), PATHS)
+def test_the_index_agrees(items: list[tuple[int, list[tuple[Glob, bool]]]], path: str) -> None:
+    """`GlobIndex` finds what asking every scope finds, in the same order, also when keys repeat."""
+    scopes = [
+        (key, [parsed("!" + glob.text) if exclude and glob.text[0] != "!" else glob for glob, exclude in globs])
+        for key, globs in items
+    ]
+    asked = [(key, match_any(globs, path)) for key, globs in scopes]
+    assert GlobIndex(scopes).match(path) == [(key, text) for key, text in asked if text is not None]
+
+
+@given(GLOBS, PATHS)
+def test_anchors_are_necessary(glob: Glob, path: str) -> None:
+    """A path that matches has the anchor of an alternative; one that has a deciding anchor matches."""
+    keys = set(probes(path))
+    held = [anchor for anchor in anchors(glob) if anchor.key in keys]
+    if matches(glob, path):
+        assert held
+    if any(anchor.decides for anchor in held):
+        assert matches(glob, path)
+
+
+@given(GLOBS)
+def test_alternatives_are_globs(glob: Glob) -> None:
+    """The canonical text of an alternative is a glob that stands for that alternative alone."""
+    for alternative in glob.alternatives:
+        assert parsed(alternative.text).alternatives == (alternative,)
+
+
+@given(GLOBS, PATHS)
+def test_literal_prefix_and_depth_hold(glob: Glob, path: str) -> None:
+    """Whatever matches lies below the literal prefix and has as many segments as the depth says."""
+    if matches(glob, path):
+        assert not glob.literal_prefix or path.startswith(glob.literal_prefix + "/")
+        assert glob.depth is None or path.count("/") + 1 == glob.depth
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "anchor", "extension", "depth", "decides"),
+    [
+        ("src/a.rs", "path", "src/a.rs", None, None, True),
+        ("app/[[]slug]/page.tsx", "path", "app/[slug]/page.tsx", None, None, True),
+        ("src/**", "directory", "src", None, None, True),
+        ("src/x/", "directory", "src/x", None, None, True),
+        ("src/x/*", "directory", "src/x", None, 3, True),
+        ("src/x/*.rs", "directory", "src/x", "rs", 3, True),
+        ("src/x/*.d.ts", "directory", "src/x", "ts", 3, False),
+        ("src/**/*.rs", "directory", "src", "rs", None, True),
+        ("src/*/*.rs", "directory", "src", "rs", 3, False),
+        ("src/**/mod.rs", "directory", "src", "rs", None, False),
+        ("src/**/a/**", "directory", "src", None, None, False),
+        ("**", "directory", "", None, None, True),
+        ("**/*.rs", "directory", "", "rs", None, True),
+        ("*.rs", "directory", "", "rs", 1, True),
+        ("*_hook/**", "directory", "", None, None, False),
+        ("**/Cargo.toml", "basename", "Cargo.toml", None, None, True),
+        ("*/Cargo.toml", "basename", "Cargo.toml", None, 2, False),
+        ("**/tests/**", "segment", "tests", None, None, True),
+        ("**/tests/**/*.rs", "segment", "tests", "rs", None, True),
+        ("**/tests/*.rs", "segment", "tests", "rs", None, False),
+        ("*/it/**/fixtures/**", "segment", "fixtures", None, None, False),
+    ],
+)
+def test_anchor(text: str, kind: str, anchor: str, extension: str | None, depth: int | None, decides: bool) -> None:
+    """Each shape of glob has the anchor that narrows it most, and says when the anchor is the whole of it."""
+    (found,) = anchors(parsed(text))
+    assert (found.kind, found.text, found.extension, found.depth, found.decides) == (
+        kind,
+        anchor,
+        extension,
+        depth,
+        decides,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix", "depth"),
+    [
+        ("src/app/*.py", "src/app", 3),
+        ("src/app/main.py", "src/app", 3),
+        ("src/{app,api}/**", "src", None),
+        ("src/{app,app/x}/*.py", "src/app", None),
+        ("{src,lib}/a", "", 2),
+        ("srcs/{a,b}/c", "srcs", 3),
+        ("**/a", "", None),
+        ("README.md", "", 1),
+    ],
+)
+def test_literal_prefix_and_depth(text: str, prefix: str, depth: int | None) -> None:
+    """The literal prefix is the deepest directory shared by all alternatives; the depth is known without `**`."""
+    assert parsed(text).literal_prefix == prefix
+    assert parsed(text).depth == depth
+
+
+def test_a_path_probes_few_keys() -> None:
+    """A path four directories deep costs no more than fifty look-ups, however many globs there are."""
+    assert len(list(probes("crates/core/src/command/run.rs"))) <= 50
+    assert list(probes("x" * (MAX_PATH + 1))) == []
+
+
+def test_a_path_beyond_the_limit_matches_nothing() -> None:
+    """What is too long to be a path is not matched, not even by `**`, and the index agrees."""
+    glob = parsed("**")
+    assert matches(glob, "x" * MAX_PATH)
+    assert not matches(glob, "x" * (MAX_PATH + 1))
+    assert GlobIndex([("key", [glob])]).match("x" * (MAX_PATH + 1)) == []
+
+
+def lines_run(action: Callable[[], object]) -> int:
+    """Return how many lines of Python `action` runs."""
+    count = 0
+
+    def tracer(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return tracer
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("*a" * 30 + "b", lambda n: "a" * n),
+        ("*[ab]" * 30 + "c", lambda n: "a" * n),
+        ("*" + "?" * 20 + "b*", lambda n: "a" * n),
+        ("**/a/" * 20 + "b", lambda n: "a/" * n + "c"),
+        ("**/*a*a/*a*a/" * 10 + "b", lambda n: "aaaa/" * n + "c"),
+        ("**/*/" * 20 + "**/b", lambda n: "a/" * n),
+        ("a**a**a**b", lambda n: "a/" * n),
+        ("{*a,*b,**/c/}" * 3 + "d", lambda n: "ab" * n),
+    ],
+)
+def test_work_grows_with_the_path_alone(text: str, path: Callable[[int], str]) -> None:
+    """Twice the path costs about twice the work, also for globs on which backtracking would never end."""
+    glob = parsed(text)
+    short, long = (lines_run(partial(matches, glob, path(size))) for size in (200, 400))
+    assert long <= 2.3 * short + 100
+
+
+def test_corpus_globs_agree_on_every_file() -> None:
+    """On a real project's globs and files the matcher, the regular expression and the index agree, and some match."""
+    if not CORPUS.is_dir():
+        pytest.skip("the shared corpora are not beside this checkout")
+    scopes = []
+    for file in sorted(CORPUS.glob("dot_orbit/learnings/*/learning.yaml")):
+        record: Any = load(file.read_text("utf-8"))
+        texts = record["scope"].get("paths") or []
+        scopes.append((file.parent.name, [parsed(text) for text in texts]))
+    paths = (CORPUS / "files.txt").read_text("utf-8").splitlines()
+    index = GlobIndex(scopes)
+    compiled = {glob.text: re.compile(to_regex(glob)) for _, globs in scopes for glob in globs}
+    alive = set()
+    for path in paths:
+        found = index.match(path)
+        assert found == [(key, text) for key, globs in scopes if (text := match_any(globs, path)) is not None]
+        matched = {glob.text for _, globs in scopes for glob in globs if matches(glob, path)}
+        assert matched == {text for text, regex in compiled.items() if regex.fullmatch(path)}
+        alive |= matched
+    assert len(compiled) - len(alive) < 10
