@@ -1,0 +1,43 @@
+"""Says who is writing: a person, or an agent by the markers its host sets; it decides nothing about what they may do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from orbit_registry.errors import UsageError
+from orbit_registry.store.git import Git
+from orbit_registry.store.writer import Author
+
+ROLES = ("human", "agent")
+AGENT_MARKERS: Mapping[str, str] = {
+    "CLAUDECODE": "claude-code",
+    "CLAUDE_CODE_ENTRYPOINT": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_THREAD_ID": "codex",
+    "GEMINI_CLI": "gemini",
+    "CURSOR_AGENT": "cursor",
+    "CURSOR_TRACE_ID": "cursor",
+    "COPILOT_AGENT": "copilot",
+    "OPENCODE": "opencode",
+    "AIDER_MODEL": "aider",
+    "GROK_CLI": "grok",
+}
+"""Environment variables that a coding agent sets for the commands it runs, and the agent each one means."""
+
+
+def current_author(git: Git, *, model: str | None = None, environment: Mapping[str, str] | None = None) -> Author:
+    """Return who runs this command. `ORBIT_ACTOR=human|agent` decides where it is set.
+
+    Raises:
+        UsageError: `ORBIT_ACTOR` is neither.
+    """
+    env = os.environ if environment is None else environment
+    agent = next((name for marker, name in AGENT_MARKERS.items() if env.get(marker)), None)
+    role = env.get("ORBIT_ACTOR") or ("agent" if agent else "human")
+    if role not in ROLES:
+        raise UsageError(f"ORBIT_ACTOR is {role!r}", hint="set it to human or agent")
+    if role == "agent":
+        return Author(env.get("ORBIT_AGENT") or agent or "agent", "agent", model or env.get("ORBIT_MODEL"))
+    name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME") or "unknown"
+    return Author(name[:200], "human", model)

@@ -1,0 +1,193 @@
+"""Owns `orbit init`: makes a workspace, or brings one up to date; what stands already is kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orbit_registry.errors import ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.kinds.table import KindTable
+from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT
+from orbit_registry.store.documents import LOG_NAME
+from orbit_registry.store.files import write_atomic
+from orbit_registry.store.git import Git
+from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
+from orbit_registry.text.yaml import scalar
+
+DRIVER = "orbit-log"
+GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
+GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
+ADR_FOLDERS = ("docs/adr", "docs/adrs", "docs/decisions", "docs/architecture/decisions", "docs/architecture/adr",
+               "doc/adr", "doc/architecture/decisions", "adr", "adrs", ".decisions", "architecture/decisions")  # fmt: skip
+_NUMBERED = re.compile(r"(?:adr[-_]?)?\d{3,}[-_].+\.md\Z|\d{8}-.+\.md\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """How the repository writes its decisions."""
+
+    style: str
+    folder: str
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class SetupReport:
+    """What `init` did, or would do: paths from the root."""
+
+    root: Path
+    created: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    detected: Detected | None = None
+
+
+def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) -> SetupReport:
+    """Make `folder`, or the repository around it, a workspace; running it again changes nothing.
+
+    Raises:
+        ForeignWorkspaceError: an `.orbit/` of another tool stands there.
+        WorkspaceNotFoundError: `.orbit` is a file.
+        WriteError: the disk refused.
+    """
+    git = Git(folder.resolve())
+    root = git.top or folder.resolve()
+    orbit = root / ORBIT
+    if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
+        raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
+    config = orbit / "config.yaml"
+    if orbit.is_dir() and not config.exists() and any(entry.name != "state" for entry in orbit.iterdir()):
+        raise ForeignWorkspaceError(f"{orbit} was not written by this tool", hint=f"where {IMPORT_HINT}")
+    report = SetupReport(root)
+    if config.exists():
+        open_workspace(root)
+        report.kept.append(f"{ORBIT}/config.yaml")
+    else:
+        report.detected = detect_style(root)
+        _put(report, f"{ORBIT}/config.yaml", config_text(report.detected), dry_run)
+    schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
+    for name, text in schema_texts(kinds).items():
+        _put(report, f"{schemas}/{name}", text, dry_run)
+    if git.top is not None:
+        _add_lines(report, ".gitignore", GITIGNORE, dry_run)
+        _add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
+        if not dry_run:
+            offer_driver(git)
+    return report
+
+
+def offer_driver(git: Git) -> None:
+    """Name the merge driver for decision logs in this clone's configuration; other clones merge as git does."""
+    command = "orbit-registry merge-driver %O %A %B %P"
+    if git.ask("config", "--local", f"merge.{DRIVER}.driver") != command:
+        git.run("config", "--local", f"merge.{DRIVER}.name", "merge decision logs entry by entry")
+        git.run("config", "--local", f"merge.{DRIVER}.driver", command)
+
+
+def detect_style(root: Path) -> Detected:
+    """Return how decisions are written here: the folder of decision files with the most, or logs, or the default."""
+    logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
+    named = root / ".adr-dir"
+    candidates = list(ADR_FOLDERS)
+    if named.is_file() and not named.is_symlink():
+        folder = named.read_text(encoding="utf-8", errors="replace").strip().strip("/")
+        if folder and not folder.startswith("..") and "\n" not in folder:
+            candidates.insert(0, folder.removeprefix("./"))
+    counts = {folder: _numbered(root / folder) for folder in candidates}
+    found = [folder for folder, count in counts.items() if count]
+    if found:
+        best = max(found, key=lambda folder: counts[folder])
+        return Detected("file", best, tuple(folder for folder in found if folder != best))
+    return Detected("log" if logs else "file", "docs/adr")
+
+
+def _numbered(folder: Path) -> int:
+    try:
+        return sum(1 for entry in folder.iterdir() if _NUMBERED.match(entry.name))
+    except OSError:
+        return 0
+
+
+def config_text(detected: Detected) -> str:
+    """Return a new configuration: what was detected as values, every other default as a comment."""
+    style = f"  style: {detected.style}" if detected.style != "file" else "  # style: file"
+    folder = f"  folder: {scalar(detected.folder)}" if detected.folder != "docs/adr" else "  # folder: docs/adr"
+    more = "".join(f"\n    - {scalar(name)}" for name in detected.folders)
+    folders = f"  folders:{more}" if more else "  # folders: []"
+    return f"""\
+# yaml-language-server: $schema=schemas/config.schema.json
+# Orbit's configuration. A line that starts with `#` shows a default; remove the `#` to change it.
+format: orbit-registry
+schema_version: 1
+
+# project: ""              # the name on the site and in the snapshot; empty: the folder's name
+# schemas: .orbit/schemas  # where the JSON Schemas for editors are written
+# design: docs/design      # design documents; logs stand at <design>/<feature>/4_decisions.md
+# inbox: local             # records waiting for review: local, or committed for review in git
+# citations: [docs/**, "**/*.md"]   # files in which an id that no record has is a finding
+# code: []                 # code files in which cited ids are looked up too
+
+adr:
+{style}            # file: one file a decision; log: an entry in the feature's 4_decisions.md
+{folder}       # where new decision files go
+{folders}            # further folders with decision documents
+
+# duplicates:
+#   error: 0.80
+#   warning: 0.55
+
+# checks:
+#   ignore: []
+
+# site:
+#   title: ""              # empty: the project's name
+#   base_url: /
+#   repository: ""         # the repository's web address, for source and edit links
+#   branch: main
+#   mirror: []             # further documents that become pages: globs
+"""
+
+
+def schema_texts(kinds: KindTable) -> dict[str, str]:
+    """Return the JSON Schemas that editors use, by file name."""
+    texts = {f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n" for kind in kinds}
+    return {**texts, "config.schema.json": CONFIG_SCHEMA.read_text(encoding="utf-8")}
+
+
+def write_schemas(workspace: Workspace) -> list[str]:
+    """Bring the schemas for editors up to date; returns the paths that changed."""
+    report = SetupReport(workspace.root)
+    for name, text in schema_texts(workspace.kinds).items():
+        _put(report, f"{workspace.config.schemas}/{name}", text, dry_run=False)
+    return report.created + report.changed
+
+
+def _put(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
+    target = report.root / path
+    there = target.exists()
+    if there and target.read_text(encoding="utf-8", errors="replace") == text:
+        report.kept.append(path)
+        return
+    (report.changed if there else report.created).append(path)
+    if not dry_run:
+        write_atomic(target, text)
+
+
+def _add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
+    """Add the lines a file lacks at its end; whatever else it holds stays as it is."""
+    target = report.root / path
+    there = target.exists()
+    text = target.read_bytes().decode("utf-8", "surrogateescape") if there else ""
+    present = {line.strip() for line in text.splitlines()}
+    missing = [line for line in lines if line not in present]
+    if not missing:
+        report.kept.append(path)
+        return
+    newline = "\r\n" if "\r\n" in text else "\n"
+    glue = newline if text and not text.endswith("\n") else ""
+    (report.changed if there else report.created).append(path)
+    if not dry_run:
+        added = "".join(f"{line}{newline}" for line in missing)
+        write_atomic(target, (text + glue + added).encode("utf-8", "surrogateescape"))

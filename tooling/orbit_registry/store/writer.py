@@ -1,0 +1,175 @@
+"""Creates and changes records: lock, schema, then one atomic write; what a change means is its caller's."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from orbit_registry.errors import InvalidRecordError, RefusedError
+from orbit_registry.kinds.schema import SCHEMA_VERSION
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.ids import code_id, new_uid
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp
+from orbit_registry.store.codec import decode_record, ordered
+from orbit_registry.store.files import TEMPORARY, read_text
+from orbit_registry.store.journal import Change, apply_step, pending, recover
+from orbit_registry.store.lock import locked
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.yaml import YamlProblemError, dump
+from orbit_registry.text.yaml_edit import rewrite
+
+Edit = Callable[[dict[str, object]], Mapping[str, object]]
+_ABANDONED_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who writes: a person or an agent, and the agent's model."""
+
+    name: str
+    role: str
+    model: str | None = None
+
+    def as_data(self) -> dict[str, object]:
+        """Return the author as records state it."""
+        data: dict[str, object] = {"name": self.name, "role": self.role}
+        return {**data, "model": self.model} if self.model else data
+
+
+@contextlib.contextmanager
+def writing(workspace: Workspace) -> Iterator[None]:
+    """Hold the workspace's write lock, with every step that was begun before finished or undone."""
+    with locked(workspace.lock):
+        if pending(workspace):
+            recover(workspace)
+        yield
+
+
+def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the data of a new record in the schema's order; empty fields are left out."""
+    now = stamp(datetime.now(UTC))
+    envelope = {
+        "schema_version": SCHEMA_VERSION,
+        "id": record_id,
+        "uid": uid,
+        "status": kind.initial.get(author.role, kind.initial["agent"]),
+        "created_at": now,
+        "updated_at": now,
+        "created_by": author.as_data(),
+    }
+    given = {name: value for name, value in fields.items() if value not in (None, "", [], (), {})}
+    return ordered({**envelope, **given}, kind.schema.properties)
+
+
+def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: str) -> str:
+    """Return the text of a new record file, the schema named on its first line for editors."""
+    schema = os.path.relpath(f"{workspace.config.schemas}/{kind.name}.schema.json", path.rpartition("/")[0])
+    return dump(data, comment=f"yaml-language-server: $schema={schema.replace(os.sep, '/')}")
+
+
+def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False) -> str:
+    """Return where a record's file stands, from the root."""
+    return workspace.relative(workspace.folder_of(kind, pending=pending_review) / record_id / f"{kind.name}.yaml")
+
+
+def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
+    """Return the short id of a uid, one character longer for each time it is taken."""
+    length = 5
+    while True:
+        record_id = code_id(kind.prefix, uid, length)
+        folders = (workspace.folder_of(kind), workspace.folder_of(kind, pending=True))
+        if not any((folder / record_id).exists() for folder in folders):
+            return record_id
+        length += 1
+
+
+def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> Record:
+    """Write a new record of a kind whose ids are codes; one that waits for review goes into the inbox.
+
+    Raises:
+        InvalidRecordError: the fields break the schema; nothing was written.
+    """
+    if kind.numbering != "code":
+        raise RefusedError(f"a {kind.name} gets its number from `orbit {kind.name} add`")
+    with writing(workspace):
+        sweep(workspace, kind)
+        uid = new_uid()
+        record_id = free_code_id(workspace, kind, uid)
+        data = new_data(kind, record_id, uid, author, fields)
+        in_inbox = str(data["status"]) in _pending(kind)
+        path = record_path(workspace, kind, record_id, pending_review=in_inbox)
+        text = render(workspace, kind, data, path)
+        record = validated(text, kind, path)
+        apply_step(workspace, f"{kind.name}-add", [Change(path, None, text)])
+        return record
+
+
+def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[Change, Record]:
+    """Return the change that an edit of a record's data makes to its file, and the record it will be.
+
+    The file is read anew, so the caller holds the write lock. Every byte the edit doesn't concern stays.
+
+    Raises:
+        InvalidRecordError: the file or the result is invalid; nothing was written.
+    """
+    text = read_text(workspace.root / record.path)
+    current = validated(text, record.kind, record.path)
+    data = dict(edit(dict(current.data)))
+    if data == dict(current.data):
+        return Change(record.path, text, text), current
+    if touch:
+        data["updated_at"] = stamp(datetime.now(UTC))
+    try:
+        result = rewrite(text, data, order=record.kind.schema.properties)
+    except YamlProblemError as error:
+        place = error.problem.position
+        where = f"{record.path}:{place.line}:{place.column}" if place else record.path
+        raise InvalidRecordError(f"{where}: {error.problem.message}", hint=error.problem.hint) from None
+    return Change(record.path, text, result), validated(result, record.kind, record.path)
+
+
+def edit_record(workspace: Workspace, record: Record, edit: Edit) -> Record:
+    """Change one record's file; see `edited`."""
+    with writing(workspace):
+        change, result = edited(workspace, record, edit)
+        apply_step(workspace, f"{record.kind.name}-update", [change])
+        return result
+
+
+def validated(text: str, kind: Kind, path: str) -> Record:
+    """Return the record in a text that is about to be written.
+
+    Raises:
+        InvalidRecordError: with each thing that is wrong.
+    """
+    record, problems = decode_record(text, kind, path)
+    if record is None:
+        said = "; ".join(f"{problem.message}" for problem in problems)
+        raise InvalidRecordError(f"{problems[0].location}: {said}", hint=problems[0].hint)
+    return record
+
+
+def sweep(workspace: Workspace, kind: Kind) -> None:
+    """Remove temporary folders that a killed writer left an hour ago or more."""
+    for folder in (workspace.folder_of(kind), workspace.folder_of(kind, pending=True)):
+        try:
+            names = [entry for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
+        except OSError:
+            continue
+        for entry in names:
+            with contextlib.suppress(OSError):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_SECONDS:
+                    shutil.rmtree(entry.path)
+
+
+def _pending(kind: Kind) -> frozenset[str]:
+    """Return the statuses whose new records wait in the inbox; a decision never does: its document is in git."""
+    if kind.in_document:
+        return frozenset()
+    return frozenset(name for name, status in kind.statuses.items() if status.phase == "pending")
