@@ -131,7 +131,7 @@ def bench(session: nox.Session) -> None:
 def build(session: nox.Session) -> None:
     """Build the wheel and use it as a newcomer would, in a clean environment and a fresh repository."""
     session.install("build")
-    dist, place = ROOT / "dist", Path(session.create_tmp())
+    dist, place = ROOT / "dist", Path(session.create_tmp()).resolve()
     for folder in (dist, place / "clean", place / "project"):
         shutil.rmtree(folder, ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(dist))

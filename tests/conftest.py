@@ -8,6 +8,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,11 +57,8 @@ def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (home / ".gitconfig").write_text("[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n", "utf-8")
     connect = socket.socket.connect
 
-    def connect_here(self: socket.socket, address: object) -> None:
-        local = self.family == socket.AF_UNIX or (
-            isinstance(address, tuple) and address[0] in {"127.0.0.1", "::1", "localhost"}
-        )
-        if not local:
+    def connect_here(self: socket.socket, address: tuple[Any, ...] | str) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in {"127.0.0.1", "::1", "localhost"}:
             raise ConnectionRefusedError(f"a test tried to reach {address!r}")
         connect(self, address)
 
