@@ -1,0 +1,36 @@
+"""ADR documents as values, in every usual format, and edits that change nothing but what they are about."""
+
+from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact, Rel, Relation, Section, Status
+from orbit_registry.text.adr.read import read_document
+from orbit_registry.text.adr.status import normalise_status
+from orbit_registry.text.adr.templates import new_document, template_from
+from orbit_registry.text.adr.write import (
+    add_amendment,
+    insert_entry,
+    remove_entry,
+    set_date,
+    set_number,
+    set_status,
+    set_title,
+)
+
+__all__ = [
+    "AdrDocument",
+    "AdrFile",
+    "Fact",
+    "Rel",
+    "Relation",
+    "Section",
+    "Status",
+    "add_amendment",
+    "insert_entry",
+    "new_document",
+    "normalise_status",
+    "read_document",
+    "remove_entry",
+    "set_date",
+    "set_number",
+    "set_status",
+    "set_title",
+    "template_from",
+]

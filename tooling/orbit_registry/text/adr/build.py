@@ -1,0 +1,274 @@
+"""Makes one decision out of the facts that the styles found; decides which statement wins, invents none."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import get_args
+
+from orbit_registry.text.adr.header import ROLES, Header, split_names, visible_lines
+from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
+from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.sections import find_cost, read_sections
+from orbit_registry.text.adr.status import normalise_status
+from orbit_registry.text.adr.styles import STYLES
+from orbit_registry.text.adr.titles import TitleParts
+from orbit_registry.text.citations import find_citations
+from orbit_registry.text.markdown import Heading
+from orbit_registry.text.position import Position, Problem, Span
+
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
+_LINK_TARGET = re.compile(r"\[[^\[\]]{0,300}\]\((?P<href>[^()\s]{1,500})\)")
+_RELS = frozenset(get_args(Rel))
+
+
+def read_facts(header: Header) -> tuple[Fact, ...]:
+    """Return every fact of the header, the style that wins first."""
+    return tuple(fact for style in STYLES for fact in style.read(header))
+
+
+def is_iso_date(text: str) -> bool:
+    """Say whether `text` is a real `YYYY-MM` or `YYYY-MM-DD`."""
+    try:
+        datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
+    except ValueError:
+        return False
+    return len(text) in (7, 10)
+
+
+def build(
+    header: Header,
+    *,
+    heading: Heading | None,
+    parts: TitleParts,
+    number: str | None,
+    span: Span,
+    body: Span,
+    path_date: str | None,
+    changelog_date: Fact | None,
+) -> AdrDocument:
+    """Return the decision that `header` belongs to; `body` is what follows its heading."""
+    document = header.document
+    facts = read_facts(header)
+    sections = read_sections(document, header.headings, body)
+    cost = find_cost(document, sections, body)
+    relations = tuple(_relations(header, facts, sections, body, number))
+    status_fact = _first(facts, "status")
+    status, status_raw = _status(facts, relations)
+    date, date_raw, date_source, date_span = _date(facts, path_date, changelog_date)
+    title_fact = _first(facts, "title")
+    titles = tuple(fact.span for fact in facts if fact.key == "title" and fact.raw == (title_fact or fact).raw)
+    shown_title = title_fact.raw if title_fact and title_fact.raw else parts.title
+    same_heading = heading is not None and (title_fact is None or _same(parts.title, title_fact.raw))
+    position = heading.position if heading else document.lines.position(max(span.start, document.content_start))
+    return AdrDocument(
+        title=shown_title,
+        number=number,
+        status_raw=status_raw,
+        status=status,
+        date=date,
+        date_raw=date_raw,
+        date_source=date_source,
+        deciders=_deciders(facts),
+        people=tuple((role, name) for role in ROLES for name in _people(facts, role)),
+        tasks=_unique(value for fact in facts if fact.key == "tasks" for value in _listed(fact)),
+        legacy_ids=_unique(value for fact in facts if fact.key == "legacy_ids" for value in _listed(fact)),
+        tags=_unique(value for fact in facts if fact.key == "tags" for value in _listed(fact)),
+        relations=relations,
+        sections=sections,
+        has_cost=cost is not None,
+        cost_position=cost,
+        format=status_fact.style if status_fact else "none",
+        anchor=(heading.id or "") if heading else "",
+        position=position,
+        span=span,
+        heading_span=Span(heading.section.start, heading.body.start) if heading else None,
+        title_spans=(*titles, parts.title_span) if same_heading else titles,
+        number_spans=tuple(
+            [fact.span for fact in facts if fact.key == "number" and _same_number(fact.raw, number)]
+            + ([parts.number_span] if parts.number_span else [])
+        ),
+        status_span=status_fact.span if status_fact else None,
+        superseding_spans=tuple(fact.span for fact in facts if fact.key == "superseding"),
+        date_span=date_span,
+        facts=facts,
+        problems=tuple(_problems(facts, date, date_raw, status, status_raw, number, parts, position)),
+    )
+
+
+def _first(facts: Iterable[Fact], key: str) -> Fact | None:
+    """Return the winning fact: the first one with a value, else the first one."""
+    found = [fact for fact in facts if fact.key == key]
+    return next((fact for fact in found if fact.raw.strip()), found[0] if found else None)
+
+
+def _status(facts: Sequence[Fact], relations: Sequence[Relation]) -> tuple[Status, str]:
+    fact = _first(facts, "status")
+    if fact is None:
+        return "unknown", ""
+    status, _ = normalise_status(fact.raw)
+    raw = fact.values[0] if fact.style == "front-matter" and fact.values else fact.raw
+    # `Deprecated`, and below it `Superseded by …`: the header says both, the second says more.
+    if status in ("accepted", "deprecated") and any(other.key == "superseding" for other in facts):
+        return "superseded", raw
+    return status, raw
+
+
+def _date(
+    facts: Sequence[Fact], path_date: str | None, changelog: Fact | None
+) -> tuple[str | None, str, str | None, Span | None]:
+    """Return (date, as written, source, span) of the best statement of a date."""
+    fact = _first(facts, "date")
+    for candidate in (fact, _first(facts, "status_date"), changelog):
+        if candidate is None:
+            continue
+        match = _DATE.match(candidate.raw.strip().strip("*_`{}\"'"))
+        if match and is_iso_date(match.group()):
+            source = "changelog" if candidate is changelog else candidate.style
+            own = candidate.key == "date" and candidate is not changelog
+            return match.group(), candidate.raw, source, candidate.span if own else None
+    raw, span = (fact.raw, fact.span) if fact else ("", None)
+    if path_date:
+        return path_date, raw or path_date, "path", span
+    return None, raw or (changelog.raw if changelog else ""), None, span
+
+
+def _listed(fact: Fact) -> tuple[str, ...]:
+    if len(fact.values) == 1 and fact.style != "front-matter" and fact.key == "tags":
+        return tuple(part.strip().strip("`*_") for part in fact.values[0].split(",") if part.strip())
+    return fact.values
+
+
+def _people(facts: Sequence[Fact], role: str) -> tuple[str, ...]:
+    fact = _first(facts, role)
+    if fact is None:
+        return ()
+    return _unique(name for value in (fact.values or (fact.raw,)) for name in split_names(value))
+
+
+def _deciders(facts: Sequence[Fact]) -> tuple[str, ...]:
+    return _people(facts, "deciders") or _people(facts, "authors") or _people(facts, "owner")
+
+
+def _unique(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if value))
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold().split() == other.casefold().split()
+
+
+def _same_number(raw: str, number: str | None) -> bool:
+    digits = raw.rpartition("-")[2]
+    return number is not None and digits.isdigit() and number.isdigit() and int(digits) == int(number)
+
+
+def _relations(
+    header: Header, facts: Sequence[Fact], sections: Sequence[Section], body: Span, number: str | None
+) -> Iterator[Relation]:
+    """Yield what the header and the sections of links state, then what the text merely mentions."""
+    seen: set[tuple[str, str]] = set()
+    mentioned: set[str] = set()
+    for relation in (*_stated(header, facts), *_linked(header, sections), *_mentioned(header, body, number)):
+        key = relation.target_raw.casefold()
+        if relation.rel == "references" and (key in mentioned or relation.text.casefold() in mentioned):
+            continue
+        if (relation.rel, key) in seen:
+            continue
+        seen.add((relation.rel, key))
+        mentioned.update((key, relation.text.casefold()))
+        yield relation
+
+
+def _stated(header: Header, facts: Sequence[Fact]) -> Iterator[Relation]:
+    lines = header.document.lines
+    winner = _first(facts, "status")
+    for fact in facts:
+        if fact.key == "statement" and winner is not None and fact.style == winner.style:
+            if fact.style == "front-matter":
+                for rel, target in normalise_status(fact.raw)[1]:
+                    yield Relation(rel, target, lines.position(fact.span.start), fact.span, target)
+                continue
+            for phrase in find_phrases(header.text, fact.span.start, fact.span.end):
+                yield Relation(phrase.rel, phrase.target, lines.position(phrase.span.start), phrase.span, phrase.text)
+        elif fact.key in _RELS:
+            yield from _targets_of(header, fact)
+
+
+def _targets_of(header: Header, fact: Fact) -> Iterator[Relation]:
+    """Yield the targets of a fact that is itself a relation (`superseded_by: 0042`)."""
+    rel: Rel = next(name for name in get_args(Rel) if name == fact.key)
+    position = header.document.lines.position(fact.span.start)
+    for value in fact.values:
+        links = [match["href"] for match in _LINK_TARGET.finditer(value)]
+        names = links or [part.strip().strip("`[]*_") for part in value.split(",")]
+        for name in names:
+            if name and name.lower() not in ("none", "n/a", "-", "null", "~", "[]", "tbd"):
+                yield Relation(rel, name, position, fact.span, name)
+
+
+def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
+    """Yield `- Supersedes [x](x.md)` from the sections that hold links, and from lines of the header."""
+    document = header.document
+    hidden = sorted((*document.code, *document.html), key=lambda span: span.start)
+    places = [section.body for section in sections if section.key == "references"] + list(header.zone)
+    for place in places:
+        for line in visible_lines(document, place, hidden):
+            content = header.text[line.start : line.end]
+            lead = len(content) - len(content.lstrip(" \t*+->_"))
+            for phrase in find_phrases(header.text, line.start + lead, line.end):
+                if phrase.verb.start > line.start + lead + 2:
+                    break
+                position = document.lines.position(phrase.span.start)
+                yield Relation(phrase.rel, phrase.target, position, phrase.span, phrase.text)
+
+
+def _mentioned(header: Header, body: Span, number: str | None) -> Iterator[Relation]:
+    """Yield links to other documents and ids named in the text."""
+    document = header.document
+    for link in document.links:
+        target = link.target.partition("#")[0]
+        inside = body.start <= link.span.start < body.end
+        if inside and link.kind != "image" and "://" not in target and target.lower().endswith((".md", ".markdown")):
+            yield Relation("references", link.target, link.position, link.span, link.text, False)
+    for citation in find_citations(header.text, document.code):
+        if not body.start <= citation.span.start < body.end or "ADR-" not in citation.id:
+            continue
+        if _same_number(citation.id, number) and "/" not in citation.id:
+            continue
+        yield Relation("references", citation.id, citation.position, citation.span, citation.id, citation.weak)
+
+
+def _problems(
+    facts: Sequence[Fact],
+    date: str | None,
+    date_raw: str,
+    status: Status,
+    status_raw: str,
+    number: str | None,
+    parts: TitleParts,
+    position: Position,
+) -> Iterator[Problem]:
+    """Yield what a reader of the document would want to know about it."""
+    if status == "unknown" and status_raw.strip():
+        yield Problem(
+            "adr-status-unknown",
+            f"the status {_short(status_raw)} is none that is known",
+            position,
+            "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
+        )
+    if date is None and date_raw.strip():
+        yield Problem("adr-date-unclear", f"{_short(date_raw)} is not a date", position, "write YYYY-MM-DD or YYYY-MM")
+    if number and parts.number and number.isdigit() and int(number) != int(parts.number):
+        yield Problem(
+            "adr-number-differs",
+            f"the heading says {parts.number}, the file {number}",
+            position,
+            "make the heading and the file's name agree",
+        )
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return f"`{flat[:57]}…`" if len(flat) > 58 else f"`{flat}`"

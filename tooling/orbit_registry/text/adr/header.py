@@ -1,0 +1,167 @@
+"""The part of a document that may state metadata, as lines, and the words for its keys; no style is known here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.text.adr.fields import Field, read_fields
+from orbit_registry.text.markdown import Heading, MarkdownDocument
+from orbit_registry.text.position import Span
+
+KEYS: dict[str, str] = {
+    "status": "status",
+    "state": "status",
+    "decision status": "status",
+    "adr status": "status",
+    "date": "date",
+    "created": "date",
+    "decided": "date",
+    "decision date": "date",
+    "date decided": "date",
+    "accepted date": "date",
+    "decider": "deciders",
+    "deciders": "deciders",
+    "decision-makers": "deciders",
+    "decision-maker": "deciders",
+    "decision makers": "deciders",
+    "decision_makers": "deciders",
+    "decided by": "deciders",
+    "approver": "deciders",
+    "approvers": "deciders",
+    "author": "authors",
+    "authors": "authors",
+    "owner": "owner",
+    "owners": "owner",
+    "contact": "contact",
+    "consulted": "consulted",
+    "informed": "informed",
+    "tag": "tags",
+    "tags": "tags",
+    "labels": "tags",
+    "task": "tasks",
+    "tasks": "tasks",
+    "ticket": "tasks",
+    "tickets": "tasks",
+    "legacy_id": "legacy_ids",
+    "legacy_ids": "legacy_ids",
+    "legacy id": "legacy_ids",
+    "legacy ids": "legacy_ids",
+    "supersedes": "supersedes",
+    "supercedes": "supersedes",
+    "replaces": "supersedes",
+    "superseded by": "superseded_by",
+    "superceded by": "superseded_by",
+    "superseded-by": "superseded_by",
+    "superseded_by": "superseded_by",
+    "supersededby": "superseded_by",
+    "replaced by": "superseded_by",
+    "amends": "amends",
+    "amended by": "amended_by",
+    "amended-by": "amended_by",
+    "amended_by": "amended_by",
+    "amendedby": "amended_by",
+    "extends": "extends",
+    "extended by": "extended_by",
+    "relates to": "related_to",
+    "relatesto": "related_to",
+    "related": "related_to",
+    "related_to": "related_to",
+    "related adrs": "related_to",
+    "related_adrs": "related_to",
+    "title": "title",
+    "id": "number",
+    "number": "number",
+    "adr": "number",
+}
+ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
+
+_MARK = r"(?:\*\*|__|\*|_|`)?"
+_KEYED = re.compile(
+    rf"[ \t]{{0,3}}(?P<open>{_MARK})(?P<key>[A-Za-z][A-Za-z_ -]{{1,24}}?)[ \t]?"
+    rf"(?:{_MARK}[ \t]?[:：][ \t]?{_MARK})(?P<gap>[ \t]*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line outside code and comments, without its line end."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a style reads: the text, the zone that may state metadata, and the headings inside the decision."""
+
+    document: MarkdownDocument
+    zone: tuple[Span, ...]
+    headings: tuple[Heading, ...]
+    """The headings inside the decision, its own left out."""
+    fields: tuple[Field, ...]
+    in_log: bool
+
+    @property
+    def text(self) -> str:
+        """The whole text of the file."""
+        return self.document.text
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the zone's lines that are neither code nor an HTML comment."""
+        hidden = sorted((*self.document.code, *self.document.html), key=lambda span: span.start)
+        for span in self.zone:
+            yield from visible_lines(self.document, span, hidden)
+
+
+def visible_lines(document: MarkdownDocument, span: Span, hidden: Sequence[Span]) -> Iterator[Line]:
+    """Yield the lines of `span` outside the sorted `hidden` spans."""
+    lines = document.lines
+    number = lines.index_of(span.start)
+    next_hidden = 0
+    while number < len(lines) and lines.starts[number] < span.end:
+        start = max(lines.starts[number], span.start)
+        end = min(lines.ends[number], span.end)
+        while next_hidden < len(hidden) and hidden[next_hidden].end <= start:
+            next_hidden += 1
+        if next_hidden >= len(hidden) or hidden[next_hidden].start > start:
+            yield Line(start, end)
+        number += 1
+
+
+def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return (known key, span of the value) if `text[start:end]` is `Key: value`, bold or plain."""
+    match = _KEYED.match(text, start, end)
+    if match is None:
+        return None
+    key = KEYS.get(match["key"].strip().lower())
+    if key is None:
+        return None
+    stop = end
+    while stop > match.end() and text[stop - 1] in " \t\\":
+        stop -= 1
+    value_start = match.end()
+    if (
+        match["open"]
+        and text[value_start:stop].endswith(match["open"])
+        and match["open"] not in text[match.end("key") : value_start]
+    ):
+        stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
+    return key, Span(min(value_start, stop), stop)
+
+
+def front_matter_fields(document: MarkdownDocument) -> tuple[Field, ...]:
+    """Return the entries of the document's front matter, or none."""
+    return read_fields(document.text, document.front_matter) if document.front_matter else ()
+
+
+def split_names(value: str) -> tuple[str, ...]:
+    """Return the names of `a, b and c`, `{a, b}` or `@a @b`; template prose gives none."""
+    bare = value.strip()
+    if bare.startswith(("{", "[")) and bare.endswith(("}", "]")):
+        bare = bare[1:-1]
+        if "," not in bare and len(bare.split()) > 3:
+            return ()
+    parts = re.split(r"[,;]|\band\b(?=[ ])", bare) if ("," in bare or ";" in bare) else re.split(r"[ ]+(?=@)", bare)
+    return tuple(name for part in parts if (name := part.strip().strip("*_")))

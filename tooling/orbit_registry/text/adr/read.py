@@ -1,0 +1,277 @@
+"""Reads a text as a log of decisions, as one decision, or as neither; it opens no file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from orbit_registry.text.adr.build import build, is_iso_date
+from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, visible_lines
+from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
+from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
+from orbit_registry.text.adr.titles import (
+    TitleParts,
+    date_of_path,
+    number_of_path,
+    split_entry,
+    split_title,
+    title_of_path,
+)
+from orbit_registry.text.markdown import Heading, MarkdownDocument, parse_markdown
+from orbit_registry.text.position import Problem, Span
+
+_MARKDOWN = frozenset({"", ".md", ".markdown", ".mdown", ".mkd"})
+_LOG_NAME = re.compile(
+    r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
+    r"decisions?(?:[-_ ](?:log|records?))?$"
+    r"|adrs$|adr[-_]log$",
+    re.IGNORECASE,
+)
+_TEMPLATE_NAME = re.compile(
+    r"(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?templates?(?:[-_. ].*)?$", re.IGNORECASE
+)
+_TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
+_NOT_ADR_NAMES = frozenset(
+    {"index", "agents", "claude", "gemini", "contributing", "changelog", "license", "toc", "summary", "code_of_conduct"}
+)
+_ADR_FOLDER = re.compile(r"(?:adrs?|decisions?|decision[-_]records?|architecture[-_]decisions?)$", re.IGNORECASE)
+_NUMBERED_NAME = re.compile(r"(?:adr[-_]?)?\d{3,8}[-_.]|adr[-_]?\d|\d{4}-\d\d-\d\d|\d{3,6}$", re.IGNORECASE)
+_CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
+_ANY_ENTRY = re.compile(r"\d")
+
+
+def read_document(text: str, path: str = "") -> AdrFile:
+    """Read `text`; `path` (with `/`, relative to the project) says by its name what the text may be. Never fails."""
+    pure = PurePosixPath(path.replace("\\", "/"))
+    if pure.suffix.lower() not in _MARKDOWN:
+        return AdrFile("none", (), (), f"not Markdown ({pure.suffix})")
+    stem = pure.stem if pure.suffix else pure.name
+    if _TEMPLATE_NAME.match(stem) or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts):
+        return AdrFile("none", (), (), "a template")
+    if not text.strip("\ufeff \t\r\n"):
+        return AdrFile("log" if _LOG_NAME.match(stem) else "none", (), (), None if _LOG_NAME.match(stem) else "empty")
+    document = parse_markdown(text)
+    entries = _log_headings(document)
+    if (entries and _LOG_NAME.match(stem)) or _is_log(document, entries):
+        return _read_log(document, entries)
+    single = _read_single(document, path, stem, pure)
+    return AdrFile("log", ()) if single.skipped_reason and _LOG_NAME.match(stem) else single
+
+
+# --- a log of decisions
+
+
+def _log_headings(document: MarkdownDocument) -> list[tuple[Heading, TitleParts]]:
+    """Return the headings that name an ADR, below the document's own title."""
+    found: list[tuple[Heading, TitleParts]] = []
+    for heading in document.headings:
+        parts = split_entry(document.text, heading.title, heading.text) if heading.level > 1 else None
+        if parts is not None:
+            found.append((heading, parts))
+    level = min((heading.level for heading, _ in found), default=0)
+    return [(heading, parts) for heading, parts in found if heading.level == level]
+
+
+def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
+    """Say whether several headings name ADRs that state a status of their own."""
+    if len(entries) < 2:
+        return False
+    for heading, _ in entries:
+        for line in visible_lines(document, heading.body, document.code):
+            content = document.text[line.start : line.end]
+            found = keyed(document.text, line.start + len(content) - len(content.lstrip("-*+ ")), line.end)
+            named = keyed(document.text, line.start, line.end)
+            if (found and found[0] == "status") or (named and named[0] == "status"):
+                return True
+            if content.strip():
+                break
+    return False
+
+
+def _read_log(document: MarkdownDocument, found: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
+    entries = tuple(_entry(document, heading, parts) for heading, parts in found)
+    return AdrFile("log", entries, tuple(_log_problems(entries)))
+
+
+def _entry(document: MarkdownDocument, heading: Heading, parts: TitleParts) -> AdrDocument:
+    inside = _inside(document, heading)
+    body = _trimmed(document, heading.body)
+    header = Header(document, (_entry_zone(document, heading, inside),), inside, (), True)
+    return build(
+        header,
+        heading=heading,
+        parts=parts,
+        number=parts.number,
+        span=heading.section,
+        body=body,
+        path_date=None,
+        changelog_date=None,
+    )
+
+
+def entry_header(text: str, entry: AdrDocument) -> Header:
+    """Return what the styles read of an entry, for an edit that has to add something to it."""
+    document = parse_markdown(text)
+    if entry.heading_span is not None and document.headings:
+        heading = next(h for h in document.headings if h.section.start == entry.heading_span.start)
+        if heading.section == entry.span and heading.level > 1:
+            inside = _inside(document, heading)
+            return Header(document, (_entry_zone(document, heading, inside),), inside, (), True)
+    after = entry.heading_span.end if entry.heading_span else document.content_start
+    inside = tuple(other for other in document.headings if other.section.start >= after)
+    return Header(document, tuple(_zones(document, after, inside)), inside, front_matter_fields(document), False)
+
+
+def _inside(document: MarkdownDocument, heading: Heading) -> tuple[Heading, ...]:
+    return tuple(
+        other for other in document.headings if heading.section.start < other.section.start < heading.section.end
+    )
+
+
+def _trimmed(document: MarkdownDocument, body: Span) -> Span:
+    """Leave the blank lines and the rule that separate an entry from the next one out of its body."""
+    end = body.end
+    for rule in reversed(document.rules):
+        if rule.end <= body.end and rule.start >= body.start and not document.text[rule.end : body.end].strip():
+            end = rule.start
+            break
+        if rule.end <= body.start:
+            break
+    return Span(body.start, body.start + len(document.text[body.start : end].rstrip()))
+
+
+def _entry_zone(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:
+    """Return the lines of an entry that may state metadata: up to its first section or prose."""
+    first = next((other for other in inside if section_key(other.text) not in HEADER_KEYS), None)
+    end = first.section.start if first else heading.body.end
+    stated = False
+    blank = False
+    for line in visible_lines(document, Span(heading.body.start, end), document.html):
+        content = document.text[line.start : line.end]
+        if not content.strip():
+            blank = stated
+            continue
+        if blank and keyed(document.text, line.start + _bullet(content), line.end) is None:
+            return Span(heading.body.start, line.start)
+        stated = stated or keyed(document.text, line.start + _bullet(content), line.end) is not None
+        if not stated and not content.lstrip().startswith(("#", "|", "!")):
+            return Span(heading.body.start, line.start)
+    return Span(heading.body.start, end)
+
+
+def _bullet(content: str) -> int:
+    bare = content.lstrip()
+    return len(content) - len(bare) + 2 if bare.startswith(("- ", "* ", "+ ")) else 0
+
+
+def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
+    seen: dict[str, AdrDocument] = {}
+    above: AdrDocument | None = None
+    for entry in entries:
+        number = entry.number or ""
+        if number in seen:
+            yield Problem(
+                "adr-entry-twice",
+                f"ADR-{number} stands in this log twice, first on line {seen[number].position.line}",
+                entry.position,
+                "renumber one of them",
+            )
+        seen.setdefault(number, entry)
+        if above is not None and int(number or 0) < int(above.number or 0):
+            yield Problem(
+                "adr-entry-order",
+                f"ADR-{number} stands after ADR-{above.number}",
+                entry.position,
+                "entries ascend by number",
+            )
+        above = entry
+
+
+# --- one decision
+
+
+def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
+    if stem.lower() in _NOT_ADR_NAMES or (stem.lower() == "readme" and not _NUMBERED_NAME.match(pure.parent.name)):
+        return AdrFile("none", (), (), "an index or a guide, by its name")
+    fields = front_matter_fields(document)
+    path_number = number_of_path(path)
+    heading = _title_heading(document)
+    after = heading.body.start if heading else document.content_start
+    inside = tuple(other for other in document.headings if other.section.start >= after)
+    header = Header(document, tuple(_zones(document, after, inside)), inside, fields, False)
+    stated = next(
+        (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
+    )
+    parts = (
+        split_title(document.text, heading.title, heading.text, path_number)
+        if heading
+        else TitleParts(None, None, title_of_path(path), Span(after, after))
+    )
+    number = _number(stated) or path_number or parts.number
+    entry = build(
+        header,
+        heading=heading,
+        parts=parts,
+        number=number,
+        span=Span(0, len(document.text)),
+        body=Span(after, len(document.text)),
+        path_date=date_of_path(path),
+        changelog_date=_changelog(document, inside),
+    )
+    reason = _not_an_adr(entry, inside, stem, pure)
+    return AdrFile("none", (), (), reason) if reason else AdrFile("file", (entry,), entry.problems)
+
+
+def _number(stated: str | None) -> str | None:
+    match = re.fullmatch(r"(?:ADR[- #]{0,2})?(\d{1,9})", stated or "", re.IGNORECASE)
+    return match.group(1) if match else None
+
+
+def _title_heading(document: MarkdownDocument) -> Heading | None:
+    """Return the heading that holds the title: the first one, unless it is already a section's."""
+    first = document.headings[0] if document.headings else None
+    if first is None or (first.level > 1 and section_key(first.text) != "other"):
+        return None
+    return first
+
+
+def _zones(document: MarkdownDocument, after: int, inside: Sequence[Heading]) -> Iterator[Span]:
+    """Yield the stretches that may state metadata: up to the first section that is not about metadata."""
+    end = inside[0].section.start if inside else len(document.text)
+    yield Span(after, end)
+    for heading in inside:
+        key = section_key(heading.text)
+        if key == "metadata":
+            yield heading.body
+        elif key not in HEADER_KEYS:
+            return
+
+
+def _changelog(document: MarkdownDocument, inside: Sequence[Heading]) -> Fact | None:
+    """Return the earliest ISO date of a `Changelog` section."""
+    for heading in inside:
+        if section_key(heading.text) != "changelog":
+            continue
+        dates = [
+            match["date"]
+            for line in visible_lines(document, heading.body, document.code)
+            if (match := _CHANGE_DATE.match(document.text, line.start, line.end)) and is_iso_date(match["date"])
+        ]
+        return Fact("date", min(dates), heading.body, "changelog") if dates else None
+    return None
+
+
+def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath) -> str | None:
+    """Return why the document is no decision, or None if it is one."""
+    if entry.title.startswith(("{", "[short title", "<short title")):
+        return "a template, by its title"
+    keys = {section.key for section in entry.sections}
+    if "decision" in keys or len(keys & EVIDENCE) > 1 or entry.status_raw.strip():
+        return None
+    if entry.format != "none" and keys & EVIDENCE:
+        return None
+    numbered = _NUMBERED_NAME.match(stem) or _NUMBERED_NAME.match(pure.parent.name)
+    if numbered and (stem.lower().startswith("adr") or any(_ADR_FOLDER.match(part) for part in pure.parent.parts)):
+        return None
+    return "no status and no section that holds a decision"

@@ -1,0 +1,95 @@
+"""Phrases that relate one decision to another (`Superseded by [ADR-0042](x.md)`), found in a line of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orbit_registry.text.adr.model import Rel
+from orbit_registry.text.position import Span
+
+_PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
+_VERBS: tuple[tuple[str, Rel], ...] = (
+    # `Supercedes` is how adr-tools spells it. What replaces a part amends the whole.
+    (r"(?:partially|partly)[ ]super[sc]eded[ ]by|super[sc]eded[ -]in[ -]part[ ]by", "amended_by"),
+    (r"(?:partially|partly)[ ]super[sc]edes|super[sc]edes[ ](?:in[ ]part|parts?[ ]of|section[ ]of)", "amends"),
+    (r"super[sc]eded[ ]by|replaced[ ]by|obsoleted[ ]by|retired[ ]by", "superseded_by"),
+    (r"super[sc]edes|replaces|obsoletes", "supersedes"),
+    (rf"amended{_PARTIAL}[ ]by|modified[ ]by|updated[ ]by", "amended_by"),
+    (r"amends|modifies", "amends"),
+    (rf"extended{_PARTIAL}[ ]by|refined[ ]by", "extended_by"),
+    (r"extends|refines|builds[ ]on", "extends"),
+    (r"reverted[ ]by", "reverted_by"),
+    (r"reverts", "reverts"),
+    (r"implements", "implements"),
+    (
+        r"(?:relates|related)[ ]to|related|depends[ ]on|see[ ]also|in[ ]favou?r[ ]of|clarifie[sd](?:[ ]by)?",
+        "related_to",
+    ),
+)
+_VERB = re.compile("|".join(rf"(?P<v{i}>{pattern})" for i, (pattern, _) in enumerate(_VERBS)), re.IGNORECASE)
+_WORD_BEFORE = re.compile(r"[\w-]")
+
+_LINK = r"\[(?P<text>[^\[\]\n]{0,300})\]\((?P<href>[^()\s]{1,500})(?:[ ]\"[^\"\n]{0,200}\")?\)"
+_BRACKET = r"\[(?P<bracket>[^\[\]\n]{1,200})\](?:\[(?P<label>[^\[\]\n]{0,100})\])?"
+_ID = r"(?P<id>(?:[A-Za-z0-9][\w.-]{0,60}/){0,3}(?:ADRs?|RFC)[- #]{0,2}[0-9]{1,9})"
+_FILE = r"(?P<file>(?:[\w.-]{1,60}/){0,4}[0-9]{3,8}-[\w.-]{1,150}|[0-9]{3,5}|#?[0-9]{1,5}(?=[\s,;.)]|$))"
+_TARGET = re.compile(rf"`?(?:{_LINK}|{_BRACKET}|{_ID}|{_FILE})`?")
+_GLUE = re.compile(r"[ \t]{0,3}(?:[,&+:][ \t\r\n]{0,4}|(?:,[ ])?(?:and|or)[ \t\r\n]{1,4}|by[ ]){0,2}[ \t\r\n]{0,4}")
+_FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
+_ID_SHAPE = re.compile(r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One target of one verb; `span` covers the target in the text that was searched."""
+
+    rel: Rel
+    target: str
+    text: str
+    span: Span
+    verb: Span
+
+
+def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
+    """Yield what `text[start:end]` says about other decisions, in order."""
+    limit = len(text) if end is None else end
+    for match in _VERB.finditer(text, start, limit):
+        if match.start() > start and _WORD_BEFORE.match(text[match.start() - 1]):
+            continue
+        rel = _VERBS[int(str(match.lastgroup)[1:])][1]
+        at = _skip_glue(text, match.end(), limit)
+        target = _target(text, at, limit) or _target(text, _skip_filler(text, at, limit), limit)
+        while target is not None:
+            yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
+            following = _skip_glue(text, target[2].end, limit)
+            if following == target[2].end:
+                break
+            target = _target(text, following, limit)
+
+
+def _skip_glue(text: str, at: int, limit: int) -> int:
+    glue = _GLUE.match(text, at, limit)
+    return glue.end() if glue else at
+
+
+def _skip_filler(text: str, at: int, limit: int) -> int:
+    filler = _FILLER.match(text, at, limit)
+    return filler.end() if filler else at
+
+
+def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
+    """Return (target, text, span) of the link, id, number or file name at `at`."""
+    match = _TARGET.match(text, at, limit)
+    if match is None:
+        return None
+    span = Span(match.start(), match.end())
+    if match["href"]:
+        return match["href"], match["text"], span
+    if match["bracket"]:
+        bracket = match["bracket"].strip("`* ")
+        return (bracket, bracket, span) if _ID_SHAPE.search(bracket) else None
+    written = match["id"] or match["file"]
+    written = written.rstrip(".")
+    return written, written, span

@@ -1,0 +1,132 @@
+"""Standard names for the sections of an ADR, run-in headings, and where a cost is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from orbit_registry.text.adr.header import visible_lines
+from orbit_registry.text.adr.model import Section
+from orbit_registry.text.markdown import Heading, MarkdownDocument
+from orbit_registry.text.position import Position, Span
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    "context": (
+        "context", "problem", "problem statement", "background", "motivation", "issue", "the problem", "summary",
+        "executive summary", "overview", "abstract", "introduction", "goals",
+    ),
+    "decision": (
+        "decision", "decisions", "decision outcome", "outcome", "proposal", "proposed solution", "solution",
+        "approach", "resolution", "the decision", "detailed design", "design", "what we decided", "decision summary",
+        "recommendation", "proposed design", "proposed decision",
+    ),
+    "drivers": ("decision drivers", "drivers", "forces", "requirements", "decision criteria", "constraints"),
+    "options": (
+        "considered options", "options considered", "options", "considered alternatives", "alternatives",
+        "alternatives considered", "alternative approaches", "alternatives rejected", "rejected alternatives",
+        "alternative", "alternatives considered and rejected", "options and trade-offs", "alternative proposals",
+    ),
+    "pros_cons": ("pros and cons of the options", "pros and cons", "comparison", "evaluation"),
+    "consequences": ("consequences", "consequence", "implications", "impact", "results", "effects", "result"),
+    "positive": ("positive", "positive consequences", "pros", "benefits", "advantages", "good"),
+    "negative": (
+        "negative", "negative consequences", "cons", "risks", "risk", "drawbacks", "costs", "cost", "disadvantages",
+        "trade-offs", "tradeoffs", "risks and mitigations", "costs and risks", "bad", "risks and trade-offs",
+    ),
+    "neutral": ("neutral", "neutral consequences"),
+    "rationale": ("rationale", "why", "justification", "reasons", "reasoning"),
+    "confirmation": ("confirmation", "validation", "verification", "compliance", "how we will know"),
+    "references": (
+        "references", "reference", "links", "more information", "see also", "related", "related decisions",
+        "related adrs", "further reading", "related work", "related documents", "related records",
+    ),
+    "status": ("status", "decision status", "state"),
+    "date": ("date", "decision date"),
+    "deciders": ("deciders", "decision makers", "decision-makers"),
+    "tags": ("tags", "labels", "keywords"),
+    "changelog": ("changelog", "change log", "history", "revision history", "version history", "status history"),
+    "metadata": ("metadata", "meta", "document information", "info"),
+    "amendments": ("amendments", "amendment", "updates", "update", "addendum", "addenda"),
+    "tasks": ("task references", "tasks", "task reference"),
+}  # fmt: skip
+_KEYS = {name: key for key, names in _NAMES.items() for name in names}
+_SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
+HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
+"""Sections that state metadata; the first one of another key ends the header."""
+EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers", "positive", "negative", "rationale"})
+
+_NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
+_RUN_IN = re.compile(
+    r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[A-Z][A-Za-z &/-]{2,50}?)[ ]?(?P<stop>[.:]?)(?P=mark)(?P<after>[.:]?)"
+)
+_COST = re.compile(
+    r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
+    r"(?:costs?(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:.—–]"
+    r"|(?:bad|negative|con)(?:\*\*|__|\*|_)?[,:][ \t]+(?:because|as|since)\b)",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
+
+
+def section_key(heading: str) -> str:
+    """Return the standard name for a section's heading, or `other`."""
+    name = _NUMBERING.sub("", heading.strip()).strip(" :.*_").lower()
+    found = _KEYS.get(name)
+    if found is None and name.startswith(("context and", "context &", "context /")):
+        return "context"
+    if found is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):
+        return "decision"
+    if found is None and name.startswith(("consequences ", "consequences,")):
+        return "consequences"
+    return found or "other"
+
+
+def read_sections(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
+    """Return the parts of a decision: its top-level sections, the known ones below them, and run-in headings."""
+    sections: list[Section] = []
+    top = min((heading.level for heading in headings), default=0)
+    for heading in headings:
+        key = section_key(heading.text)
+        if heading.level == top or key in _SUBSECTIONS:
+            sections.append(Section(key, heading.text, heading.level, heading.body, heading.position))
+    sections.extend(_run_ins(document, headings, body))
+    return tuple(sorted(sections, key=lambda section: section.position))
+
+
+def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
+    """Yield the paragraphs that begin with a known name in bold."""
+    text = document.text
+    ends = [heading.section.start for heading in headings] + [body.end]
+    found: list[tuple[str, str, int, int]] = []
+    after_break = True
+    for line in visible_lines(document, body, document.code):
+        content = text[line.start : line.end]
+        match = _RUN_IN.match(content) if after_break else None
+        if match and (match["stop"] or match["after"] or not content[match.end() :].strip()):
+            key = section_key(match["name"])
+            if key not in ("other", "status", "date", "deciders", "tags"):
+                found.append((key, match["name"].strip(), line.start, line.start + match.end()))
+        after_break = not content.strip() or bool(found and found[-1][2] == line.start) or content.startswith("#")
+    for index, (key, name, start, body_start) in enumerate(found):
+        next_run_in = found[index + 1][2] if index + 1 < len(found) else body.end
+        end = min(next_run_in, next((end for end in ends if end > start), body.end))
+        yield Section(key, name, 0, Span(body_start, end), document.lines.position(start), True)
+
+
+def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Span) -> Position | None:
+    """Return where a cost is named: a `Cost:` line, `Bad, because`, or a filled section on what is negative."""
+    for line in visible_lines(document, body, document.code):
+        if _COST.match(document.text, line.start, line.end):
+            return document.lines.position(line.start)
+    for section in sections:
+        if section.key == "negative" and _is_filled(document, section.body):
+            return section.position
+    return None
+
+
+def _is_filled(document: MarkdownDocument, body: Span) -> bool:
+    for line in visible_lines(document, body, document.html):
+        content = document.text[line.start : line.end].strip()
+        if not content.startswith("#") and not _FILLER.match(content):
+            return True
+    return False

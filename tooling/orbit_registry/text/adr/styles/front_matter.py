@@ -1,0 +1,95 @@
+"""Metadata in a YAML front matter (`status: accepted`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orbit_registry.text.adr.fields import Field, scalar
+from orbit_registry.text.adr.header import KEYS, Header
+from orbit_registry.text.adr.model import Fact
+from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.position import Span
+
+NAME = "front-matter"
+_PAIR = re.compile(r"[ \t]*(?:-[ \t]+)?(?P<key>target|kind)[ \t]*:[ \t]*(?P<value>[^\r\n]*)")
+
+
+def read(header: Header) -> Iterator[Fact]:
+    """Yield the known entries of the front matter; a log's front matter speaks of the log, not of its entries."""
+    if header.in_log:
+        return
+    for field in header.fields:
+        key = KEYS.get(field.key.lower())
+        if field.key.lower() == "links":
+            yield from _typed_links(header.text, field)
+        elif key == "status":
+            yield from _status(header.text, field)
+        elif key is not None:
+            yield Fact(key, field.value, field.span, NAME, field.values)
+
+
+def _status(text: str, field: Field) -> Iterator[Fact]:
+    """Yield the status as the whole value (so that its quotes can change) and what else the value says."""
+    yield Fact("status", next(_parts(field.value), field.value), field.span, NAME, (field.value, field.span.of(text)))
+    yield Fact("statement", field.value, field.span, NAME)
+    for fact in read_statement(field.value, Span(0, len(field.value)), NAME):
+        if fact.key in ("tasks", "legacy_ids"):
+            yield Fact(fact.key, fact.raw, field.span, NAME, fact.values)
+        elif fact.key == "date":
+            yield Fact("status_date", fact.raw, field.span, NAME)
+
+
+def _parts(value: str) -> Iterator[str]:
+    for fact in read_statement(value, Span(0, len(value)), NAME):
+        if fact.key == "status":
+            yield fact.raw
+
+
+def _typed_links(text: str, field: Field) -> Iterator[Fact]:
+    """Yield `links: [{target: 2, kind: supersedes}]` as one fact a link, named after its kind."""
+    target: tuple[str, Span] | None = None
+    at = field.line.start
+    while at < field.line.end:
+        newline = text.find("\n", at, field.line.end)
+        end = field.line.end if newline < 0 else newline
+        match = _PAIR.match(text, at, end)
+        if match and match["key"] == "target":
+            value = match["value"].strip().strip("\"'")
+            target = value, Span(match.start("value"), match.start("value") + len(match["value"].rstrip()))
+        elif match and target:
+            kind = match["value"].strip().strip("\"'").lower().replace("-", " ")
+            key = KEYS.get(kind) or KEYS.get(kind.replace(" ", "_")) or "related_to"
+            yield Fact(key, target[0], target[1], NAME, (target[0],))
+            target = None
+        at = end + 1
+
+
+def written(fact: Fact, value: str) -> str:
+    """Return the value as a YAML scalar; what follows the status in the same value stays."""
+    if fact.key != "status":
+        quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
+        return scalar(value, '"' if quoted else "") if fact.span.end > fact.span.start else f" {scalar(value)}"
+    old, as_written = fact.values
+    result = scalar(value + _remainder(old, value), as_written)
+    return result if as_written else f" {result}"
+
+
+def _remainder(old: str, value: str) -> str:
+    """Return what the old value said after the status (`; supersedes ADR-0045`), less what no longer holds."""
+    facts = list(read_statement(old, Span(0, len(old)), NAME))
+    rest = old[facts[0].span.end :]
+    if not value.lower().startswith("super"):
+        for fact in reversed([fact for fact in facts if fact.key == "superseding"]):
+            shift = facts[0].span.end
+            rest = rest[: fact.span.start - shift] + rest[fact.span.end - shift :]
+    return rest
+
+
+def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a line at the end of an existing front matter."""
+    span = header.document.front_matter
+    if span is None or header.in_log:
+        return None
+    newline = "\r\n" if "\r\n" in header.text[: span.end + 5] else "\n"
+    return span.end, f"{key}: {scalar(value)}{newline}"

@@ -1,0 +1,66 @@
+"""Metadata as plain lines (`Status: Accepted`, `**Status:** Accepted · 2026-05 · [TASK-1]`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbit_registry.text.adr.header import Header, keyed
+from orbit_registry.text.adr.model import Fact
+from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.position import Span
+
+NAME = "line"
+
+
+def read(header: Header) -> Iterator[Fact]:
+    """Yield each `Key: value` line; a value goes on over the following lines of its paragraph."""
+    text = header.text
+    current: tuple[str, Span] | None = None
+    previous_end = -1
+    for line in header.lines():
+        content = text[line.start : line.end]
+        found = keyed(text, line.start, line.end)
+        follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
+        if found or not follows or not content.strip() or not _continues(content):
+            if current:
+                yield from _facts(text, *current)
+            current = found
+        elif current and current[1].end > current[1].start:
+            key, span = current
+            current = key, Span(span.start, line.start + len(content.rstrip()))
+        previous_end = line.end
+    if current:
+        yield from _facts(text, *current)
+
+
+def _continues(content: str) -> bool:
+    """Say whether a line can go on with the paragraph above it: no heading, list, table or relation of its own."""
+    bare = content.lstrip()
+    if bare.startswith(("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")):
+        return False
+    return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))
+
+
+def _facts(text: str, key: str, span: Span) -> Iterator[Fact]:
+    if key == "status":
+        yield from read_statement(text, span, NAME)
+    else:
+        raw = span.of(text)
+        yield Fact(key, raw, span, NAME, (raw,) if raw else ())
+
+
+def written(fact: Fact, value: str) -> str:
+    """Return the value as it is, after a space where the line had no value."""
+    return value if fact.raw else f" {value}"
+
+
+def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a line above the first line that states something, in the same dress."""
+    for fact in read(header):
+        start = header.text.rfind("\n", 0, fact.span.start) + 1
+        bold = "**" if header.text[start : fact.span.start].lstrip().startswith("**") else ""
+        newline = "\r\n" if header.text[max(0, start - 2) : start] == "\r\n" else "\n"
+        gap = newline if header.text[start - len(newline) * 2 : start] == newline * 2 else ""
+        return start, f"{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
+    return None

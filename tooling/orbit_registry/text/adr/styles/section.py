@@ -1,0 +1,100 @@
+"""Metadata as sections of their own (`## Status` and a paragraph), as adr-tools writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orbit_registry.text.adr.header import Header, keyed, visible_lines
+from orbit_registry.text.adr.model import Fact
+from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.sections import section_key
+from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.markdown import Heading
+from orbit_registry.text.position import Span
+
+NAME = "section"
+_LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
+_KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "tags"}
+
+
+def read(header: Header) -> Iterator[Fact]:
+    """Yield the sections that hold a status, a date, people or tags."""
+    level = min((heading.level for heading in header.headings), default=0)
+    for heading in header.headings:
+        key = _KEYS.get(section_key(heading.text))
+        if key is None or heading.level > level:
+            continue
+        if key == "status":
+            yield from _status(header, heading)
+            continue
+        for span in _paragraphs(header, heading)[:1]:
+            yield Fact(key, span.of(header.text), span, NAME, (span.of(header.text),))
+
+
+def _paragraphs(header: Header, heading: Heading) -> list[Span]:
+    """Return the section's paragraphs without quotes, comments and what stands under a deeper heading."""
+    text = header.text
+    end = min((other.section.start for other in header.headings if other.section.start > heading.section.start),
+              default=heading.body.end)  # fmt: skip
+    hidden = sorted((*header.document.code, *header.document.html), key=lambda span: span.start)
+    spans: list[Span] = []
+    open_end = -1
+    for line in visible_lines(header.document, Span(heading.body.start, min(end, heading.body.end)), hidden):
+        content = text[line.start : line.end].strip()
+        if not content or content.startswith(">") or set(content) <= {"-", "*", "_"}:
+            open_end = -1
+            continue
+        lead = _LEAD.match(text, line.start, line.end)
+        start = lead.end() if lead else line.start
+        stop = line.start + len(text[line.start : line.end].rstrip())
+        own = start > line.start + 3 or text[line.start : start].strip() or _states_relation(text, start, stop)
+        if open_end >= 0 and not own:
+            spans[-1] = Span(spans[-1].start, stop)
+        else:
+            spans.append(Span(start, stop))
+        open_end = stop
+    return spans
+
+
+def _states_relation(text: str, start: int, end: int) -> bool:
+    first = next(find_phrases(text, start, end), None)
+    return first is not None and first.verb.start <= start + 2
+
+
+def _status(header: Header, heading: Heading) -> Iterator[Fact]:
+    paragraphs = _paragraphs(header, heading)
+    if not paragraphs:
+        end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
+        yield Fact("status", "", Span(end, end), NAME)
+        return
+    first = paragraphs[0]
+    named = keyed(header.text, first.start, first.end)
+    yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, NAME)
+    for span in paragraphs[1:]:
+        found = keyed(header.text, span.start, span.end)
+        if found and found[0] == "date":
+            yield Fact("date", found[1].of(header.text), found[1], NAME)
+            continue
+        yield Fact("statement", span.of(header.text), span, NAME)
+        if any(phrase.rel == "superseded_by" for phrase in find_phrases(header.text, span.start, span.end)):
+            start = header.text.rfind("\n", 0, span.start) + 1
+            while start > first.end and header.text[start - 1] in "\r\n \t":
+                start -= 1
+            yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), NAME)
+
+
+def written(fact: Fact, value: str) -> str:
+    """Return the status with a capital, as these sections have it; an empty section gets its paragraph."""
+    capital = value[:1].upper() + value[1:]
+    return capital if fact.raw else f"\n\n{capital}"
+
+
+def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a `Status` section above the first section."""
+    if key != "status" or not header.headings or header.in_log:
+        return None
+    first = header.headings[0]
+    newline = "\r\n" if "\r\n" in header.text[: first.section.start] else "\n"
+    capital = value[:1].upper() + value[1:]
+    return first.section.start, f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}"

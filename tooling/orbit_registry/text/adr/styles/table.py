@@ -1,0 +1,63 @@
+"""Metadata in a table of the header: rows of key and value, or one row under the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbit_registry.text.adr.header import KEYS, Header
+from orbit_registry.text.adr.model import Fact
+from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.markdown import Cell, Table
+from orbit_registry.text.position import Span
+
+NAME = "table"
+
+
+def read(header: Header) -> Iterator[Fact]:
+    """Yield the known keys of the tables in the header."""
+    for table in header.document.tables:
+        if not any(zone.start <= table.span.start < zone.end for zone in header.zone):
+            continue
+        for key, cell in _pairs(table):
+            if cell.span is None:
+                continue
+            if key == "status":
+                yield from read_statement(header.text, cell.span, NAME)
+            else:
+                raw = cell.span.of(header.text)
+                yield Fact(key, raw, cell.span, NAME, (raw,))
+
+
+def _pairs(table: Table) -> Iterator[tuple[str, Cell]]:
+    """Yield (key, value cell) from either shape of table."""
+    first = [_key(cell) for cell in table.rows[0]] if table.rows else []
+    if len(table.rows) == 2 and sum(key is not None for key in first) > 1:
+        for key, cell in zip(first, table.rows[1], strict=False):
+            if key:
+                yield key, cell
+        return
+    for row in table.rows:
+        key = _key(row[0]) if len(row) > 1 else None
+        if key:
+            yield key, row[1]
+
+
+def _key(cell: Cell) -> str | None:
+    return KEYS.get(cell.text.strip().strip("*_:").lower())
+
+
+def written(fact: Fact, value: str) -> str:
+    """Return the value with its pipes escaped."""
+    return value.replace("|", "\\|")
+
+
+def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
+    """Insert a row under the first row that states something, in a table of keys and values."""
+    for fact in read(header):
+        start = header.text.rfind("\n", 0, fact.span.start) + 1
+        end = header.text.find("\n", fact.span.end)
+        row = header.text[start : end if end >= 0 else len(header.text)]
+        if row.count("|") == 3 and end >= 0:
+            newline = "\r\n" if row.endswith("\r") else "\n"
+            return end + 1, f"| {key.capitalize()} | {written(Fact(key, '', Span(0, 0), NAME), value)} |{newline}"
+    return None

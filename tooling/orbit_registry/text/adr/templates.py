@@ -1,0 +1,226 @@
+"""New ADR texts from a template with `$id $title $status $date …`, and templates made from an existing ADR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from string import Template
+
+from orbit_registry.text.adr.fields import read_fields, scalar
+from orbit_registry.text.adr.header import KEYS
+from orbit_registry.text.adr.model import AdrDocument, Section
+from orbit_registry.text.adr.read import read_document
+from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.write import newline_of
+from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
+from orbit_registry.text.position import Span
+
+PROMPTS = {
+    "context": "Why this needs a decision, in one to three sentences.",
+    "decision": "What is decided, in one to three sentences.",
+    "drivers": "- What the decision has to satisfy.",
+    "options": "- An option that was looked at.",
+    "pros_cons": "- Good, because …\n- Bad, because …",
+    "consequences": "- What follows.\n- Cost: what this makes harder.",
+    "positive": "- What gets better.",
+    "negative": "- Cost: what this makes harder.",
+    "neutral": "- What changes without being better or worse.",
+    "rationale": "Why this option and not another.",
+    "confirmation": "How one can see that the decision is kept.",
+    "references": "- What to read next.",
+}
+"""What a template asks for in a section, by the section's standard name."""
+
+_PLACEHOLDERS = {
+    "title": "$title",
+    "status": "$status",
+    "date": "$date",
+    "deciders": "$deciders",
+    "tags": "$tags",
+    "tasks": "$tasks",
+}
+_DIGITS = re.compile(r"\d{1,9}")
+_YAML_VALUE = re.compile(r"^(?P<head>[^\s:#][^:\r\n]{0,80}:[ \t]+)(?P<value>[^\r\n]+)", re.MULTILINE)
+_OPTIONAL = re.compile(r"(?: · |, )\$\{?(?P<name>[a-z_]+)\}?")
+
+
+def new_document(template: str, fields: Mapping[str, str]) -> str:
+    """Return the template with `$name` replaced; names without a value stay, line ends follow the template.
+
+    `$number` and `$order` (the number without zeros) follow from `id` where they are not given. A name with an
+    empty value takes the ` · ` or `, ` before it along. In a front matter values are quoted where YAML asks for it.
+    """
+    newline = newline_of(template)
+    values = {name: newline.join(value.splitlines()) for name, value in fields.items()}
+    digits = _DIGITS.search(values.get("number") or values.get("id") or "")
+    if digits:
+        values.setdefault("number", digits.group())
+        values.setdefault("order", str(int(digits.group())))
+    kept = _OPTIONAL.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), template)
+    span = parse_markdown(kept).front_matter
+    head, body = (kept[: span.end], kept[span.end :]) if span else ("", kept)
+    return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(body).safe_substitute(values)
+
+
+def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
+    """Return one value of the front matter with its placeholders replaced, still good YAML."""
+    written = match["value"]
+    if not written.lstrip().startswith(("[", "{", "'", '"')) and "$" in written:
+        filled = Template(written).safe_substitute(values)
+        return match["head"] + (scalar(" ".join(filled.split())) if filled.strip() else "")
+    flat = {name: " ".join(value.split()).replace("\\", "\\\\").replace('"', '\\"') for name, value in values.items()}
+    return match["head"] + Template(written).safe_substitute(flat if written.startswith('"') else values)
+
+
+def template_from(text: str, path: str = "", *, prompts: bool = True) -> str | None:
+    """Return a template in the dress of the ADR in `text`: its header and standard headings, without its prose.
+
+    Each section holds a short prompt, or with `prompts=False` a placeholder (`$context`, `$decision`, …). Of a
+    log it takes the last entry. None if the text holds no decision.
+    """
+    file = read_document(text, path)
+    if not file.entries:
+        return None
+    entry = file.entries[-1]
+    document = parse_markdown(text)
+    newline = newline_of(text)
+    blocks = [_heading(text, entry), *_header(document, entry), *_sections(text, entry, newline, prompts)]
+    body = (newline * 2).join(block for block in blocks if block) + newline
+    return (_front_matter(document, entry, newline) if file.format == "file" else "") + body
+
+
+def _literal(text: str) -> str:
+    """Return text that `new_document` gives back as it is."""
+    return text.replace("$", "$$")
+
+
+def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) -> str:
+    """Return the front matter with placeholders; what is particular to the old ADR (links, blocks) is left out."""
+    span = document.front_matter
+    if span is None:
+        return ""
+    text = document.text
+    lines: list[str] = []
+    for field in read_fields(text, span):
+        key = KEYS.get(field.key.lower())
+        head = text[field.line.start : field.span.start].rstrip(" ")
+        written = field.span.of(text)
+        if key == "number":
+            quote = written[:1] if written[:1] in ("'", '"') else ""
+            prefix = field.value.rstrip("0123456789")
+            lines.append(f"{head} {quote}{_literal(prefix)}$number{quote}")
+        elif key in _PLACEHOLDERS:
+            value = _PLACEHOLDERS[key]
+            lines.append(f"{head} [{value}]" if written.startswith("[") or "\n" in written else f"{head} {value}")
+        elif key is None and "\n" not in written.rstrip() and not _same_number(field.value, entry):
+            lines.append(_literal(f"{head} {written}".rstrip()))
+        elif key is None and _same_number(field.value, entry):
+            lines.append(f"{head} $order")
+    return newline.join(["---", *lines, "---", "", ""])
+
+
+def _same_number(value: str, entry: AdrDocument) -> bool:
+    number = entry.number or ""
+    return value.isdigit() and number.isdigit() and int(value) == int(number)
+
+
+def _heading(text: str, entry: AdrDocument) -> str:
+    """Return the heading line with placeholders for number and title."""
+    if entry.heading_span is None:
+        return "# $title"
+    edits = [
+        (span, name or ("$number" if span.of(text) == entry.number else "$order"))
+        for spans, name in ((entry.number_spans, ""), (entry.title_spans, "$title"))
+        for span in spans
+        if entry.heading_span.start <= span.start < entry.heading_span.end
+    ]
+    if entry.anchor:
+        anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
+        if anchor >= 0:
+            edits.append((Span(anchor, entry.heading_span.end), ""))
+    return _edited(text, entry.heading_span, edits).rstrip()
+
+
+def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
+    """Yield the lines that state something, as one block for each group of lines, with placeholders."""
+    text = document.text
+    edits: list[tuple[Span, str]] = []
+    for fact in entry.facts:
+        if fact.style in ("front-matter", "section", "badge"):
+            continue
+        if fact.key == "statement":
+            edits.append((fact.span, _statement(text, fact.span)))
+        elif fact.key in _PLACEHOLDERS and fact.key not in ("status", "tasks", "title"):
+            edits.append((fact.span, _PLACEHOLDERS[fact.key]))
+    edits = _apart(edits)
+    stated = [document.lines.index_of(span.start) for span, _ in edits]
+    block: list[str] = []
+    previous = -2
+    for (span, value), number in zip(edits, stated, strict=True):
+        line_end = document.lines.ends[document.lines.index_of(span.end)]
+        line = _edited(text, Span(document.lines.starts[number], line_end), [(span, value)]).rstrip()
+        if block and number != previous + 1:
+            yield newline_of(text).join(block)
+            block = []
+        block.append(line)
+        previous = document.lines.index_of(span.end)
+    if block:
+        yield newline_of(text).join(block)
+
+
+def _statement(text: str, span: Span) -> str:
+    """Return a status statement with placeholders, cut where the old one is cut."""
+    keys = [fact.key for fact in read_statement(text, span, "line")]
+    return "$status" + (" · $date" if "date" in keys else "") + (" · $tasks" if "tasks" in keys else "")
+
+
+def _apart(edits: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
+    """Return the edits in order, without those inside an earlier one."""
+    kept: list[tuple[Span, str]] = []
+    for span, value in sorted(edits, key=lambda edit: (edit[0].start, -edit[0].end)):
+        if not kept or span.start >= kept[-1][0].end:
+            kept.append((span, value))
+    return kept
+
+
+def _sections(text: str, entry: AdrDocument, newline: str, prompts: bool) -> Iterator[str]:
+    """Yield the standard sections, each with its heading as written and a prompt."""
+    kept = [s for s in entry.sections if s.key in PROMPTS or s.key in ("status", "changelog", "date")]
+    if not any(section.key in ("context", "decision") for section in kept):
+        kept = list(entry.sections)
+    seen: set[tuple[str, int]] = set()
+    for index, section in enumerate(kept):
+        if (section.key, section.level) in seen and section.key != "other":
+            continue
+        seen.add((section.key, section.level))
+        following = kept[index + 1] if index + 1 < len(kept) else None
+        has_parts = following is not None and not section.run_in and following.level > section.level
+        prompt = "" if has_parts else _prompt(section, newline, prompts)
+        if section.run_in:
+            start = text.rfind("\n", 0, section.body.start) + 1
+            gap = newline * (2 if prompt.startswith("- ") else 0)
+            yield _literal(text[start : section.body.start].rstrip()) + (gap or " ") + prompt
+        else:
+            heading = f"{'#' * section.level} {_literal(section.heading)}"
+            yield heading + (newline * 2 + prompt if prompt else "")
+
+
+def _prompt(section: Section, newline: str, prompts: bool) -> str:
+    if section.key in ("status", "date"):
+        return f"${section.key}"
+    if section.key == "changelog":
+        return "- $date: first draft"
+    if not prompts:
+        return f"${section.key}" if section.key in PROMPTS else ""
+    return newline.join(PROMPTS.get(section.key, "…").splitlines())
+
+
+def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
+    """Return the part of the text with the edits made and every other `$` doubled."""
+    parts: list[str] = []
+    at = span.start
+    for edit, replacement in _apart(edits):
+        parts.extend((_literal(text[at : edit.start]), replacement))
+        at = edit.end
+    parts.append(_literal(text[at : span.end]))
+    return "".join(parts)

@@ -1,0 +1,219 @@
+"""Edits of ADR documents: each takes a text and gives it back with nothing changed but what it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from orbit_registry.errors import UsageError
+from orbit_registry.text.adr.model import AdrDocument, AdrFile
+from orbit_registry.text.adr.read import entry_header, read_document
+from orbit_registry.text.adr.sections import section_key
+from orbit_registry.text.adr.styles import BY_NAME, STYLES
+from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
+from orbit_registry.text.position import Span
+
+_PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+def set_status(text: str, entry: AdrDocument, status: str) -> str:
+    """Return `text` with the entry's status written as `status` (`accepted`, `Superseded by ADR-0042`).
+
+    A plain word follows the document's own capitals. Other statements that the entry is superseded go when
+    `status` says something else. Where no status is stated, one is added in the style the header has.
+    """
+    fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
+    if fact is None:
+        return _insert(text, entry, "status", _cased(status, capital=True))
+    value = _cased(
+        status, capital=fact.raw.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
+    )
+    edits = [(fact.span, BY_NAME[fact.style].written(fact, value))]
+    if not status.lower().startswith("super"):
+        edits.extend((span, "") for span in entry.superseding_spans)
+    return _splice(text, edits)
+
+
+def set_date(text: str, entry: AdrDocument, date: str) -> str:
+    """Return `text` with the entry's stated date replaced, or a date added in the style the header has."""
+    fact = next((fact for fact in entry.facts if fact.key == "date" and fact.span == entry.date_span), None)
+    if fact is None:
+        return _insert(text, entry, "date", date)
+    return _splice(text, [(fact.span, BY_NAME[fact.style].written(fact, date))])
+
+
+def set_title(text: str, entry: AdrDocument, title: str) -> str:
+    """Return `text` with the title replaced wherever the document states it (heading and front matter)."""
+    flat = " ".join(title.split())
+    return _splice(text, [(span, _titled(entry, span, flat)) for span in entry.title_spans])
+
+
+def set_number(text: str, entry: AdrDocument, number: str) -> str:
+    """Return `text` with the number in the heading and the front matter replaced, at no less than its old width.
+
+    `number` is `108` or `ADR-0108`; a heading that states no number stays as it is.
+    """
+    digits = _NUMBER.search(number)
+    if digits is None:
+        raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
+    edits: list[tuple[Span, str]] = []
+    for span in entry.number_spans:
+        written = span.of(text)
+        match = _NUMBER.search(written)
+        if match is None:
+            continue
+        new = digits.group() if number.upper().startswith("ADR") else digits.group().zfill(len(match.group()))
+        edits.append((Span(span.start + match.start(), span.start + match.end()), new))
+    return _splice(text, edits)
+
+
+def _titled(entry: AdrDocument, span: Span, title: str) -> str:
+    fact = next((fact for fact in entry.facts if fact.key == "title" and fact.span == span), None)
+    return BY_NAME[fact.style].written(fact, title) if fact else title
+
+
+def _cased(status: str, *, capital: bool) -> str:
+    first = status.split(" ", 1)[0]
+    if first.lower() not in _PLAIN_STATUS:
+        return status
+    return (first.capitalize() if capital else first.lower()) + status[len(first) :]
+
+
+def _insert(text: str, entry: AdrDocument, key: str, value: str) -> str:
+    """Add a fact where the header's own style puts it; a bare header gets a section (file) or a line (log)."""
+    header = entry_header(text, entry)
+    for style in STYLES:
+        place = style.insertion(header, key, value.lower() if style.NAME == "front-matter" and key == "status" and
+                                value.lower() in _PLAIN_STATUS else value)  # fmt: skip
+        if place is not None:
+            return text[: place[0]] + place[1] + text[place[0] :]
+    newline = newline_of(text)
+    at = entry.heading_span.end if entry.heading_span else header.document.content_start
+    before = text[:at]
+    lead = "" if not before.strip("\ufeff") else newline if before.endswith(("\n", "\r")) else newline * 2
+    rest = text[at:]
+    gap = "" if not rest.strip() else newline if rest.startswith(("\n", "\r")) else newline * 2
+    return before + f"{lead}{key.capitalize()}: {value}{gap if rest.strip() else newline}" + rest
+
+
+# --- amendments
+
+
+def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:
+    """Return `text` with a dated amendment at the end of the entry, under `Amendments`.
+
+    `task` may be ''. The section is made where there is none; in a log it stays inside the entry.
+    """
+    newline = newline_of(text)
+    document = parse_markdown(text)
+    content = newline.join(body.strip().splitlines())
+    task_text = f" [{task.strip('[]')}]" if task else ""
+    amendment = f"**{date}**{task_text}: {content}"
+    level = _section_level(document, entry)
+    own = [
+        heading
+        for heading in document.headings
+        if section_key(heading.text) == "amendments" and entry.span.start < heading.section.start < entry.span.end
+    ]
+    end = _content_end(document, Span(entry.span.start, own[-1].section.end if own else entry.span.end))
+    heading = "" if own else f"{'#' * level} Amendments{newline}{newline}"
+    return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
+
+
+def _section_level(document: MarkdownDocument, entry: AdrDocument) -> int:
+    """Return the level of the entry's own sections."""
+    levels = [section.level for section in entry.sections if not section.run_in]
+    if levels:
+        return min(levels)
+    own = next(
+        (h.level for h in document.headings if entry.heading_span and h.section.start == entry.heading_span.start), 1
+    )
+    return min(own + 1, 6)
+
+
+def _content_end(document: MarkdownDocument, span: Span) -> int:
+    """Return where the content of a span ends, before the blank lines and the rule that separate what follows."""
+    end = span.end
+    rule = next((rule for rule in reversed(document.rules) if rule.end <= end), None)
+    if rule and rule.start > span.start and not document.text[rule.end : end].strip():
+        end = rule.start
+    return span.start + len(document.text[span.start : end].rstrip())
+
+
+# --- entries of a log
+
+
+def insert_entry(text: str, entry_markdown: str, number: str) -> str:
+    """Return the log `text` with the entry in its place: ascending by number, before trailing sections.
+
+    Works on an empty text and on a log without entries, where it goes after the preamble. Every other byte stays.
+    """
+    digits = _NUMBER.search(number)
+    if digits is None:
+        raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
+    newline = newline_of(text)
+    entry = newline.join(entry_markdown.strip().splitlines())
+    file = read_log(text)
+    order = int(digits.group())
+    before = [other for other in file.entries if int(other.number or 0) <= order]
+    after = [other for other in file.entries if int(other.number or 0) > order]
+    if before:
+        anchor = before[-1]
+        return _insert_at(text, anchor.span.end, entry, newline, anchor)
+    if after:
+        return _insert_at(text, after[0].span.start, entry, newline, None)
+    return _insert_at(text, _first_place(text), entry, newline, None)
+
+
+def _insert_at(text: str, at: int, entry: str, newline: str, previous: AdrDocument | None) -> str:
+    before, after = text[:at], text[at:]
+    if previous is not None:
+        # The separator of the entry above (blank lines, a rule) is used again below the new one.
+        content_end = _content_end(parse_markdown(text), previous.span)
+        separator = text[content_end:at]
+        if "---" in separator or "***" in separator or "___" in separator:
+            return before + entry + (separator if after else newline) + after
+    lead = "" if not before.strip("\ufeff") else _blank_lines(before, newline)
+    trail = newline * 2 if after.strip() else newline
+    return before + lead + entry + trail + (after if after.strip() else "")
+
+
+def _blank_lines(before: str, newline: str) -> str:
+    """Return the line ends that are missing for one blank line after `before`."""
+    tail = before[len(before.rstrip("\r\n")) :]
+    return newline * max(0, 2 - tail.count("\n"))
+
+
+def _first_place(text: str) -> int:
+    """Return where the first entry of a log goes: before trailing sections of the document's own, else at the end."""
+    document = parse_markdown(text)
+    for heading in document.headings:
+        if heading.level > 1 and section_key(heading.text) in ("tasks", "references"):
+            return heading.section.start
+    return len(text)
+
+
+def remove_entry(text: str, entry: AdrDocument) -> str:
+    """Return the log `text` without the entry and without the separator below it."""
+    before, after = text[: entry.span.start], text[entry.span.end :]
+    if not after.strip():
+        return before.rstrip() + newline_of(text) if before.strip() else ""
+    return before + after
+
+
+def read_log(text: str) -> AdrFile:
+    """Read a text that is known to be a log."""
+    return read_document(text, "decisions.md")
+
+
+def newline_of(text: str) -> str:
+    """Return the line end that the text uses first."""
+    at = text.find("\n")
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
+
+
+def _splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:
+    for span, replacement in sorted(edits, key=lambda edit: edit[0].start, reverse=True):
+        text = text[: span.start] + replacement + text[span.end :]
+    return text

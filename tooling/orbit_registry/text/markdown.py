@@ -1,0 +1,492 @@
+"""Markdown structure with places in the original text; the only importer of markdown-it-py, and it opens no file.
+
+Every `Span` counts characters of the text as given: a byte order mark, CRLF, tabs and a missing last
+newline shift nothing. Headings, links and tables inside fenced code, indented code or HTML blocks do
+not exist here, because the parser does not see them either.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_inline import StateInline, autolink, image, link
+from markdown_it.token import Token
+
+from orbit_registry.text.citations import Citation, find_citations
+from orbit_registry.text.position import Position, Span
+
+LinkKind = Literal["inline", "reference", "autolink", "image"]
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
+_MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
+_FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
+
+
+class TextLines:
+    """Where the lines of a text start, so that an offset becomes a position in logarithmic time."""
+
+    __slots__ = ("_newlines", "ends", "starts", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts: list[int] = [0]
+        self.ends: list[int] = []
+        self._newlines: list[int] = [0]
+        for match in _LINE_END.finditer(text):
+            self.ends.append(match.start())
+            self.starts.append(match.end())
+            if match.group() != "\r":
+                self._newlines.append(match.end())
+        self.ends.append(len(text))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def position(self, offset: int) -> Position:
+        """Return line and column of the character at `offset`; lines end at `\\n`, as editors count them."""
+        line = bisect_right(self._newlines, offset)
+        return Position(line, offset - self._newlines[line - 1] + 1)
+
+    def index_of(self, offset: int) -> int:
+        """Return the number (from 0) of the line that the character at `offset` stands in."""
+        return bisect_right(self.starts, offset) - 1
+
+    def start_of(self, line: int) -> int:
+        """Return the offset where line `line` (from 0) starts, or the end of the text after the last line."""
+        return self.starts[line] if line < len(self.starts) else len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading outside quotes, lists and code; `text` is plain, `title` spans the title as written."""
+
+    level: int
+    text: str
+    title: Span
+    id: str | None
+    position: Position
+    section: Span
+    """From the heading's own line up to the next heading of the same or a higher level."""
+    body: Span
+    """The section without the heading's lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One table cell: plain text, and where its content stands (None where the row leaves it out)."""
+
+    text: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; the first row is its header."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link or image; `target` is decoded as the parser reads it, `target_span` is where it is written."""
+
+    text: str
+    target: str
+    position: Position
+    span: Span
+    target_span: Span | None
+    kind: LinkKind
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownDocument:
+    """The structure of one Markdown text."""
+
+    text: str
+    lines: TextLines
+    front_matter: Span | None
+    """The lines between the `---` fences, without the fences."""
+    content_start: int
+    """Where the text after the front matter (or the byte order mark) begins."""
+    headings: tuple[Heading, ...]
+    code: tuple[Span, ...]
+    """Fenced and indented code, whole lines, fences included."""
+    html: tuple[Span, ...]
+    """HTML blocks, comments among them, whole lines."""
+    rules: tuple[Span, ...]
+    """Thematic breaks, whole lines."""
+    tables: tuple[Table, ...]
+    links: tuple[Link, ...]
+
+
+def parse_markdown(text: str) -> MarkdownDocument:
+    """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails."""
+    lines = TextLines(text)
+    front_matter, first_line = _front_matter(text, lines)
+    start = lines.start_of(first_line)
+    if first_line == 0 and text.startswith("\ufeff"):
+        start = 1
+    env: dict[str, Any] = {}
+    tokens = _parser().parse(text[start:], env)
+    reader = _Reader(text, lines, first_line, env)
+    reader.read(tokens)
+    return MarkdownDocument(
+        text,
+        lines,
+        front_matter,
+        start,
+        tuple(_with_sections(reader.headings, len(text))),
+        tuple(reader.code),
+        tuple(reader.html),
+        tuple(reader.rules),
+        tuple(reader.tables),
+        tuple(reader.links),
+    )
+
+
+def cited_ids(text: str, document: MarkdownDocument | None = None) -> tuple[Citation, ...]:
+    """Return the record ids named in a Markdown text, outside its code blocks; `document` saves a second parse."""
+    return find_citations(text, (document or parse_markdown(text)).code)
+
+
+def render_html(text: str) -> str:
+    """Return `text` as HTML without its front matter; raw HTML in it comes out escaped.
+
+    The result still has to be sanitised before it is published: this decides structure, not safety.
+    """
+    lines = TextLines(text)
+    _, first_line = _front_matter(text, lines)
+    start = lines.start_of(first_line) if first_line else int(text.startswith("\ufeff"))
+    return str(_renderer().render(text[start:]))
+
+
+def _front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
+    """Return the span between the `---` fences and the number of the first line after them (0: none)."""
+    first = text[lines.starts[0] : lines.ends[0]].removeprefix("\ufeff")
+    if first.rstrip(" \t") != "---":
+        return None, 0
+    seen_mapping = False
+    seen_text = False
+    for number in range(1, min(len(lines), _FENCE_LIMIT)):
+        line = text[lines.starts[number] : lines.ends[number]]
+        if line.rstrip(" \t") in ("---", "..."):
+            if seen_text and not seen_mapping:
+                return None, 0
+            return Span(lines.starts[1], lines.starts[number]), number + 1
+        if line.strip() and not line.startswith((" ", "\t", "#")):
+            seen_text = True
+            seen_mapping = seen_mapping or _MAPPING_LINE.match(line) is not None
+    return None, 0
+
+
+def _recording(rule: Callable[[StateInline, bool], bool], kind: LinkKind) -> Callable[[StateInline, bool], bool]:
+    """Wrap an inline rule so that the token it pushes remembers where in the paragraph it stands."""
+
+    def wrapped(state: StateInline, silent: bool) -> bool:
+        start, first = state.pos, len(state.tokens)
+        found = rule(state, silent)
+        if found and not silent:
+            # The pending text is flushed as a token of its own before the link's.
+            opened = next(token for token in state.tokens[first:] if token.type in ("link_open", "image"))
+            opened.meta["place"] = (start, state.pos)
+            opened.meta["kind"] = kind
+            if kind in ("inline", "image"):
+                label_at = start + (kind == "image")
+                opened.meta["label"] = (label_at, state.md.helpers.parseLinkLabel(state, label_at, kind == "inline"))
+        return found
+
+    return wrapped
+
+
+@cache
+def _parser() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark").enable("table")
+    markdown.inline.ruler.at("link", _recording(link, "inline"))
+    markdown.inline.ruler.at("image", _recording(image, "image"))
+    markdown.inline.ruler.at("autolink", _recording(autolink, "autolink"))
+    return markdown
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+@dataclass(slots=True)
+class _OpenHeading:
+    level: int
+    text: str
+    title: Span
+    id: str | None
+    position: Position
+    start: int
+    body_start: int
+
+
+class _Reader:
+    """One pass over the parser's tokens that turns its line numbers into spans of the original text."""
+
+    def __init__(self, text: str, lines: TextLines, first_line: int, env: Mapping[str, Any]) -> None:
+        self.text = text
+        self.lines = lines
+        self.shift = first_line
+        self.references: Mapping[str, Any] = env.get("references", {})
+        self.headings: list[_OpenHeading] = []
+        self.code: list[Span] = []
+        self.html: list[Span] = []
+        self.rules: list[Span] = []
+        self.tables: list[Table] = []
+        self.links: list[Link] = []
+
+    def read(self, tokens: Sequence[Token]) -> None:
+        rows: list[tuple[Cell, ...]] = []
+        cells: list[Cell] = []
+        cursor = 0
+        for index, token in enumerate(tokens):
+            if token.type == "heading_open" and token.level == 0:
+                self._heading(token, tokens[index + 1])
+            elif token.type in ("fence", "code_block"):
+                self.code.append(self._line_span(token))
+            elif token.type == "html_block":
+                self.html.append(self._line_span(token))
+            elif token.type == "hr":
+                self.rules.append(self._line_span(token))
+            elif token.type == "table_open":
+                rows = []
+            elif token.type == "tr_open":
+                cells, cursor = [], self._line_span(token).start
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+            elif token.type == "table_close":
+                self._table(rows)
+            elif token.type == "inline":
+                places = self._places(token, cursor if _in_cell(tokens, index) else None)
+                if _in_cell(tokens, index):
+                    span = Span(places[0][1], places[-1][2]) if places and token.content else None
+                    cursor = span.end if span else cursor
+                    cells.append(Cell(_plain(token.children or ()), span))
+                self._inline(token, places)
+
+    def _line_span(self, token: Token) -> Span:
+        first, last = token.map or (0, 0)
+        return Span(self.lines.start_of(first + self.shift), self.lines.start_of(last + self.shift))
+
+    def _table(self, rows: list[tuple[Cell, ...]]) -> None:
+        spans = [cell.span for row in rows for cell in row if cell.span]
+        start = min((span.start for span in spans), default=0)
+        end = max((span.end for span in spans), default=0)
+        self.tables.append(Table(tuple(rows), Span(start, end)))
+
+    def _heading(self, token: Token, inline: Token) -> None:
+        whole = self._line_span(token)
+        places = self._places(inline, None)
+        title = Span(places[0][1], places[-1][2]) if places else _empty_title(self.text, whole)
+        text = _plain(inline.children or ())
+        explicit = _HEADING_ID.search(title.of(self.text))
+        if explicit:
+            title = Span(title.start, title.start + explicit.start())
+            text = _HEADING_ID.sub("", text)
+        self.headings.append(
+            _OpenHeading(
+                int(token.tag[1]),
+                text.strip(),
+                title,
+                explicit.group(1) if explicit else None,
+                self.lines.position(whole.start if whole.start or self.text[:1] != "\ufeff" else 1),
+                whole.start,
+                whole.end,
+            )
+        )
+
+    def _places(self, token: Token, cell_from: int | None) -> list[tuple[int, int, int]]:
+        """Return (offset in the token's content, start, end in the text) for each line of an inline token."""
+        first, last = token.map or (0, 0)
+        places: list[tuple[int, int, int]] = []
+        offset = 0
+        for number, part in enumerate(token.content.split("\n")):
+            line = first + number + self.shift
+            if line >= min(last + self.shift, len(self.lines)):
+                break
+            start, end = self.lines.starts[line], self.lines.ends[line]
+            bare = part.strip()
+            if cell_from is not None:
+                return _cell_places(self.text, bare, max(start, cell_from), end)
+            found = self.text.rfind(bare, start, end)
+            if found < 0:  # the parser changed a character (a NUL): the line's end is still right
+                found = max(start, end - len(bare))
+            lead = len(part) - len(part.lstrip())
+            places.append((offset + lead, found, found + len(bare)))
+            offset += len(part) + 1
+        return places
+
+    def _inline(self, token: Token, places: list[tuple[int, int, int]]) -> None:
+        children = token.children or []
+        if not places or not any("place" in child.meta for child in children):
+            return
+        for index, child in enumerate(children):
+            self._link(token.content, places, children, index, child)
+            for inner in child.children or ():  # a link in an image's description is plain text, not a link
+                inner.meta.pop("place", None)
+
+    def _link(
+        self, content: str, places: list[tuple[int, int, int]], children: Sequence[Token], index: int, child: Token
+    ) -> None:
+        place = child.meta.get("place")
+        if place is None:
+            return
+        start, end = place
+        kind: LinkKind = child.meta["kind"]
+        span = Span(_to_text(places, start), _to_text(places, end - 1) + 1)
+        target_span: Span | None = None
+        target = str(child.attrGet("src" if kind == "image" else "href") or "")
+        if kind == "autolink":
+            target_span = Span(span.start + 1, span.end - 1)
+        elif content[end - 1] == ")":
+            inner = _destination(content, child.meta["label"][1] + 1, end)
+            if inner is not None:
+                target_span = Span(_to_text(places, inner[0]), _to_text(places, inner[1] - 1) + 1)
+                target_span = _verified(self.text, target_span, content[inner[0] : inner[1]], span)
+        else:
+            label_start, label_end = child.meta["label"]
+            own = content[label_start + 1 : label_end]
+            full = content[label_end + 2 : end - 1] if content[label_end + 1 : label_end + 2] == "[" else ""
+            target_span = self._definition(full or own)
+            kind = "reference" if kind == "inline" else kind
+        text = child.content if kind == "image" else _plain(_inside(children, index))
+        self.links.append(Link(text, target, self.lines.position(span.start), span, target_span, kind))
+
+    def _definition(self, label: str) -> Span | None:
+        """Return where the target of a reference definition is written."""
+        definition = self.references.get(normalizeReference(label))
+        if not definition or not definition.get("map"):
+            return None
+        first, last = definition["map"]
+        start = self.lines.start_of(first + self.shift)
+        end = self.lines.start_of(last + self.shift)
+        head = self.text.find("]:", start, end)
+        if head < 0:
+            return None
+        inner = _destination(self.text, head + 1, end)
+        return Span(*inner) if inner else None
+
+
+def _cell_places(text: str, content: str, start: int, end: int) -> list[tuple[int, int, int]]:
+    """Return the places of a table cell's content, whose escaped pipes the parser has unescaped."""
+    found = text.find(content, start, end)
+    if found >= 0:
+        return [(0, found, found + len(content))]
+    found = text.find(content.replace("|", "\\|"), start, end)
+    if found < 0:
+        return [(0, start, start)]
+    places: list[tuple[int, int, int]] = []
+    offset, at = 0, found
+    for number, part in enumerate(content.split("|")):
+        written = len(part) if number == 0 else len(part) + 2
+        lead = written - len(part) if number else 0
+        places.append((offset - (number > 0), at + lead - (number > 0), at + written))
+        offset += len(part) + 1
+        at += written
+    return places
+
+
+def _in_cell(tokens: Sequence[Token], index: int) -> bool:
+    return index > 0 and tokens[index - 1].type in ("td_open", "th_open")
+
+
+def _empty_title(text: str, whole: Span) -> Span:
+    """Return the empty span after the `#` of a heading that has no title."""
+    end = whole.start
+    while end < whole.end and text[end] in "# \t":
+        end += 1
+    return Span(end, end)
+
+
+def _to_text(places: Sequence[tuple[int, int, int]], offset: int) -> int:
+    """Translate an offset in an inline token's content into an offset in the text."""
+    index = bisect_right(places, (offset, len("x") << 62, 0)) - 1
+    content_start, start, end = places[max(index, 0)]
+    return max(start, min(start + offset - content_start, end))
+
+
+def _verified(text: str, span: Span, written: str, around: Span) -> Span | None:
+    """Return `span` if the text there is what the parser saw, else look for it inside the link."""
+    if span.of(text) == written:
+        return span
+    found = text.rfind(written, around.start, around.end + len(written))
+    return Span(found, found + len(written)) if found >= 0 else None
+
+
+def _destination(content: str, opening: int, limit: int) -> tuple[int, int] | None:
+    """Return where the destination after the `(` or `:` at `opening` is written, without `<` and `>`."""
+    start = opening + 1
+    while start < limit and content[start] in " \t\r\n":
+        start += 1
+    if start >= limit:
+        return None
+    if content[start] == "<":
+        end = content.find(">", start, limit)
+        return (start + 1, end) if end > start + 1 else None
+    end, depth = start, 0
+    while end < limit and content[end] not in " \t\r\n":
+        if content[end] == "\\" and end + 1 < limit:
+            end += 1
+        elif content[end] == "(":
+            depth += 1
+        elif content[end] == ")":
+            if depth == 0:
+                break
+            depth -= 1
+        end += 1
+    return (start, end) if end > start else None
+
+
+def _inside(children: Sequence[Token], index: int) -> Iterator[Token]:
+    """Yield the tokens between a `link_open` and its `link_close`."""
+    for following in range(index + 1, len(children)):
+        if children[following].type == "link_close":
+            return
+        yield children[following]
+
+
+def _plain(children: Sequence[Token] | Iterator[Token]) -> str:
+    """Return inline tokens as plain text: markers gone, code and unknown tags kept as written."""
+    parts: list[str] = []
+    for child in children:
+        if child.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif child.type == "image":
+            parts.append(_plain(child.children or ()))
+        elif child.content:
+            parts.append(child.content)
+    return "".join(parts)
+
+
+def _with_sections(headings: Sequence[_OpenHeading], end_of_text: int) -> list[Heading]:
+    """Give each heading the end of its section, from the last heading backwards."""
+    result: list[Heading] = []
+    next_start = [end_of_text] * 8  # by level: where the next heading of that level or higher begins
+    for heading in reversed(headings):
+        end = next_start[heading.level]
+        result.append(
+            Heading(
+                heading.level,
+                heading.text,
+                heading.title,
+                heading.id,
+                heading.position,
+                Span(heading.start, end),
+                Span(min(heading.body_start, end), end),
+            )
+        )
+        for level in range(heading.level, 8):
+            next_start[level] = heading.start
+    return result[::-1]
