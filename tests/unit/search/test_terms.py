@@ -1,0 +1,64 @@
+"""Terms and stems: the cases of tests/cases/terms.yaml and stems.yaml, and what holds for every text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.search import terms as terms_module
+from orbit_registry.search.stemming import stem
+from orbit_registry.search.terms import terms
+from orbit_registry.text.yaml import load
+
+DATA = Path(__file__).resolve().parents[2] / "cases"
+CASES: Any = load((DATA / "terms.yaml").read_text("utf-8"))
+STEMS: Any = load((DATA / "stems.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_case(text: str, expected: list[str]) -> None:
+    """A text has the terms of its case, when it is met first and when its words are remembered."""
+    assert terms(text) == expected
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(("word", "expected"), STEMS)
+def test_stem(word: str, expected: str) -> None:
+    """English words have the stems of the Porter2 algorithm."""
+    assert stem(word) == expected
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=97, max_codepoint=122), max_size=30))
+def test_a_stem_is_no_longer_than_its_word(word: str) -> None:
+    """No word makes the stemmer fail; its stem is never longer than the word, and never empty."""
+    result = stem(word)
+    assert len(result) <= len(word)
+    assert bool(result) == bool(word)
+
+
+@given(st.text(max_size=200))
+def test_terms_of_any_text_are_short_and_lower_case(text: str) -> None:
+    """Any text has terms, none of them empty, long or in capitals that have a small form."""
+    for term in terms(text):
+        assert 0 < len(term) <= 64
+        assert term == term.lower()
+
+
+@given(st.text(alphabet="aBc1_日本 .é", max_size=60), st.text(alphabet="aBc1_日本 .é", max_size=60))
+def test_terms_of_two_texts_follow_each_other(first: str, second: str) -> None:
+    """The terms of a text do not depend on what stands before it, apart by white space."""
+    assert terms(f"{first} {second}") == terms(first) + terms(second)
+
+
+def test_memory_is_bounded() -> None:
+    """Text that never repeats a word is not kept without end, and a very long word is not kept at all."""
+    limit = terms_module._MOST_REMEMBERED
+    for start in range(0, limit + 1000, 1000):
+        terms(" ".join(f"word{number}" for number in range(start, start + 1000)))
+    assert len(terms_module._REMEMBERED) <= limit
+    assert terms("x" * 100_000) == ["x" * 64]
+    assert "x" * 100_000 not in terms_module._REMEMBERED
