@@ -27,23 +27,18 @@ GROUPS = ("test", "lint", "changelog")
 
 LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",), ("lint-imports",), ("codespell",))
 
-# A wheel is tried the way a newcomer would: each line is run in a fresh git repository.
-SMOKE = (
-    "orbit-registry --version",
-    "orbit init --yes",
-    "orbit adr add --title Keep-one-log",
-    "orbit learning add --summary The-parser-is-strict --path src/** --evidence file:README.md --yes",
-    "orbit check",
-    "orbit sync",
-    "orbit query 'SELECT id, status FROM records ORDER BY id' --format json",
-    "orbit site build --out site",
-)
-
 
 def fingerprint() -> str:
     """Return a digest of everything in `pyproject.toml` that decides what an install brings."""
     parts = [PROJECT["project"], PROJECT["build-system"], PROJECT["dependency-groups"], PROJECT["tool"]["hatch"]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def quick_start() -> list[list[str]]:
+    """Return the commands that the README gives a newcomer, but for the installation."""
+    section = (ROOT / "README.md").read_text("utf-8").split("## Use it in yours")[1]
+    lines = section.split("```")[1].strip().splitlines()
+    return [shlex.split(line) for line in lines if not line.startswith("pip ")]
 
 
 def environment(session: nox.Session, *needs: str) -> Path:
@@ -144,12 +139,15 @@ def build(session: nox.Session) -> None:
     session.run(sys.executable, "-m", "virtualenv", "--quiet", str(place / "clean"), external=True)
     tools = place / "clean" / "bin"
     session.run(str(tools / "python"), "-m", "pip", "install", "--quiet", f"{wheel}[site]", external=True)
-    session.run("git", "init", "--quiet", str(place / "project"), external=True)
-    session.chdir(place / "project")
-    for line in SMOKE:
-        program, *arguments = shlex.split(line)
+    project = place / "project"
+    session.run("git", "init", "--quiet", str(project), external=True)
+    (project / "src" / "importer").mkdir(parents=True)
+    (project / "src" / "importer" / "read.py").write_text("", "utf-8")
+    session.chdir(project)
+    session.run(str(tools / "orbit-registry"), "--version", external=True)
+    for program, *arguments in quick_start():
         session.run(str(tools / program), *arguments, external=True)
-    pages = sorted((place / "project" / "site").rglob("*.html"))
+    pages = sorted((project / "site").rglob("*.html"))
     if not pages:
         session.error("the site that the wheel built has no page")
     session.log(f"{wheel.name} works from a clean environment; its site has {len(pages)} pages")

@@ -1,0 +1,79 @@
+"""The README, CONTRIBUTING and the CI script name what is really there; what commands do is tested elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SESSIONS = {
+    "tests",
+    "lint",
+    "check",
+    "build-site",
+    "serve-site",
+    "adr-add",
+    "snapshot",
+    "bench",
+    "build",
+    "minimums",
+}
+
+
+def read(name: str) -> str:
+    """Return a file of the repository's root."""
+    return (ROOT / name).read_text("utf-8")
+
+
+def sessions() -> set[str]:
+    """Return the names of the nox sessions, read without nox: the test environment does not need it."""
+    found = set()
+    for node in ast.parse(read("noxfile.py")).body:
+        for decorator in getattr(node, "decorator_list", ()):
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "nox.session":
+                named = {word.arg: ast.literal_eval(word.value) for word in decorator.keywords}
+                found.add(named.get("name", getattr(node, "name", "")))
+    return found
+
+
+def test_the_sessions_have_their_promised_names() -> None:
+    """noxfile.py has exactly the sessions that documents, scripts and people rely on."""
+    assert sessions() == SESSIONS
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"])
+def test_every_session_that_is_named_exists(name: str) -> None:
+    """Each `nox -s NAME …` in a document or script is a session."""
+    named = {word for line in re.findall(r"\bnox -s ((?:[a-z][a-z-]+ ?)+)", read(name)) for word in line.split()}
+    assert named
+    assert named <= SESSIONS
+
+
+@pytest.mark.parametrize(
+    "command", ["python3 -m pip install nox && python3 -m nox -s build-site", "python3 -m nox -s tests"]
+)
+def test_the_readme_gives_the_two_commands(command: str) -> None:
+    """The README gives the commands that need nothing but Python and git, each on a line of its own."""
+    assert command in read("README.md").splitlines()
+
+
+def test_ci_runs_the_tests_as_the_readme_says() -> None:
+    """The CI script runs the README's line, so that a green build says the README works."""
+    assert "python3 -m nox -s tests" in read(".ci/run").splitlines()
+
+
+def test_every_extra_in_the_readme_exists() -> None:
+    """`pip install orbit-registry[...]` in the README names extras that the distribution has."""
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    assert set(re.findall(r"orbit-registry\[(\w+)\]", read("README.md"))) <= set(extras)
+
+
+def test_no_requirement_is_open_downwards() -> None:
+    """Every requirement has a lower bound, which the minimums session tries."""
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    everything = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
+    assert [requirement for requirement in everything if not re.search(r"[>=]=", requirement)] == []
