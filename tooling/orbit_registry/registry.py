@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store import adrs, lifecycle, voting
+from orbit_registry.store.author import current_author
 from orbit_registry.store.documents import Documents, read_documents, with_prose
+from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Collection, read_collection
+from orbit_registry.store.setup import SetupReport, setup_workspace
 from orbit_registry.store.workspace import Workspace, find_workspace
+from orbit_registry.store.writer import Author, Edit, create_record, writing
 
 
 class Registry:
@@ -56,3 +63,55 @@ class Registry:
             AmbiguousIdError: several records have it.
         """
         return self.records.get(any_id)
+
+    @classmethod
+    def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
+        """Make the repository around a path a workspace; see `store.setup.setup_workspace`."""
+        return setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
+
+    def author(self, model: str | None = None) -> Author:
+        """Return who runs this: a person, or an agent by its host's markers."""
+        return current_author(self.workspace.git, model=model)
+
+    def recover(self) -> None:
+        """Finish or undo steps that a killed process began, unless somebody is writing right now."""
+        if pending(self.workspace):
+            with writing(self.workspace):
+                self.refresh()
+
+    def add_adr(self, wanted: adrs.NewAdr, *, dry_run: bool = False) -> adrs.Added:
+        """Add a decision: record and document in one step; see `store.adrs.add_adr`."""
+        self.refresh()
+        return adrs.add_adr(self.workspace, wanted, self.author(), dry_run=dry_run)
+
+    def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
+        """Add a dated amendment to a decision's entry."""
+        self.refresh()
+        return adrs.amend_adr(self.workspace, any_id, text, task, date)
+
+    def add(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> Record:
+        """Add a record of a kind whose ids are codes; see `store.writer.create_record`."""
+        self.refresh()
+        return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
+
+    def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
+        """Change a record's fields; a decision's title changes in its document too."""
+        self.refresh()
+        if title is not None:
+            return adrs.update_adr(self.workspace, any_id, edit, title)
+        return lifecycle.change_fields(self.workspace, any_id, edit)
+
+    def transition(self, any_id: str, to: str) -> Record:
+        """Give a record another status, as its kind's table allows."""
+        self.refresh()
+        return lifecycle.transition(self.workspace, any_id, to)
+
+    def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
+        """Let one record replace another: both ends, or neither."""
+        self.refresh()
+        return lifecycle.supersede(self.workspace, old_id, new_id)
+
+    def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
+        """Vote for a record while doing a task."""
+        self.refresh()
+        return voting.vote(self.workspace, any_id, task, self.author(model))

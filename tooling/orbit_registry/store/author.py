@@ -1,4 +1,4 @@
-"""Says who is writing: a person, or an agent by the markers its host sets; it decides nothing about what they may do."""
+"""Says who is writing: a person, or an agent by the markers its host sets; it does not decide what they may do."""
 
 from __future__ import annotations
 

@@ -65,10 +65,13 @@ def heading_of(entry: AdrDocument, format_name: str) -> str | None:
     return entry.number if entry.number.upper().startswith("ADR") else f"ADR-{entry.number}"
 
 
-def read_documents(workspace: Workspace, records: RecordSet | Iterable[Record]) -> Documents:
-    """Return every document that a record names or that stands where decisions are written."""
+def read_documents(
+    workspace: Workspace, records: RecordSet | Iterable[Record], *, everywhere: bool = True
+) -> Documents:
+    """Return every document that a record names and, if `everywhere`, that stands where decisions are written."""
     paths = {record.source.path for record in records if record.source is not None}
-    paths |= set(decision_paths(workspace))
+    if everywhere:
+        paths |= set(decision_paths(workspace))
     found: dict[str, Document] = {}
     problems: list[Diagnostic] = []
     for path in sorted(paths):

@@ -19,8 +19,19 @@ from orbit_registry.text.yaml import scalar
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
-ADR_FOLDERS = ("docs/adr", "docs/adrs", "docs/decisions", "docs/architecture/decisions", "docs/architecture/adr",
-               "doc/adr", "doc/architecture/decisions", "adr", "adrs", ".decisions", "architecture/decisions")  # fmt: skip
+ADR_FOLDERS = (
+    "docs/adr",
+    "docs/adrs",
+    "docs/decisions",
+    "docs/architecture/decisions",
+    "docs/architecture/adr",
+    "doc/adr",
+    "doc/architecture/decisions",
+    "architecture/decisions",
+    "adr",
+    "adrs",
+    ".decisions",
+)
 _NUMBERED = re.compile(r"(?:adr[-_]?)?\d{3,}[-_].+\.md\Z|\d{8}-.+\.md\Z", re.IGNORECASE)
 
 
@@ -112,10 +123,15 @@ def _numbered(folder: Path) -> int:
 
 def config_text(detected: Detected) -> str:
     """Return a new configuration: what was detected as values, every other default as a comment."""
-    style = f"  style: {detected.style}" if detected.style != "file" else "  # style: file"
-    folder = f"  folder: {scalar(detected.folder)}" if detected.folder != "docs/adr" else "  # folder: docs/adr"
+    own = detected.style != "file" or detected.folder != "docs/adr" or bool(detected.folders)
     more = "".join(f"\n    - {scalar(name)}" for name in detected.folders)
-    folders = f"  folders:{more}" if more else "  # folders: []"
+    adr = [
+        "adr:" if own else "# adr:",
+        _setting(f"style: {detected.style}", "file: one file a decision; log: an entry in 4_decisions.md", own),
+        _setting(f"folder: {scalar(detected.folder)}", "where new decision files go", own),
+        f"  folders:{more}" if more else _setting("folders: []", "further folders with decision documents", own=False),
+    ]
+    decisions = "\n".join(adr)
     return f"""\
 # yaml-language-server: $schema=schemas/config.schema.json
 # Orbit's configuration. A line that starts with `#` shows a default; remove the `#` to change it.
@@ -129,10 +145,7 @@ schema_version: 1
 # citations: [docs/**, "**/*.md"]   # files in which an id that no record has is a finding
 # code: []                 # code files in which cited ids are looked up too
 
-adr:
-{style}            # file: one file a decision; log: an entry in the feature's 4_decisions.md
-{folder}       # where new decision files go
-{folders}            # further folders with decision documents
+{decisions}
 
 # duplicates:
 #   error: 0.80
@@ -148,6 +161,11 @@ adr:
 #   branch: main
 #   mirror: []             # further documents that become pages: globs
 """
+
+
+def _setting(line: str, comment: str, own: bool) -> str:
+    """Return a setting of a section, as a comment where it is the default."""
+    return f"{'' if own else '# '}  {line:<24}# {comment}"
 
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:

@@ -1,0 +1,284 @@
+"""Adds and amends decisions: the record and its entry in a document are one step; statuses are `lifecycle`'s."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.ids import new_uid
+from orbit_registry.records.record import Record
+from orbit_registry.store.allocate import Allocation, allocate
+from orbit_registry.store.documents import LOG_NAME
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.lifecycle import entry_in, read_documents_of
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import Author, Edit, edited, new_data, record_path, render, sweep, validated, writing
+from orbit_registry.text.adr import (
+    add_amendment,
+    insert_entry,
+    new_document,
+    read_document,
+    set_title,
+    template_from,
+)
+
+_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_NAME_NUMBER = re.compile(r"(adr[-_]?)?(\d{3,8})([-_])", re.IGNORECASE)
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>])")
+
+
+@dataclass(frozen=True, slots=True)
+class NewAdr:
+    """What someone wants to decide; empty fields are left out."""
+
+    title: str
+    feature: str | None = None
+    tasks: tuple[str, ...] = ()
+    deciders: tuple[str, ...] = ()
+    legacy_ids: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    summary: str | None = None
+    status: str | None = None
+    date: str | None = None
+    style: str | None = None
+    body: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A new decision: its record, its document, and which number was the highest before it."""
+
+    record: Record
+    document: str
+    above: str
+
+
+def add_adr(workspace: Workspace, wanted: NewAdr, author: Author, *, dry_run: bool = False) -> Added:
+    """Take a number, and write the record and its document as one step.
+
+    Raises:
+        UsageError: a field is missing or has the wrong form; no number is taken.
+        InvalidRecordError: the record would break the schema.
+        WriteError: the disk refused; nothing is left behind but a number never used again.
+    """
+    kind = workspace.kinds["adr"]
+    wanted = _checked(workspace, kind, wanted)
+    with writing(workspace):
+        sweep(workspace, kind)
+        _probe(workspace, kind, wanted, author)
+        allocation = Allocation("ADR-0000", "dry run: no number was taken") if dry_run else allocate(workspace, kind)[0]
+        changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
+        if not dry_run:
+            apply_step(workspace, "adr-add", changes)
+        return Added(record, changes[0].path, allocation.above)
+
+
+def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
+    title = " ".join(wanted.title.split())
+    if not title:
+        raise UsageError("a decision needs a title", hint='--title "Use DuckDB for the snapshot"')
+    if wanted.feature is not None and not _FEATURE.match(wanted.feature):
+        raise UsageError(f"{wanted.feature!r} is no feature name", hint="letters, digits, `.`, `_` and `-`")
+    if wanted.status is not None and wanted.status not in ("proposed", "accepted", "rejected", "deprecated"):
+        raise UsageError(
+            f"a new decision can't be {wanted.status!r}", hint="proposed, accepted, rejected or deprecated"
+        )
+    style = wanted.style or workspace.config.adr.style
+    if style == "log" and not wanted.feature:
+        raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    fields = {name: getattr(wanted, name) for name in NewAdr.__slots__}
+    return NewAdr(**{**fields, "title": title, "style": style, "date": wanted.date or today})
+
+
+def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> None:
+    """Find out what is wrong before a number is taken for it."""
+    _new_files(workspace, kind, wanted, author, "ADR-0000")
+
+
+def _new_files(
+    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str
+) -> tuple[list[Change], Record]:
+    data = new_data(kind, record_id, new_uid(), author, _fields(wanted))
+    status = str(data["status"])
+    if wanted.style == "log":
+        path, before, after = _log_texts(workspace, kind, wanted, record_id, status)
+        source: dict[str, object] = {"path": path, "heading": record_id, "format": "log", "authority": "record"}
+    else:
+        path, before, after = _file_texts(workspace, kind, wanted, record_id, status)
+        source = {"path": path, "format": "file", "authority": "record"}
+    fields = {**_fields(wanted), "status": status, "source": source}
+    data = new_data(kind, record_id, str(data["uid"]), author, fields)
+    own = record_path(workspace, kind, record_id)
+    text = render(workspace, kind, data, own)
+    record = validated(text, kind, own)
+    if entry_in(path, after, record) is None:
+        raise InvalidRecordError(
+            f"{path}: the new entry can't be found again in the text written", hint="give another title or --style"
+        )
+    return [Change(path, before, after), Change(own, None, text)], record
+
+
+def _fields(wanted: NewAdr) -> dict[str, object]:
+    scope = {"paths": list(wanted.paths), "tags": list(wanted.tags)}
+    return {
+        "title": wanted.title,
+        "status": wanted.status,
+        "date": wanted.date,
+        "tasks": list(wanted.tasks),
+        "feature": wanted.feature,
+        "deciders": list(wanted.deciders),
+        "summary": wanted.summary,
+        "labels": list(wanted.labels),
+        "scope": {axis: words for axis, words in scope.items() if words},
+        "legacy_ids": list(wanted.legacy_ids),
+    }
+
+
+def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]:
+    legacy = "".join(f" · legacy_id: `{name}`" for name in wanted.legacy_ids)
+    return {
+        "id": record_id,
+        "number": record_id.rpartition("-")[2],
+        "title": _MARKDOWN_SPECIAL.sub(r"\\\1", wanted.title)
+        if _MARKDOWN_SPECIAL.search(wanted.title)
+        else wanted.title,
+        "status": status.capitalize(),
+        "date": str(wanted.date),
+        "tasks": "".join(f" · [{task}]" for task in wanted.tasks),
+        "legacy": legacy,
+        "deciders": ", ".join(wanted.deciders),
+    }
+
+
+def _log_texts(
+    workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str
+) -> tuple[str, str | None, str]:
+    path = f"{workspace.config.design}/{wanted.feature}/{LOG_NAME}"
+    before = _text_at(workspace, path)
+    entry = _with_body(new_document(kind.template("entry.md"), _placeholders(wanted, record_id, status)), wanted.body)
+    head = before or f"# {wanted.feature}: decisions\n"
+    return path, before, insert_entry(head, entry, record_id)
+
+
+def _file_texts(
+    workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str
+) -> tuple[str, str | None, str]:
+    folder = workspace.config.adr.folder
+    newest = newest_decision(workspace, folder)
+    name = _NAME_NUMBER.match(newest.rpartition("/")[2]) if newest else None
+    number = record_id.rpartition("-")[2]
+    width = len(name[2]) if name else 4
+    lead, dash = (name[1] or "", name[3]) if name else ("", "-")
+    path = f"{folder}/{lead}{int(number):0{width}d}{dash}{slug(wanted.title, dash)}.md"
+    if (workspace.root / path).exists():
+        raise RefusedError(f"{path} is there already", hint="give another title")
+    inside(workspace.root, path)
+    text = read_text(workspace.root / newest, limit=DOCUMENT_LIMIT) if newest else ""
+    template = (template_from(text, newest) if newest else None) or kind.template()
+    document = new_document(template, _placeholders(wanted, record_id, status))
+    if not _reads_back(path, document, status):
+        document = new_document(kind.template(), _placeholders(wanted, record_id, status))
+    return path, None, _with_body(document, wanted.body)
+
+
+def _reads_back(path: str, text: str, status: str) -> bool:
+    """Say whether a document made from the folder's template states what it was given."""
+    entries = read_document(text, path).entries
+    return len(entries) == 1 and entries[0].status == status
+
+
+def _with_body(document: str, body: str | None) -> str:
+    """Put a text given by the author in the place of the template's sections."""
+    if body is None:
+        return document
+    lines = document.split("\n")
+    first = next((number for number, line in enumerate(lines) if number and line.startswith("#")), len(lines))
+    return "\n".join(lines[:first]).rstrip("\n") + "\n\n" + body.strip("\n") + "\n"
+
+
+def newest_decision(workspace: Workspace, folder: str) -> str | None:
+    """Return the path of the decision file with the highest number directly in a folder."""
+    try:
+        names = [entry.name for entry in (workspace.root / folder).iterdir() if entry.is_file()]
+    except OSError:
+        return None
+    numbered = [(int(found[2]), name) for name in names if name.endswith(".md") and (found := _NAME_NUMBER.match(name))]
+    return f"{folder}/{max(numbered)[1]}" if numbered else None
+
+
+def slug(title: str, dash: str = "-") -> str:
+    """Return a title as part of a file name: lower case, letters and digits, at most 60 characters."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    words = re.findall(r"[a-z0-9]+", plain)
+    return dash.join(words)[:60].strip(dash) or "decision"
+
+
+def _text_at(workspace: Workspace, path: str) -> str | None:
+    file = inside(workspace.root, path)
+    return read_text(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+
+
+def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str | None = None) -> Record:
+    """Add a dated amendment, anchored at a task, to a decision's entry; the entry's own words stay.
+
+    Raises:
+        RefusedError: the decision is closed, has no entry to amend, or the amendment has no text or no task.
+    """
+    if not text.strip() or not task.strip():
+        raise RefusedError("an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`')
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if record.phase == "closed":
+            raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
+        found = read_documents_of(workspace, [record]).of(record)
+        if found is None:
+            raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
+        document, entry = found
+        day = date or datetime.now(UTC).strftime("%Y-%m-%d")
+        after = add_amendment(document.text, entry, day, task, text)
+        change, result = edited(workspace, record, lambda data: _with_task(data, task))
+        apply_step(workspace, "adr-amend", [Change(document.path, document.text, after), change])
+        return result
+
+
+def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
+    held = data.get("tasks")
+    tasks = [str(one) for one in held] if isinstance(held, list) else []
+    return {**data, "tasks": tasks if task in tasks else [*tasks, task]}
+
+
+def update_adr(workspace: Workspace, any_id: str, edit: Edit, title: str | None = None) -> Record:
+    """Change a decision's fields, and its title in the record and the document both.
+
+    Raises:
+        RefusedError: the decision is closed.
+        InvalidRecordError: the result breaks the schema; nothing was written.
+    """
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if record.phase == "closed":
+            raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
+        flat = " ".join(title.split()) if title is not None else None
+
+        def whole(data: dict[str, object]) -> Mapping[str, object]:
+            edited_data = dict(edit(data))
+            return {**edited_data, "title": flat} if flat is not None else edited_data
+
+        change, result = edited(workspace, record, whole)
+        changes = [change]
+        found = read_documents_of(workspace, [record]).of(record)
+        if flat is not None and found is not None:
+            document, entry = found
+            changes.insert(0, Change(document.path, document.text, set_title(document.text, entry, flat)))
+        apply_step(workspace, "adr-update", changes)
+        return result

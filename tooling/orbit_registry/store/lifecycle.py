@@ -1,0 +1,189 @@
+"""Moves records through their kinds' statuses: transitions and supersession, with the document kept in step.
+
+What is allowed stands in `kind.yaml`. A change of several files is one step of the journal: all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.documents import Document, Documents, read_documents
+from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import Edit, edited, record_path, writing
+from orbit_registry.text.adr import AdrDocument, read_document, set_status
+
+SUPERSEDED = "superseded"
+
+
+def transition(workspace: Workspace, any_id: str, to: str) -> Record:
+    """Give a record another status; the same status again changes nothing.
+
+    Raises:
+        RefusedError: the kind's table has no such transition; it says which there are.
+    """
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if str(record.data["status"]) == to:
+            return record
+        refuse_transition(record, to)
+        if to == SUPERSEDED and not record.superseded_by:
+            raise RefusedError(
+                f"{record.id} can't be superseded by nothing",
+                hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
+            )
+        change, result = edited(workspace, record, lambda data: {**data, "status": to})
+        changes = [change, *_document_changes(workspace, {record.id: (record, _written(to))})]
+        if record.phase == "pending":
+            changes, result = _out_of_inbox(workspace, record, result, changes)
+        apply_step(workspace, f"{record.kind.name}-{to}", changes)
+        return result
+
+
+def refuse_transition(record: Record, to: str) -> None:
+    """Raise when a record may not go to a status; the message names those it may."""
+    known = record.kind.statuses
+    if to not in known:
+        raise RefusedError(f"a {record.kind.name} has no status {to!r}", hint=f"statuses: {', '.join(known)}")
+    status = record.status
+    if to not in status.to:
+        ways = ", ".join(status.to) or "nothing: that status is final"
+        raise RefusedError(
+            f"{record.id} is {status.name} and can't become {to}", hint=f"from {status.name} it can become {ways}"
+        )
+
+
+def supersede(workspace: Workspace, old_id: str, new_id: str) -> tuple[Record, Record]:
+    """Let one record replace another: both ends are written, or neither.
+
+    Raises:
+        RefusedError: they are the same record, of different kinds, the new one does not hold, a circle would close, or
+            the old one can't be superseded.
+    """
+    with writing(workspace):
+        records = read_collection(workspace).records
+        old, new = records.get(old_id), records.get(new_id)
+        _refuse_supersession(records, old, new)
+
+        def closed(data: dict[str, object]) -> Mapping[str, object]:
+            return {**data, "status": SUPERSEDED, "superseded_by": _with(data.get("superseded_by"), new.id)}
+
+        old_change, old_record = edited(workspace, old, closed)
+        new_change, new_record = edited(
+            workspace, new, lambda data: {**data, "supersedes": _with(data.get("supersedes"), old.id)}
+        )
+        said = {old.id: (old, _superseded_words(workspace, old, new))}
+        documents = _document_changes(workspace, said) if old.kind.in_document else []
+        apply_step(workspace, f"{old.kind.name}-supersede", [*documents, old_change, new_change])
+        return old_record, new_record
+
+
+def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
+    if old.uid == new.uid:
+        raise RefusedError(f"{old.id} can't supersede itself")
+    if old.kind.name != new.kind.name:
+        raise RefusedError(f"{new.id} is a {new.kind.name}; a {old.kind.name} is superseded by one of its own kind")
+    if new.phase != "live":
+        raise RefusedError(
+            f"{new.id} is {new.status.name}; only a record that holds can replace another",
+            hint=f"accept {new.id} first",
+        )
+    if old.id in _ancestors(records, new.id, "superseded_by"):
+        raise RefusedError(f"{new.id} is itself replaced by {old.id}; that would close a circle")
+    if old.status.name != SUPERSEDED:
+        refuse_transition(old, SUPERSEDED)
+    elif new.id not in old.superseded_by:
+        raise RefusedError(f"{old.id} is already superseded by {', '.join(old.superseded_by) or 'another record'}")
+
+
+def _ancestors(records: RecordSet, record_id: str, field: str) -> set[str]:
+    """Return every id reachable over a field of ids; a circle ends the walk."""
+    seen: set[str] = set()
+    stack = [record_id]
+    while stack:
+        for record in records.with_id(stack.pop()):
+            fresh = [one for one in record.words(field) if one not in seen]
+            seen.update(fresh)
+            stack += fresh
+    return seen
+
+
+def _with(value: object, record_id: str) -> list[str]:
+    held = [str(one) for one in value] if isinstance(value, list) else []
+    return held if record_id in held else [*held, record_id]
+
+
+def _written(status: str) -> str:
+    return status.capitalize()
+
+
+def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
+    """Return what the old document says: the new one's id, linked where it stands in another file."""
+    source, target = old.source, new.source
+    if source is None or target is None or source.path == target.path:
+        return f"Superseded by {new.id}"
+    link = posixpath.relpath(target.path, posixpath.dirname(source.path))
+    return f"Superseded by [{new.id}]({link})"
+
+
+def _document_changes(workspace: Workspace, said: Mapping[str, tuple[Record, str]]) -> list[Change]:
+    """Return what the statuses of decisions change in their documents; a record without a document changes none."""
+    held = [record for record, _ in said.values() if record.kind.in_document and record.source is not None]
+    documents = read_documents_of(workspace, held)
+    texts: dict[str, str] = {}
+    for record, words in said.values():
+        found = documents.of(record)
+        if found is None:
+            continue
+        document, _ = found
+        current = texts.get(document.path, document.text)
+        entry = entry_in(document.path, current, record)
+        if entry is not None:
+            texts[document.path] = set_status(current, entry, words)
+    return [Change(path, documents.by_path[path].text, text) for path, text in texts.items()]
+
+
+def read_documents_of(workspace: Workspace, records: Iterable[Record]) -> Documents:
+    """Return the documents of these records alone."""
+    return read_documents(workspace, list(records), everywhere=False)
+
+
+def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
+    """Return a record's decision in the text of its document."""
+    source = record.source
+    return Document(path, text, read_document(text, path)).entry(source.heading) if source else None
+
+
+def _out_of_inbox(
+    workspace: Workspace, record: Record, result: Record, changes: list[Change]
+) -> tuple[list[Change], Record]:
+    """Return the changes with the record's folder moved out of the inbox, where it stands in it."""
+    path = record_path(workspace, record.kind, record.id)
+    if record.path == path or record.kind.in_document:
+        return changes, result
+    own, *others = changes
+    moved = [Change(path, None, own.after), Change(own.path, own.before, None)]
+    return [*moved, *others], replace(result, path=path)
+
+
+def change_fields(workspace: Workspace, any_id: str, edit: Edit) -> Record:
+    """Change a record's fields; the caller's edit sees the data as the file has it now.
+
+    Raises:
+        RefusedError: the record is closed.
+    """
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if record.phase == "closed":
+            raise RefusedError(
+                f"{record.id} is {record.status.name} and is kept as it was", hint="add a new record instead"
+            )
+        change, result = edited(workspace, record, edit)
+        apply_step(workspace, f"{record.kind.name}-update", [change])
+        return result
