@@ -1,0 +1,65 @@
+"""The ids that documents, code and records cite, with their places: read once a run for the checks that ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orbit_registry.records.diagnostic import Location
+from orbit_registry.records.record import Record
+from orbit_registry.text.citations import Citation, find_citations
+from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.position import Span
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.context import CheckContext
+
+_CANDIDATE = re.compile(r"(?:ADR|RES|RT|[LRFP])-[0-9a-z]")
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """One citation: the id as written, where, and the record whose prose it stands in, if any."""
+
+    id: str
+    location: Location
+    record: Record | None = None
+
+
+def read_citations(context: CheckContext) -> Iterator[Cited]:
+    """Yield each id of a kind that a citing file or a record's own text names, examples in code left out."""
+    for path in context.facts.citing:
+        document = context.documents.by_path.get(path)
+        text = document.text if document is not None else context.read(path)
+        if text is None or not _CANDIDATE.search(text):
+            continue
+        for citation in in_text(text, path):
+            yield Cited(citation.id, Location(path, citation.position))
+    for record in context.records:
+        if not record.kind.in_document and _CANDIDATE.search(record.prose):
+            for citation in find_citations(record.prose):
+                if not citation.weak:
+                    where = context.in_field(record, record.kind.prose, record.prose, citation.span.start)
+                    yield Cited(citation.id, where, record)
+
+
+def in_text(text: str, path: str) -> Iterator[Citation]:
+    """Yield the citations in a file that surely mean a record: no weak ones, no code blocks, no examples."""
+    markdown = path.lower().endswith((".md", ".markdown"))
+    skip = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
+    for citation in find_citations(text, skip):
+        if not citation.weak and not (markdown and _in_longer_code(text, citation.span)):
+            yield citation
+
+
+def _in_longer_code(text: str, span: Span) -> bool:
+    """Say whether a citation is part of a code span that says more than the id: an example, a command, a path."""
+    start = text.rfind("\n", 0, span.start) + 1
+    before = text[start : span.start]
+    if before.count("`") % 2 == 0:
+        return False
+    after = text[span.end : span.end + 1]
+    return not (before.endswith("`") and after == "`")

@@ -1,0 +1,41 @@
+"""ORB401: a decision names no cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbit_registry.checks.check import Check
+from orbit_registry.checks.context import CheckContext, is_ours
+from orbit_registry.checks.prose import decision_of
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+
+_WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
+
+
+def run(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because"."""
+    for record in context.records:
+        if not record.kind.in_document or record.phase == "closed" or not record.prose.strip():
+            continue
+        entry = decision_of(context, record)
+        if entry is None or entry.has_cost:
+            continue
+        severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
+        section = entry.section("consequences")
+        home = context.homes.get(record.path)
+        offset = section.body.start if section else 0
+        if home is not None:
+            start = home[0].text.find(record.prose, entry.span.start)
+            offset = max(0, offset - start) if section and start >= 0 else 0
+        message = f"{record.id} names no cost"
+        yield CHECK.at(context.in_prose(record, offset), message, severity=severity, record=record)
+
+
+CHECK = Check(
+    "ORB401",
+    "no-cost",
+    Severity.ERROR,
+    "A decision names no cost.",
+    "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
+    run,
+)

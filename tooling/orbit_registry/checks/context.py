@@ -1,0 +1,126 @@
+"""The one value that checks look at, and the questions most of them ask of it; it reads nothing by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+
+from orbit_registry.checks.citing import Cited, read_citations
+from orbit_registry.checks.places import place_of
+from orbit_registry.kinds.table import KindTable
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.config import Config
+from orbit_registry.store.documents import Document, Documents
+from orbit_registry.store.facts import Facts
+from orbit_registry.text.adr.model import AdrDocument
+from orbit_registry.text.position import Position, position_at
+from orbit_registry.text.yaml import Pointer
+
+LOCAL = ".orbit/state/"
+"""Where records wait that git never sees."""
+
+
+@dataclass(frozen=True)
+class CheckContext:
+    """Everything the checks of one run look at."""
+
+    records: RecordSet
+    """The valid records, prose filled in."""
+    kinds: KindTable
+    config: Config = field(default_factory=Config)
+    problems: tuple[Diagnostic, ...] = ()
+    """What the readers found."""
+    documents: Documents = field(default_factory=lambda: Documents({}))
+    facts: Facts = field(default_factory=Facts)
+    """What disk and git say beside the records."""
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    read: Callable[[str], str | None] = field(default=lambda _: None)
+    """The text of a file, named from the root; None where it has none."""
+
+    @cached_property
+    def broken(self) -> frozenset[str]:
+        """Ids whose files are there but hold no valid record: they are known, only not readable."""
+        parts = (problem.location.path.split("/") for problem in self.problems)
+        return frozenset(names[-2] for names in parts if len(names) > 2 and names[0] == ".orbit")
+
+    @cached_property
+    def homes(self) -> Mapping[str, tuple[Document, AdrDocument]]:
+        """The document and entry of each record that has one, by the record's path."""
+        found = ((record.path, self.documents.of(record)) for record in self.records if record.kind.in_document)
+        return {path: home for path, home in found if home is not None}
+
+    @cached_property
+    def citations(self) -> tuple[Cited, ...]:
+        """The ids that documents, code and records cite."""
+        return tuple(read_citations(self))
+
+    def resolve(self, target: str) -> list[Record]:
+        """Return the records a written id can mean."""
+        return self.records.candidates(target)
+
+    def knows(self, target: str) -> bool:
+        """Say whether an id names a record, or a file that should hold one."""
+        return target in self.broken or bool(self.resolve(target))
+
+    def is_id(self, text: str) -> bool:
+        """Say whether a text has the form of an id of one of the kinds, or of a legacy id with a namespace."""
+        tail = text.rpartition("/")[2]
+        return "://" not in text and self.kinds.of_id(tail) is not None
+
+    def is_changed(self, record: Record) -> bool:
+        """Say whether a record or its document differs from the base; what git can't tell counts as unchanged."""
+        if record.path.startswith(LOCAL):
+            return True
+        changed = self.facts.changed
+        return changed is not None and (
+            record.path in changed or (record.source is not None and record.source.path in changed)
+        )
+
+    def at(self, record: Record, *pointer: str | int) -> Location:
+        """Return the place of a value in a record's file."""
+        return Location(record.path, self._place(record.path, pointer))
+
+    def _place(self, path: str, pointer: Pointer) -> Position:
+        text = self.read(path)
+        return place_of(text, pointer) if text is not None else Position(1)
+
+    def in_prose(self, record: Record, offset: int) -> Location:
+        """Return the place of a character of a record's prose, in the file that holds it."""
+        home = self.homes.get(record.path)
+        if home is not None:
+            document, entry = home
+            start = document.text.find(record.prose, entry.span.start) if record.prose else -1
+            return Location(document.path, position_at(document.text, max(start, entry.span.start) + offset))
+        if record.kind.in_document:
+            return Location(f"{record.folder}/body.md", position_at(record.prose, offset))
+        return self.in_field(record, record.kind.prose, record.prose, offset)
+
+    def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
+        """Return the place of a character of a text field; the field's own place where the file writes it otherwise."""
+        text = self.read(record.path)
+        if text is None:
+            return Location(record.path, Position(1))
+        start = value.rfind("\n", 0, offset) + 1
+        end = value.find("\n", offset)
+        line = value[start : len(value) if end < 0 else end]
+        found = text.find(line) if line.strip() else -1
+        if found < 0:
+            return self.at(record, name)
+        return Location(record.path, position_at(text, found + offset - start))
+
+
+def is_ours(record: Record) -> bool:
+    """Say whether the record was written with this tool: content checks bind those; adopted ones get notes."""
+    source = record.source
+    author = record.data.get("created_by")
+    imported = isinstance(author, Mapping) and author.get("role") == "import"
+    return not imported and (source is None or source.authority == "record")
+
+
+def binding(record: Record, severity: Severity = Severity.ERROR, otherwise: Severity = Severity.NOTE) -> Severity:
+    """Return how much a finding weighs: `severity` in a record of ours, `otherwise` in an adopted one."""
+    return severity if is_ours(record) else otherwise

@@ -1,0 +1,34 @@
+"""What the readers found (ORB101 to ORB109), passed on: a file that can't be read has no other way to be reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbit_registry.checks.check import Check, Run
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+
+_CODES = (
+    ("ORB101", "unreadable-file", "A record's file can't be read.", "make it a readable UTF-8 file, or delete it"),
+    ("ORB102", "malformed-yaml", "A record's file is not YAML.", "correct the line that is named"),
+    ("ORB103", "invalid-record", "A record breaks its kind's schema.", "correct the field that is named"),
+    ("ORB104", "unknown-field", "A record has a field that its kind does not know.", "own fields start with `x-`"),
+    ("ORB105", "misplaced-file", "Something stands where only records belong.", "move it, or delete it"),
+    ("ORB106", "newer-version", "A record was written by a newer version of this tool.", "upgrade this tool"),
+    ("ORB107", "broken-vote", "A line of votes.jsonl is no vote of this record.", "remove the line"),
+    ("ORB108", "unreadable-document", "A document that holds decisions can't be read.", "make it readable UTF-8 text"),
+    ("ORB109", "broken-baseline", "The baseline can't be used.", "`orbit baseline update` writes a new one"),
+)
+
+
+def _passing_on(code: str) -> Run:
+    def run(context: CheckContext) -> Iterator[Diagnostic]:
+        return (problem for problem in context.problems if problem.code == code)
+
+    return run
+
+
+CHECKS = tuple(
+    Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code))
+    for code, name, summary, hint in _CODES
+)

@@ -1,0 +1,30 @@
+"""What the gate says, one module a format: each has `render(outcome) -> str`; the table is found, not kept."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.errors import UsageError
+
+Render = Callable[[CheckOutcome], str]
+
+
+def formats() -> tuple[str, ...]:
+    """Return the names of the formats."""
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__)))
+
+
+def render(name: str, outcome: CheckOutcome) -> str:
+    """Return the outcome in a format, with a line break at its end.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    if name not in formats():
+        raise UsageError(f"there is no format {name!r}", hint=f"formats: {', '.join(formats())}")
+    module = importlib.import_module(f"{__name__}.{name}")
+    written: Render = module.render
+    return written(outcome)

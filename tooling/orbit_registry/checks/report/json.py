@@ -1,0 +1,51 @@
+"""The report that programs read: the envelope {ok, data, diagnostics, next}; its schema is docs/schemas/check.json."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.records.diagnostic import Severity
+
+
+def render(outcome: CheckOutcome) -> str:
+    """Return the report as one JSON object."""
+    return json.dumps(envelope(outcome), ensure_ascii=False, indent=2) + "\n"
+
+
+def envelope(outcome: CheckOutcome) -> dict[str, object]:
+    """Return the report as the values that JSON holds."""
+    return {
+        "ok": outcome.ok,
+        "data": data(outcome),
+        "diagnostics": [diagnostic.as_dict() for diagnostic in outcome.diagnostics],
+        "next": following(outcome),
+    }
+
+
+def data(outcome: CheckOutcome) -> dict[str, object]:
+    """Return the counts."""
+    counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
+    return {
+        "checked": outcome.checked_count,
+        "errors": counts[Severity.ERROR],
+        "warnings": counts[Severity.WARNING],
+        "notes": counts[Severity.NOTE],
+        "baselined": len(outcome.baselined),
+        "gone": len(outcome.gone),
+        "fixed": [diagnostic.as_dict() for diagnostic in outcome.fixed],
+        "base": outcome.base,
+    }
+
+
+def following(outcome: CheckOutcome) -> list[str]:
+    """Return the commands that make sense now."""
+    commands = []
+    if any(diagnostic.fixable for diagnostic in outcome.diagnostics):
+        commands.append("orbit check --fix")
+    if outcome.baselined:
+        commands.append("orbit check --all")
+    if outcome.gone:
+        commands.append("orbit baseline update")
+    return commands

@@ -1,0 +1,58 @@
+"""The report that people read: `path:line:col: severity CODE message`, a hint, and one line that counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+
+
+def render(outcome: CheckOutcome) -> str:
+    """Return the report as text without colour."""
+    return "".join(f"{line}\n" for line in lines(outcome))
+
+
+def lines(outcome: CheckOutcome) -> Iterator[str]:
+    """Yield the report line by line."""
+    for diagnostic in outcome.diagnostics:
+        yield from diagnostic_lines(diagnostic)
+    for diagnostic in outcome.fixed:
+        yield f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"
+    yield summary(outcome)
+    if outcome.baselined:
+        older = _count(len(outcome.baselined), "older finding is", "older findings are")
+        yield f"{older} baselined: `orbit check --all`"
+    if outcome.gone:
+        gone = _count(len(outcome.gone), "baselined finding is", "baselined findings are")
+        yield f"{gone} gone: `orbit baseline update`"
+
+
+def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
+    """Yield a finding and what to do about it."""
+    yield f"{diagnostic.location}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
+    if diagnostic.hint:
+        yield f"    {printable(diagnostic.hint)}{' (--fix does it)' if diagnostic.fixable else ''}"
+
+
+def summary(outcome: CheckOutcome) -> str:
+    """Return the line that counts."""
+    counts = Counter(diagnostic.severity for diagnostic in outcome.diagnostics)
+    found = [
+        _count(counts[severity], severity.value, f"{severity.value}s") for severity in Severity if counts[severity]
+    ]
+    fixable = sum(diagnostic.fixable for diagnostic in outcome.diagnostics)
+    said = ", ".join(found) if found else "nothing found"
+    fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
+    more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
+    return f"{_count(outcome.checked_count, 'record', 'records')} checked: {said}{fixed}{more}"
+
+
+def printable(text: str) -> str:
+    """Return a text in one line that no terminal acts on: control and direction characters are shown as escapes."""
+    return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

@@ -1,0 +1,265 @@
+"""Gathers from disk and git what checks need beside the records; what can't be told is a fact too, never a crash."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orbit_registry.errors import GitError, OrbitError, UsageError
+from orbit_registry.records.record import Record
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.git import Git
+from orbit_registry.store.journal import pending
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.glob_syntax import Glob, parse_glob
+from orbit_registry.text.globs import GlobIndex
+from orbit_registry.text.yaml import YamlProblemError, load
+
+_SKIPPED = frozenset({".git", ".hg", ".nox", ".venv", "node_modules", "__pycache__"})
+_MOST_FILES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """A question that git can't answer here, why, and what would let it."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A record as another commit holds it."""
+
+    uid: str
+    status: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What disk and git say beside the records."""
+
+    tracked: tuple[str, ...] | None = None
+    """Tracked files from the root, sorted; None outside git."""
+    base: str | None = None
+    """What `changed` compares with, in words."""
+    changed: frozenset[str] | None = None
+    """Paths that differ from the base; None where git can't tell."""
+    before: Mapping[str, Earlier] = field(default_factory=dict)
+    """Changed records as the base holds them, by id."""
+    against: str | None = None
+    """The revision asked for, in words."""
+    theirs: Mapping[str, Earlier] = field(default_factory=dict)
+    """Changed records as that revision holds them, by id."""
+    untold: tuple[Untold, ...] = ()
+    citing: tuple[str, ...] = ()
+    """Files in which ids are looked up, sorted: documents and, where configured, code."""
+    journals: tuple[str, ...] = ()
+    """Steps that were begun and not ended."""
+    beside: frozenset[str] = frozenset()
+    """Text files beside records: `body.md`, `imported-body.md`."""
+    documents_gone: frozenset[str] = frozenset()
+    """Documents that records name and that are not there."""
+
+
+def gather(workspace: Workspace, records: Iterable[Record], against: str | None = None) -> Facts:
+    """Return the facts of a workspace; `against` is the revision that the work is to be merged into.
+
+    Raises:
+        UsageError: `against` names no commit.
+    """
+    held = list(records)
+    git = workspace.git
+    untold: list[Untold] = []
+    tracked = _tracked(git, untold)
+    base = _base(git, against, untold) if tracked is not None else None
+    changed = _changed(git, base, untold) if tracked is not None and base is not None else None
+    moved = [record for record in held if changed is not None and record.path in changed]
+    named = git.commit(against) if against is not None and tracked is not None else None
+    files = tracked if tracked is not None else tuple(_walk(workspace.root))
+    return Facts(
+        tracked=tracked,
+        base=base.words if base else None,
+        changed=frozenset(changed) if changed is not None else None,
+        before=_held_at(git, base.commit, moved, workspace) if base and base.commit else {},
+        against=against if named else None,
+        theirs=_held_at(git, named, moved, workspace) if named else {},
+        untold=tuple(untold),
+        citing=tuple(citing_files(workspace, files)),
+        journals=tuple(path.name for path in pending(workspace)),
+        beside=frozenset(_beside(workspace.root, held)),
+        documents_gone=frozenset(_gone(workspace.root, held)),
+    )
+
+
+# --- what git says
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    commit: str | None
+    """None before the first commit: everything is new."""
+    words: str
+
+
+def _tracked(git: Git, untold: list[Untold]) -> tuple[str, ...] | None:
+    try:
+        tracked = git.tracked()
+    except GitError as error:
+        untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint or "repair the index"))
+        return None
+    if tracked is None:
+        said = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"
+        untold.append(Untold(said, "run it in a git work tree, with git installed"))
+        return None
+    return tuple(tracked)
+
+
+def _base(git: Git, against: str | None, untold: list[Untold]) -> _Base | None:
+    """Return the commit that "changed" compares with: where HEAD left the branch that it goes to."""
+    head = git.head()
+    if against is not None and git.commit(against) is None:
+        if git.is_shallow:
+            said = f"can't compare with {against}: this shallow clone doesn't hold it"
+            untold.append(Untold(said, f"fetch it: `git fetch --unshallow origin {_branch(against)}`"))
+            return None
+        raise UsageError(
+            f"{against!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
+        )
+    if head is None:
+        return _Base(None, "nothing: there is no commit yet")
+    target = against if against is not None else git.default_branch()
+    if target is None and git.ask("symbolic-ref", "--quiet", "HEAD") is None:
+        said = "can't tell what changed: HEAD is detached and no default branch is in this clone"
+        untold.append(Untold(said, "name the branch this work goes to: `orbit check --against REF`"))
+        return None
+    if target is None or git.commit(target) == head:
+        return _Base(head, "HEAD: uncommitted changes")
+    merge_base = git.merge_base(target)
+    if merge_base is not None:
+        return _Base(merge_base, f"{_branch(target)} at {merge_base[:10]}")
+    why = "the clone is shallow" if git.is_shallow else "they share no commit"
+    hint = (
+        "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name the branch it goes to: --against REF"
+    )
+    untold.append(Untold(f"can't tell what changed since {_branch(target)}: {why}", hint))
+    return None
+
+
+def _branch(revision: str) -> str:
+    return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
+
+
+def _changed(git: Git, base: _Base, untold: list[Untold]) -> set[str] | None:
+    try:
+        if base.commit is not None:
+            return git.changed_since(base.commit)
+        every = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        return {name for name in every.decode("utf-8", "surrogateescape").split("\0") if name}
+    except GitError as error:
+        untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
+        return None
+
+
+def _held_at(git: Git, commit: str, records: Sequence[Record], workspace: Workspace) -> dict[str, Earlier]:
+    """Return what a commit holds under the ids of these records, in place or in a committed inbox."""
+    prefix = git.ask("rev-parse", "--show-prefix") or ""
+    asked: list[tuple[str, str]] = []
+    for record in records:
+        name = f"{record.kind.plural}/{record.id}/{record.kind.name}.yaml"
+        asked += [(record.id, f".orbit/{name}"), (record.id, f".orbit/inbox/{name}")]
+    if not asked:
+        return {}
+    lines = "".join(f"{commit}:{prefix}{path}\n" for _, path in asked).encode()
+    answer = git.run("cat-file", "--batch", stdin=lines, check=False)
+    found: dict[str, Earlier] = {}
+    for (record_id, path), text in zip(asked, _batch(answer), strict=False):
+        held = _earlier(text, path)
+        if held is not None:
+            found.setdefault(record_id, held)
+    return found
+
+
+def _batch(answer: bytes) -> Iterator[bytes | None]:
+    """Yield what `git cat-file --batch` says of each object: its bytes, or None."""
+    at = 0
+    while at < len(answer):
+        end = answer.index(b"\n", at)
+        words = answer[at:end].split(b" ")
+        at = end + 1
+        if len(words) >= 3 and words[-2] == b"blob" and words[-1].isdigit():
+            size = int(words[-1])
+            yield answer[at : at + size]
+            at += size + 1
+        else:
+            yield None
+
+
+def _earlier(content: bytes | None, path: str) -> Earlier | None:
+    if content is None:
+        return None
+    try:
+        data = load(content.decode("utf-8"))
+    except (YamlProblemError, UnicodeDecodeError):
+        return None
+    if not isinstance(data, dict) or "uid" not in data:
+        return None
+    return Earlier(str(data["uid"]), str(data.get("status", "")), path)
+
+
+# --- what the disk says
+
+
+def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
+    """Yield the files in which ids are looked up: those the configuration's globs name, the store's own left out."""
+    globs = [
+        glob
+        for text in (*workspace.config.citations, *workspace.config.code)
+        if isinstance(glob := parse_glob(text), Glob)
+    ]
+    index = GlobIndex([("citing", globs)])
+    for path in sorted(files):
+        if not path.startswith(".orbit/") and index.match(path):
+            yield path
+
+
+def read_citing(workspace: Workspace, path: str) -> str | None:
+    """Return the text of a file in which ids are looked up; None where it is no text, too large or gone."""
+    try:
+        return read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return None
+
+
+def _walk(root: Path) -> Iterator[str]:
+    """Yield the files below a folder that is in no repository, hidden and foreign folders left out."""
+    count = 0
+    for parent, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        prefix = os.path.relpath(parent, root).replace(os.sep, "/")
+        for name in files:
+            count += 1
+            if count > _MOST_FILES:
+                return
+            yield name if prefix == "." else f"{prefix}/{name}"
+
+
+def _beside(root: Path, records: Iterable[Record]) -> Iterator[str]:
+    for record in records:
+        if record.kind.in_document:
+            for name in ("body.md", "imported-body.md"):
+                if (root / record.folder / name).exists():
+                    yield f"{record.folder}/{name}"
+
+
+def _gone(root: Path, records: Iterable[Record]) -> Iterator[str]:
+    for path in {record.source.path for record in records if record.source is not None}:
+        try:
+            there = inside(root, path).is_file()
+        except OrbitError:
+            there = False
+        if not there:
+            yield path
