@@ -9,7 +9,7 @@ from typing import get_args
 
 from orbit_registry.text.adr.header import ROLES, Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
-from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.relations import find_phrases, find_targets, target_key
 from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.status import normalise_status
 from orbit_registry.text.adr.styles import STYLES
@@ -19,7 +19,6 @@ from orbit_registry.text.markdown import Heading
 from orbit_registry.text.position import Position, Problem, Span
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
-_LINK_TARGET = re.compile(r"\[[^\[\]]{0,300}\]\((?P<href>[^()\s]{1,500})\)")
 _RELS = frozenset(get_args(Rel))
 
 
@@ -60,7 +59,6 @@ def build(
     title_fact = _first(facts, "title")
     titles = tuple(fact.span for fact in facts if fact.key == "title" and fact.raw == (title_fact or fact).raw)
     shown_title = title_fact.raw if title_fact and title_fact.raw else parts.title
-    same_heading = heading is not None and (title_fact is None or _same(parts.title, title_fact.raw))
     position = heading.position if heading else document.lines.position(max(span.start, document.content_start))
     return AdrDocument(
         title=shown_title,
@@ -84,7 +82,7 @@ def build(
         position=position,
         span=span,
         heading_span=Span(heading.section.start, heading.body.start) if heading else None,
-        title_spans=(*titles, parts.title_span) if same_heading else titles,
+        title_spans=(*titles, parts.title_span) if heading else titles,
         number_spans=tuple(
             [fact.span for fact in facts if fact.key == "number" and _same_number(fact.raw, number)]
             + ([parts.number_span] if parts.number_span else [])
@@ -155,10 +153,6 @@ def _unique(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in values if value))
 
 
-def _same(one: str, other: str) -> bool:
-    return one.casefold().split() == other.casefold().split()
-
-
 def _same_number(raw: str, number: str | None) -> bool:
     digits = raw.rpartition("-")[2]
     return number is not None and digits.isdigit() and number.isdigit() and int(digits) == int(number)
@@ -171,13 +165,11 @@ def _relations(
     seen: set[tuple[str, str]] = set()
     mentioned: set[str] = set()
     for relation in (*_stated(header, facts), *_linked(header, sections), *_mentioned(header, body, number)):
-        key = relation.target_raw.casefold()
-        if relation.rel == "references" and (key in mentioned or relation.text.casefold() in mentioned):
-            continue
-        if (relation.rel, key) in seen:
+        key = target_key(relation.target_raw)
+        if (relation.rel, key) in seen or (relation.rel == "references" and key in mentioned):
             continue
         seen.add((relation.rel, key))
-        mentioned.update((key, relation.text.casefold()))
+        mentioned.add(key)
         yield relation
 
 
@@ -199,13 +191,14 @@ def _stated(header: Header, facts: Sequence[Fact]) -> Iterator[Relation]:
 def _targets_of(header: Header, fact: Fact) -> Iterator[Relation]:
     """Yield the targets of a fact that is itself a relation (`superseded_by: 0042`)."""
     rel: Rel = next(name for name in get_args(Rel) if name == fact.key)
-    position = header.document.lines.position(fact.span.start)
+    lines = header.document.lines
+    if fact.style != "front-matter":
+        for target, shown, span in find_targets(header.text, fact.span.start, fact.span.end):
+            yield Relation(rel, target, lines.position(span.start), span, shown)
+        return
     for value in fact.values:
-        links = [match["href"] for match in _LINK_TARGET.finditer(value)]
-        names = links or [part.strip().strip("`[]*_") for part in value.split(",")]
-        for name in names:
-            if name and name.lower() not in ("none", "n/a", "-", "null", "~", "[]", "tbd"):
-                yield Relation(rel, name, position, fact.span, name)
+        for target, shown, _ in find_targets(value, 0, len(value)):
+            yield Relation(rel, target, lines.position(fact.span.start), fact.span, shown)
 
 
 def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
@@ -220,6 +213,8 @@ def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
             for phrase in find_phrases(header.text, line.start + lead, line.end):
                 if phrase.verb.start > line.start + lead + 2:
                     break
+                if "://" in phrase.target and phrase.rel in ("implements", "related_to"):
+                    continue  # an issue or a page, not a decision
                 position = document.lines.position(phrase.span.start)
                 yield Relation(phrase.rel, phrase.target, position, phrase.span, phrase.text)
 

@@ -20,6 +20,7 @@ _PLAIN_SAFE = re.compile(r"[A-Za-z0-9_][^\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029]*"
 _NOT_PLAIN = re.compile(
     r"(?:true|false|null|yes|no|on|off|~|[-+.0-9][-+.0-9_eExXoO:]*|\d{4}-\d\d-\d\d.*)", re.IGNORECASE
 )
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 
 
@@ -169,7 +170,7 @@ def scalar(value: str, like: str = "") -> str:
 def _is_plain(value: str) -> bool:
     return (
         _PLAIN_SAFE.fullmatch(value) is not None
-        and _NOT_PLAIN.fullmatch(value) is None
+        and (_NOT_PLAIN.fullmatch(value) is None or _DATE.fullmatch(value) is not None)
         and ": " not in value
         and " #" not in value
         and not value.endswith((":", " "))

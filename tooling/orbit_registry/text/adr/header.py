@@ -151,6 +151,17 @@ def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     return key, Span(min(value_start, stop), stop)
 
 
+def whole_line(text: str, span: Span) -> Span:
+    """Return the lines of `span` from the line end before them (blank lines above included) to their own."""
+    start = text.rfind("\n", 0, span.start) + 1
+    while start > 0 and text[start - 1] in "\r\n \t":
+        start -= 1
+    end = span.end
+    while end < len(text) and text[end] in " \t\\*_":
+        end += 1
+    return Span(start, end)
+
+
 def front_matter_fields(document: MarkdownDocument) -> tuple[Field, ...]:
     """Return the entries of the document's front matter, or none."""
     return read_fields(document.text, document.front_matter) if document.front_matter else ()

@@ -31,6 +31,7 @@ _LOG_NAME = re.compile(
 _TEMPLATE_NAME = re.compile(
     r"(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?templates?(?:[-_. ].*)?$", re.IGNORECASE
 )
+_RFC_NAME = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
 _TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
 _NOT_ADR_NAMES = frozenset(
     {"index", "agents", "claude", "gemini", "contributing", "changelog", "license", "toc", "summary", "code_of_conduct"}
@@ -192,6 +193,8 @@ def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
 
 
 def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
+    if _RFC_NAME.match(stem):
+        return AdrFile("none", (), (), "a request for comments, by its name")
     if stem.lower() in _NOT_ADR_NAMES or (stem.lower() == "readme" and not _NUMBERED_NAME.match(pure.parent.name)):
         return AdrFile("none", (), (), "an index or a guide, by its name")
     fields = front_matter_fields(document)

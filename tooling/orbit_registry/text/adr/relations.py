@@ -39,6 +39,8 @@ _TARGET = re.compile(rf"`?(?:{_LINK}|{_BRACKET}|{_ID}|{_FILE})`?")
 _GLUE = re.compile(r"[ \t]{0,3}(?:[,&+:][ \t\r\n]{0,4}|(?:,[ ])?(?:and|or)[ \t\r\n]{1,4}|by[ ]){0,2}[ \t\r\n]{0,4}")
 _FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
 _ID_SHAPE = re.compile(r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE)
+_NUMBER_OF = re.compile(r"(?:adr[-_ #]{0,2})?0*(?P<number>[0-9]{1,6})(?=[-_. ]|$)", re.IGNORECASE)
+_NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +95,26 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
     written = match["id"] or match["file"]
     written = written.rstrip(".")
     return written, written, span
+
+
+def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
+    """Yield (target, text, span) of the decisions listed in `text[start:end]`, which is nothing but such a list."""
+    at = _skip_glue(text, start, end)
+    target = _target(text, at, end)
+    while target is not None:
+        yield target
+        target = _target(text, _skip_glue(text, target[2].end, end), end)
+
+
+def target_key(target: str) -> str:
+    """Return what two ways of naming one decision have in common: its number, else the name without its ending."""
+    anchor = _NUMBER_OF_ANCHOR.search(target)
+    if anchor:
+        return anchor["number"]
+    path = target.partition("#")[0].casefold()
+    if "://" in target:
+        return target.casefold()
+    name = path.rpartition("/")[2].removesuffix(".md").removesuffix(".markdown")
+    number = _NUMBER_OF.match(name)
+    folder = path.rpartition("/")[0] if path.startswith(tuple("abcdefghijklmnopqrstuvwxyz")) and "." not in path else ""
+    return f"{folder}/{number['number']}" if number and folder else number["number"] if number else name

@@ -65,6 +65,8 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
 def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
     """Return one value of the front matter with its placeholders replaced, still good YAML."""
     written = match["value"]
+    if written.strip() in ("$number", "$order", "$date"):  # as bare as the template has them
+        return match["head"] + Template(written).safe_substitute(values)
     if not written.lstrip().startswith(("[", "{", "'", '"')) and "$" in written:
         filled = Template(written).safe_substitute(values)
         return match["head"] + (scalar(" ".join(filled.split())) if filled.strip() else "")

@@ -12,7 +12,8 @@ _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|ADR|Decision Record)[ \t]*[:—–-][ \t]+", re.IGNORECASE
 )
 _NUMBERED = re.compile(
-    r"\[?(?P<prefix>(?:Architectur(?:e|al) Decision Record|ADR|Decision)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,9})\]?"
+    r"\[?(?P<prefix>(?:Architectur(?:e|al) Decision Record|ADR|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
+    r"[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,9})\]?"
     r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
@@ -45,10 +46,11 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     if wordy and raw[wordy.end() :].strip():
         return TitleParts(None, None, _rest(plain, _WORDY), Span(span.start + wordy.end(), span.end))
     match = _NUMBERED.match(raw)
-    named = match is not None and (_is_number(match, expected) if raw[match.end() :].strip() else match["prefix"])
-    if match is None or not named:
+    if match is None or not _is_number(match, expected):
         return TitleParts(None, None, plain, span)
     number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
+    if not raw[match.end() :].strip():  # a number and nothing else: it has to serve as the title too
+        return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
     return TitleParts(match["number"], number_span, _rest(plain, _NUMBERED), Span(span.start + match.end(), span.end))
 
 

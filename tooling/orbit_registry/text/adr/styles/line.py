@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.header import Header, keyed
+from orbit_registry.text.adr.header import Header, keyed, whole_line
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.relations import find_phrases, find_targets
 from orbit_registry.text.adr.statement import read_statement
 from orbit_registry.text.position import Span
 
@@ -26,12 +26,21 @@ def read(header: Header) -> Iterator[Fact]:
             if current:
                 yield from _facts(text, *current)
             current = found
+            if found is None and _says_superseded(text, line.start, line.end):
+                yield Fact("superseding", content.strip(), whole_line(text, Span(line.start, line.end)), NAME)
         elif current and current[1].end > current[1].start:
             key, span = current
             current = key, Span(span.start, line.start + len(content.rstrip()))
         previous_end = line.end
     if current:
         yield from _facts(text, *current)
+
+
+def _says_superseded(text: str, start: int, end: int) -> bool:
+    """Say whether a line of its own begins with `Superseded by` and a decision."""
+    lead = len(text[start:end]) - len(text[start:end].lstrip(" \t*_>-+"))
+    phrase = next(find_phrases(text, start + lead, end), None)
+    return phrase is not None and phrase.rel == "superseded_by" and phrase.verb.start == start + lead
 
 
 def _continues(content: str) -> bool:
@@ -48,6 +57,8 @@ def _facts(text: str, key: str, span: Span) -> Iterator[Fact]:
     else:
         raw = span.of(text)
         yield Fact(key, raw, span, NAME, (raw,) if raw else ())
+        if key == "superseded_by" and any(find_targets(text, span.start, span.end)):
+            yield Fact("superseding", raw, whole_line(text, span), NAME)
 
 
 def written(fact: Fact, value: str) -> str:
