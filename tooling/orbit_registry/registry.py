@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from orbit_registry.checks import gate
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
@@ -104,7 +105,7 @@ class Registry:
     def transition(self, any_id: str, to: str) -> Record:
         """Give a record another status, as its kind's table allows."""
         self.refresh()
-        return lifecycle.transition(self.workspace, any_id, to)
+        return lifecycle.transition(self.workspace, any_id, to, self.author())
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
         """Let one record replace another: both ends, or neither."""
@@ -115,3 +116,17 @@ class Registry:
         """Vote for a record while doing a task."""
         self.refresh()
         return voting.vote(self.workspace, any_id, task, self.author(model))
+
+    def check(
+        self, paths: Sequence[str] = (), *, against: str | None = None, fix: bool = False, everything: bool = False
+    ) -> gate.CheckOutcome:
+        """Run the gate; see `checks.gate.check`."""
+        return gate.check(self.workspace, self._reread, paths=paths, against=against, fix=fix, everything=everything)
+
+    def update_baseline(self) -> tuple[int, bool]:
+        """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
+        return gate.update_baseline(self.workspace, self._reread())
+
+    def _reread(self) -> gate.Read:
+        self.refresh()
+        return gate.Read(self.collection, self.documents, self.records)

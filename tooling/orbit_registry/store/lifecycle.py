@@ -16,23 +16,24 @@ from orbit_registry.store.documents import Document, Documents, read_documents
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Edit, edited, record_path, writing
+from orbit_registry.store.writer import Author, Edit, edited, record_path, refuse_live_by_agent, writing
 from orbit_registry.text.adr import AdrDocument, read_document, set_status
 
 SUPERSEDED = "superseded"
 
 
-def transition(workspace: Workspace, any_id: str, to: str) -> Record:
+def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Record:
     """Give a record another status; the same status again changes nothing.
 
     Raises:
-        RefusedError: the kind's table has no such transition; it says which there are.
+        RefusedError: the kind's table has no such transition (it says which there are), or an agent may not make it.
     """
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if str(record.data["status"]) == to:
             return record
         refuse_transition(record, to)
+        refuse_live_by_agent(record.kind, author, to)
         if to == SUPERSEDED and not record.superseded_by:
             raise RefusedError(
                 f"{record.id} can't be superseded by nothing",

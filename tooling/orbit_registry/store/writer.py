@@ -102,12 +102,21 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
         uid = new_uid()
         record_id = free_code_id(workspace, kind, uid)
         data = new_data(kind, record_id, uid, author, fields)
+        refuse_live_by_agent(kind, author, str(data["status"]))
         in_inbox = str(data["status"]) in _pending(kind)
         path = record_path(workspace, kind, record_id, pending_review=in_inbox)
         text = render(workspace, kind, data, path)
         record = validated(text, kind, path)
         apply_step(workspace, f"{kind.name}-add", [Change(path, None, text)])
         return record
+
+
+def refuse_live_by_agent(kind: Kind, author: Author, status: str) -> None:
+    """Raise when an agent would make a record hold that a person has to review first."""
+    if author.role == "agent" and kind.status(status).phase == "live" != kind.status(kind.initial["agent"]).phase:
+        raise RefusedError(
+            f"an agent may not make a {kind.name} {status}", hint="a person reviews it: see `orbit list`"
+        )
 
 
 def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[Change, Record]:

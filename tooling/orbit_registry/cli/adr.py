@@ -1,0 +1,107 @@
+"""`orbit adr`: the shared verbs and those of decisions alone: add, amend, renumber, backfill."""
+
+from __future__ import annotations
+
+import click
+
+from orbit_registry.cli.fields import text_from
+from orbit_registry.cli.kind import kind_group, open_registry
+from orbit_registry.cli.output import FORMAT, emit, record_data
+from orbit_registry.errors import UsageError
+from orbit_registry.store.adrs import NewAdr
+
+group = kind_group("adr")
+
+
+@group.command("add")
+@click.option("--title", required=True, help="The decision in one line.")
+@click.option("--feature", help="The feature it belongs to; names the log where decisions are kept in logs.")
+@click.option("--task", "tasks", multiple=True, help="A task it was made in.")
+@click.option("--decider", "deciders", multiple=True, help="Who decided.")
+@click.option("--legacy-id", "legacy_ids", multiple=True, help="An earlier name that goes on resolving.")
+@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Files it governs.")
+@click.option("--tag", "tags", multiple=True, help="Topic it governs (scope.tags).")
+@click.option("--label", "labels", multiple=True, help="Word to group by (labels).")
+@click.option("--summary", help="What it means for someone who edits this code (280 characters).")
+@click.option("--status", type=click.Choice(["proposed", "accepted", "rejected", "deprecated"]), help="Its status.")
+@click.option("--pending", is_flag=True, help="Propose it: the same as --status proposed.")
+@click.option("--date", help="YYYY-MM-DD or YYYY-MM; today if not given.")
+@click.option("--style", type=click.Choice(["file", "log"]), help="One file, or an entry in the feature's log.")
+@click.option("--body-file", metavar="FILE", help="Context, Decision and Consequences; - is the standard input.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, take no number.")
+@click.option("--yes", "-y", is_flag=True, help="Ask nothing.")
+@FORMAT
+def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: object) -> None:
+    """Add a decision: takes the next number, writes the record and its document.
+
+    \b
+    orbit adr add --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
+    """
+    del yes
+    if pending and values["status"] not in (None, "proposed"):
+        raise UsageError("--pending and --status contradict each other")
+    if pending:
+        values["status"] = "proposed"
+    body = text_from(body_file) if body_file is not None else None
+    registry = open_registry()
+    if registry.author().role == "agent":
+        if values["status"] not in (None, "proposed"):
+            raise UsageError("an agent proposes decisions; a person accepts them", hint="leave --status out")
+        values["status"] = "proposed"
+    added = registry.add_adr(NewAdr(body=body, **values), dry_run=dry_run)  # type: ignore[arg-type]
+    record = added.record
+    would = "would write " if dry_run else ""
+    above = f"  above {added.above}"
+    text = f"{record.id}  {record.title}\n{above}\n  {would}{added.document}\n  {would}{record.path}"
+    data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
+    emit(output, data, text, next_commands=[f"edit {added.document}", "orbit check"])
+
+
+@group.command("amend")
+@click.argument("any_id", metavar="ID")
+@click.option("--task", required=True, help="The task in which it was amended.")
+@click.option("--text", help="What changes, in a sentence or two.")
+@click.option("--body-file", metavar="FILE", help="The same from a file; - is the standard input.")
+@click.option("--date", help="YYYY-MM-DD; today if not given.")
+@FORMAT
+def amend(any_id: str, task: str, text: str | None, body_file: str | None, date: str | None, output: str) -> None:
+    """Add a dated amendment to a decision; its own words stay.
+
+    \b
+    orbit adr amend ADR-0012 --task TASK-9 --text "Holds for the export too."
+    """
+    if (text is None) == (body_file is None):
+        raise UsageError("give --text or --body-file")
+    said = text if text is not None else text_from(str(body_file))
+    record = open_registry().amend_adr(any_id, said, task, date)
+    where = record.source.path if record.source else record.path
+    emit(output, record_data(record), f"{record.id} amended in {where}", next_commands=["orbit check"])
+
+
+@group.command("renumber")
+@click.argument("any_id", metavar="ID")
+@click.option("--to", "number", type=click.IntRange(min=1), help="The new number; the next free one if not given.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
+@format_option
+def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
+    """Give a decision another number; its document and every citation follow, and the old id goes on resolving.
+
+    \b
+    orbit adr renumber ADR-0042 --dry-run
+    """
+    report = open_registry().renumber(any_id, number, dry_run=dry_run)
+    emit(output, report.as_data(), report.text(), next_commands=["git diff", "orbit check"])
+
+
+@group.command("backfill")
+@click.argument("documents", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def backfill(documents: tuple[str, ...], dry_run: bool, output: str) -> None:
+    """Make records for decisions that were written into documents by hand; every document if none is named.
+
+    \b
+    orbit adr backfill docs/design/search/4_decisions.md
+    """
+    report = open_registry().backfill(documents, dry_run=dry_run)
+    emit(output, report.as_data(), report.text(), next_commands=["orbit check"])

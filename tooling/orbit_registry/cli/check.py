@@ -1,0 +1,73 @@
+"""`orbit check` and `orbit baseline`: the gate and what it lets pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from orbit_registry.cli.kind import open_registry
+from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.records.diagnostic import Diagnostic
+
+
+@click.command()
+@click.argument("paths", nargs=-1)
+@click.option("--fix", is_flag=True, help="Mend what can be mended, then check again.")
+@click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken on both sides.")
+@click.option("--all", "everything", is_flag=True, help="Findings in the baseline too.")
+@click.option("--strict", is_flag=True, help="Fail on warnings as well.")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "json", "sarif", "github", "junit"]),
+    default="text",
+    show_default=True,
+    help="How to print.",
+)
+@click.pass_context
+def check(
+    context: click.Context,
+    paths: tuple[str, ...],
+    fix: bool,
+    against: str | None,
+    everything: bool,
+    strict: bool,
+    output: str,
+) -> None:
+    """Find what is invalid, duplicate or dangling. Exit 0: clean, 1: errors.
+
+    \b
+    orbit check
+    orbit check .orbit/learnings --against origin/main --format github
+    orbit check --fix
+    """
+    outcome = open_registry().check(paths, against=against, fix=fix, everything=everything)
+    click.echo(outcome.report(output), nl=False)
+    if outcome.failed(strict=strict):
+        context.exit(1)
+
+
+@click.group()
+def baseline() -> None:
+    """Findings that were there at adoption: `orbit check` fails on new ones only."""
+
+
+@baseline.command("update")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def update(dry_run: bool, output: str) -> None:
+    """Take every finding of now into the baseline, and drop those that are gone."""
+    change = open_registry().update_baseline(dry_run=dry_run)
+    text = f"{plural(change.held, 'finding')} in the baseline: {change.added} added, {change.removed} gone"
+    emit(output, {"held": change.held, "added": change.added, "removed": change.removed, "dry_run": dry_run}, text)
+
+
+def say_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """Print diagnostics, one a line, with their hints."""
+    for diagnostic in diagnostics:
+        click.echo(
+            f"{diagnostic.location}: {diagnostic.severity.value} {diagnostic.code} {diagnostic.message}", err=True
+        )
+        if diagnostic.hint:
+            click.echo(f"  {diagnostic.hint}", err=True)

@@ -1,0 +1,186 @@
+"""The verbs every kind has, made from its folder: add, list, show, update, supersede and those of its status table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from orbit_registry.cli.fields import add_options, fields_from, merged_edit, text_from, update_options
+from orbit_registry.cli.output import FORMAT, emit, record_data, records_table
+from orbit_registry.cli.records import show_text
+from orbit_registry.errors import OrbitError
+from orbit_registry.kinds.table import SHIPPED, Kind, load_kinds
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+
+
+def open_registry() -> Registry:
+    """Return the registry of the workspace here, with steps that a killed process began finished or undone."""
+    registry = Registry.open()
+    registry.recover()
+    return registry
+
+
+def kind_of(name: str) -> Kind:
+    """Return a kind: a shipped one without looking for a workspace, else one of the workspace here."""
+    if (SHIPPED / name / "kind.yaml").exists():
+        return load_kinds()[name]
+    return Registry.open().workspace.kinds[name]
+
+
+def kind_group(name: str) -> click.Group:
+    """Return the command group of a kind with every shared verb."""
+    kind = kind_of(name)
+    group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
+    commands: list[click.Command] = [
+        list_command(kind),
+        show_command(kind),
+        update_command(kind),
+        supersede_command(kind),
+    ]
+    if kind.numbering == "code":
+        commands.insert(0, add_command(kind))
+    commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
+    for command in commands:
+        if command.name != "supersede" or "superseded" in kind.statuses:
+            group.add_command(command)
+    return group
+
+
+def add_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND add`."""
+
+    def add(output: str, yes: bool, pending: bool, body_file: str | None, **values: Any) -> None:
+        del yes
+        registry = open_registry()
+        fields = fields_from(kind, values)
+        if body_file is not None:
+            fields[kind.prose] = text_from(body_file)
+        if pending:
+            fields["status"] = kind.initial["agent"]
+        say_added(registry.add(kind.name, fields), output)
+
+    options: list[click.Parameter] = [
+        *add_options(kind),
+        click.Option(
+            ["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is the standard input."
+        ),
+        click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
+        click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing."),
+    ]
+    return FORMAT(click.Command("add", params=options, callback=add, help=f"Add a {kind.name}."))
+
+
+def say_added(record: Record, output: str) -> None:
+    """Print a record just written."""
+    waits = " (waits for review)" if record.phase == "pending" else ""
+    text = f"{record.id}{waits}  {record.title}\n  {record.path}"
+    emit(output, record_data(record), text, next_commands=[f"orbit show {record.id}", "orbit check"])
+
+
+def list_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND list`."""
+
+    def list_kind(
+        output: str, status: tuple[str, ...], tag: tuple[str, ...], label: tuple[str, ...], legacy_id: str | None,
+        feature: str | None, task: str | None, limit: int | None,
+    ) -> None:  # fmt: skip
+        registry = open_registry()
+        records = registry.records.of_kind(kind.name)
+        if legacy_id is not None:
+            found = {record.path for record in registry.records.with_legacy_id(legacy_id)}
+            records = [record for record in records if record.path in found]
+        wanted = [
+            record
+            for record in records
+            if (not status or str(record.data["status"]) in status)
+            and all(word in record.scope.tags for word in tag)
+            and all(word in record.words("labels") for word in label)
+            and (feature is None or record.text("feature") == feature)
+            and (task is None or task in record.words("tasks") or task in record.scope.tasks)
+        ][:limit]
+        emit(output, [record_data(record) for record in wanted], records_table(wanted, kind.columns))
+
+    options: list[click.Parameter] = [
+        click.Option(
+            ["--status"], type=click.Choice(list(kind.statuses)), multiple=True, help="Only with this status."
+        ),
+        click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
+        click.Option(["--label"], multiple=True, help="Only with this label."),
+        click.Option(["--legacy-id"], metavar="NAME", help="Only what once had this name: project/ADR-006."),
+        click.Option(["--feature"], help="Only of this feature."),
+        click.Option(["--task"], help="Only of this task."),
+        click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many."),
+    ]
+    command = click.Command("list", params=options, callback=list_kind, help=f"List {kind.plural}.")
+    return FORMAT(command)
+
+
+def show_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND show`."""
+
+    def show(any_id: str, output: str) -> None:
+        record = open_registry().get(any_id)
+        emit(output, record_data(record, prose=True), show_text(record))
+
+    params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
+    return FORMAT(click.Command("show", params=params, callback=show, help=f"Show a {kind.name} by id or legacy id."))
+
+
+def update_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND update`."""
+
+    def update(any_id: str, output: str, body_file: str | None, **values: Any) -> None:
+        registry = open_registry()
+        if body_file is not None:
+            values[kind.prose] = text_from(body_file)
+        title = values.pop("title", None) if kind.in_document else None
+        record = registry.update(any_id, merged_edit(kind, values), title=title)
+        emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
+
+    params: list[click.Parameter] = [
+        click.Argument(["any_id"], metavar="ID"),
+        *update_options(kind),
+        click.Option(
+            ["--body-file"], metavar="FILE", hidden=kind.in_document, help=f"Read `{kind.prose}` from a file."
+        ),
+    ]
+    said = f"Change fields of a {kind.name}; lists gain entries, what isn't named stays."
+    return FORMAT(click.Command("update", params=params, callback=update, help=said))
+
+
+def supersede_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND supersede`."""
+
+    def supersede(old_id: str, new_id: str, output: str) -> None:
+        old, new = open_registry().supersede(old_id, new_id)
+        emit(output, [record_data(old), record_data(new)], f"{old.id} is superseded by {new.id}")
+
+    params: list[click.Parameter] = [
+        click.Argument(["old_id"], metavar="OLD"),
+        click.Option(["--with", "new_id"], required=True, metavar="NEW", help="The record that replaces it."),
+    ]
+    said = f"Let one {kind.name} replace another; both ends are written, or neither."
+    return FORMAT(click.Command("supersede", params=params, callback=supersede, help=said))
+
+
+def status_command(kind: Kind, verb: str, status: str) -> click.Command:
+    """Return a verb that sets a status, as the kind's table names it."""
+
+    def move(any_ids: Sequence[str], output: str) -> None:
+        registry = open_registry()
+        moved, failed = [], []
+        for any_id in any_ids:
+            try:
+                moved.append(registry.transition(any_id, status))
+            except OrbitError as error:
+                failed.append(error)
+        text = "\n".join(f"{record.id} is {record.status.name}" for record in moved)
+        emit(output, [record_data(record) for record in moved], text) if moved else None
+        if failed:
+            raise failed[0]
+
+    params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=True)]
+    return FORMAT(click.Command(verb, params=params, callback=move, help=f"Set the status to {status}."))

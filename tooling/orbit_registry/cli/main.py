@@ -1,0 +1,150 @@
+"""Entry point of `orbit`: finds the command, and is the one place where an error becomes words and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from orbit_registry.cli.output import envelope
+from orbit_registry.errors import OrbitError
+
+INTERNAL_ERROR = 3
+
+FIRST: Mapping[str, tuple[str, str]] = {
+    "init": ("setup:init", "Make this repository a workspace."),
+    "adr": ("adr:group", "Decisions: add, list, show, amend, accept, supersede, …"),
+    "learning": ("learning:group", "Learnings: add, list, show, update, supersede, vote."),
+    "check": ("check:check", "The gate: find what is invalid, duplicate or dangling."),
+    "site": ("site:group", "Build or serve the site."),
+}
+REST: Mapping[str, tuple[str, str]] = {
+    "list": ("records:list_records", "List records of every kind."),
+    "show": ("records:show", "Show a record by id or legacy id."),
+    "import": ("setup:import_records", "Take over records and documents of other tools."),
+    "sync": ("snapshot:sync", "Bring the snapshot up to date."),
+    "query": ("snapshot:query", "Ask the snapshot in SQL, read only."),
+    "snapshot": ("snapshot:group", "Export the snapshot."),
+    "baseline": ("check:baseline", "Findings that were there at adoption."),
+    "resolve": ("merge:resolve", "Mend a merge: colliding numbers, decision logs, votes."),
+}
+HIDDEN: Mapping[str, tuple[str, str]] = {
+    "merge-driver": ("merge:merge_driver", "Merge one decision log; git calls this."),
+}
+
+
+class Commands(click.Group):
+    """The commands by name; a command's module is imported when it is run, so that each start is cheap."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, the ones most people need first."""
+        return [*FIRST, *_own_kinds(), *REST]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; a kind of the workspace is one too."""
+        place = {**FIRST, **REST, **HIDDEN}.get(cmd_name)
+        if place is not None:
+            module, _, name = place[0].partition(":")
+            found: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
+            return found
+        if cmd_name in _own_kinds():
+            from orbit_registry.cli.kind import kind_group  # only a workspace with kinds of its own pays for it
+
+            return kind_group(cmd_name)
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help's lists without importing the commands."""
+        own = {name: ("", f"Records of the kind {name}.") for name in _own_kinds()}
+        for title, commands in (("Commands", {**FIRST, **own}), ("More", REST)):
+            with formatter.section(title):
+                formatter.write_dl([(name, said) for name, (_, said) in commands.items()])
+
+
+def _own_kinds() -> list[str]:
+    """Return the kinds that the workspace here adds, by folder name; reads no file."""
+    folder = Path.cwd()
+    for place in (folder, *folder.parents):
+        if (place / ".orbit").is_dir():
+            return sorted(file.parent.name for file in (place / ".orbit/kinds").glob("*/kind.yaml"))
+    return []
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="orbit-registry", prog_name="orbit")
+@click.option("-C", "directory", type=click.Path(file_okay=False, exists=True), help="Run as if started there.")
+def orbit(directory: str | None) -> None:
+    """Keep decisions and learnings as reviewed files in git.
+
+    \b
+    orbit init                                     start here
+    orbit adr add --title "Use DuckDB"             decide something
+    orbit learning add --summary "…" --path "src/**"
+    orbit check                                    what is wrong
+    orbit site build --out site                    read it all
+    """
+    if directory is not None:
+        os.chdir(directory)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit code."""
+    as_json = _wants_json(arguments)
+    try:
+        code = orbit.main(args=arguments, prog_name="orbit", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.ClickException as error:
+        if as_json:
+            _say_json(error.format_message(), None)
+        else:
+            error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped; nothing half-written is left", err=True)
+        return 130
+    except OrbitError as error:
+        if as_json:
+            _say_json(error.message, error.hint)
+        else:
+            click.echo(f"error: {error.message}", err=True)
+            if error.hint:
+                click.echo(f"  hint: {error.hint}", err=True)
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader left; end in peace
+        return 0
+    except Exception:  # noqa: BLE001 - the one boundary: a bug is said to be one, with what is needed to report it
+        click.echo(
+            f"orbit failed; this is a bug, please report it with what follows:\n{traceback.format_exc()}", err=True
+        )
+        return INTERNAL_ERROR
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    return "--format=json" in arguments or any(
+        pair == ("--format", "json") for pair in zip(arguments, arguments[1:], strict=False)
+    )
+
+
+def _say_json(message: str, hint: str | None) -> None:
+    click.echo(json.dumps(envelope(None, ok=False, error=message, hint=hint), ensure_ascii=False, indent=2))
+
+
+if __name__ == "__main__":
+    main()

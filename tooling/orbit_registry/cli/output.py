@@ -1,0 +1,102 @@
+"""Prints: records, tables, the JSON envelope, progress; decides nothing about what is printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp, tally
+
+FORMAT = click.option(
+    "--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+)
+
+
+def envelope(
+    data: object,
+    *,
+    ok: bool = True,
+    diagnostics: Sequence[Mapping[str, object]] = (),
+    next_commands: Sequence[str] = (),
+    error: str | None = None,
+    hint: str | None = None,
+) -> dict[str, object]:
+    """Return the one shape of every JSON output: ok, data, diagnostics, next, and error with hint where it failed."""
+    whole: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
+    return {**whole, "error": error, "hint": hint} if error is not None else whole
+
+
+def emit(output: str, data: object, text: str, *, next_commands: Sequence[str] = ()) -> None:
+    """Print data as JSON, or the text made of them."""
+    if output == "json":
+        click.echo(json.dumps(envelope(data, next_commands=next_commands), ensure_ascii=False, indent=2))
+    elif text:
+        click.echo(text)
+
+
+def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
+    """Return a record as JSON shows it: its file's fields, its kind, phase and path."""
+    head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
+    votes: dict[str, object] = {}
+    if record.votes:
+        from datetime import UTC, datetime
+
+        counted = tally(record.votes, datetime.now(UTC))
+        last = stamp(counted.last) if counted.last else None
+        votes = {"votes": {"count": counted.count, "score": round(counted.score, 6), "last": last}}
+    return {**head, **record.data, **votes, **({"prose": record.prose} if prose else {})}
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as aligned columns; the last one takes what space is left."""
+    listed = [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
+    if not listed:
+        return ""
+    heads = tuple(column.upper() for column in columns)
+    widths = [min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (heads, *listed)
+    ]
+    return "\n".join(lines)
+
+
+def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
+    """Return records as a table of the columns their kind names; the headline last, where it may run on."""
+    if not records:
+        return "no records"
+    headline = records[0].kind.headline
+    ordered = [column for column in columns if column not in (headline, "title")]
+
+    def cell(record: Record, column: str) -> str:
+        return str(record.data.get(column, ""))
+
+    rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
+    return table([*ordered, headline], rows)
+
+
+def progress(title: str, total: int | None = None) -> Callable[[int], None] | None:
+    """Return something to call with the number done so far, or None where nobody watches a terminal."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int) -> None:
+        whole = f"/{total}" if total else ""
+        click.echo(f"\r{title} {done}{whole}", nl=False, err=True)
+
+    return show
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def as_json(data: Any) -> str:
+    """Return data as indented JSON."""
+    return json.dumps(data, ensure_ascii=False, indent=2, default=str)

@@ -1,0 +1,88 @@
+"""`orbit list` and `orbit show`: every kind in one place; they change nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from orbit_registry.cli.output import FORMAT, emit, record_data, table
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import tally
+from orbit_registry.registry import Registry
+
+
+@click.command("list")
+@click.argument("kind", required=False)
+@click.option("--all", "everything", is_flag=True, help="Closed records too.")
+@FORMAT
+def list_records(kind: str | None, everything: bool, output: str) -> None:
+    """List records of every kind, or of one.
+
+    \b
+    orbit list
+    orbit list learning --all
+    """
+    registry = Registry.open()
+    if kind is not None:
+        registry.workspace.kinds[kind]
+    wanted = [
+        record
+        for record in registry.collection.records
+        if (everything or record.phase != "closed") and (kind is None or record.kind.name == kind)
+    ]
+    rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in wanted]
+    emit(
+        output,
+        [record_data(record) for record in wanted],
+        table(("id", "kind", "status", "title"), rows) or "no records",
+    )
+
+
+@click.command("show")
+@click.argument("any_id", metavar="ID")
+@FORMAT
+def show(any_id: str, output: str) -> None:
+    """Show a record by its id or a legacy id.
+
+    \b
+    orbit show ADR-0012
+    orbit show project-learnings/ADR-006
+    """
+    registry = Registry.open()
+    registry.recover()
+    record = registry.get(any_id)
+    emit(output, record_data(record, prose=True), show_text(record))
+
+
+def show_text(record: Record) -> str:
+    """Return a record as people read it: head, facts, long text."""
+    status = record.status
+    lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
+    facts = [
+        ("file", record.path),
+        ("document", record.source.path if record.source else ""),
+        ("date", record.text("date") or ""),
+        ("tasks", ", ".join(record.words("tasks"))),
+        ("feature", record.text("feature") or ""),
+        ("category", record.text("category") or ""),
+        ("paths", ", ".join(record.scope.paths)),
+        ("tags", ", ".join(record.scope.tags)),
+        ("labels", ", ".join(record.words("labels"))),
+        ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
+        ("links", ", ".join(f"{link.rel} {link.to}" for link in record.links)),
+        ("supersedes", ", ".join(record.supersedes)),
+        ("superseded by", ", ".join(record.superseded_by)),
+        ("legacy ids", ", ".join(record.legacy_ids)),
+        ("votes", _votes_text(record)),
+        ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
+    ]
+    lines += [f"  {name:<14}{value}" for name, value in facts if value]
+    return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
+
+
+def _votes_text(record: Record) -> str:
+    if not record.votes:
+        return ""
+    counted = tally(record.votes, datetime.now(UTC))
+    return f"{counted.count} (weighing {counted.score:.2f} now)"

@@ -1,0 +1,65 @@
+"""`orbit init` and `orbit import`: how a repository becomes a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from orbit_registry.cli.output import FORMAT, emit
+from orbit_registry.registry import Registry
+from orbit_registry.store.setup import SetupReport
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(file_okay=False, exists=True))
+@click.option("--yes", "-y", is_flag=True, help="Ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@FORMAT
+def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
+    """Make this repository a workspace; running it again changes nothing.
+
+    Writes .orbit/config.yaml with every default as a comment, the JSON Schemas for editors, and lines of .gitignore
+    and .gitattributes.
+    """
+    if not yes and not dry_run and click.get_text_stream("stdin").isatty():
+        planned = Registry.init(Path(folder), dry_run=True)
+        if planned.created or planned.changed:
+            click.echo(_said(planned, "would be "))
+            click.confirm("Go on?", default=True, abort=True)
+    report = Registry.init(Path(folder), dry_run=dry_run)
+    data = {"root": str(report.root), "created": report.created, "changed": report.changed, "kept": report.kept}
+    steps = ["orbit adr add --title T", "orbit import . --dry-run", "orbit check"]
+    emit(output, data, _said(report, "would be " if dry_run else ""), next_commands=steps)
+
+
+def _said(report: SetupReport, would: str) -> str:
+    lines = [f"{path} {would}written" for path in report.created]
+    lines += [f"{path} {would}changed: lines added" for path in report.changed]
+    if report.detected is not None:
+        style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
+        lines.append(f"decisions: {style}")
+    return "\n".join(lines) or f"nothing to do: {report.root} is a workspace already"
+
+
+@click.command("import")
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--from",
+    "source",
+    type=click.Choice(["auto", "orbit", "madr", "nygard"]),
+    default="auto",
+    show_default=True,
+    help="Which tool wrote it.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be taken, write nothing.")
+@format_option
+def import_records(path: Path, source: str, dry_run: bool, output: str) -> None:
+    """Take over records and decision documents; running it again changes nothing, and nothing is lost silently.
+
+    \b
+    orbit import .                      an .orbit/ of another tool, in place
+    orbit import docs/decisions --dry-run
+    """
+    report = Registry.import_from(path.resolve(), source, dry_run=dry_run)
+    emit(output, report.as_data(), report.text(), next_commands=["orbit check", "orbit list"])

@@ -1,0 +1,54 @@
+"""`orbit sync`, `orbit query`, `orbit snapshot export`: the derived file and questions to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from orbit_registry.cli.kind import open_registry
+from orbit_registry.cli.output import emit, format_option
+
+
+@click.command()
+@click.option("--rebuild", is_flag=True, help="Make it anew, whatever is there.")
+@format_option
+def sync(rebuild: bool, output: str) -> None:
+    """Bring the snapshot up to date with the files; cheap when nothing changed."""
+    result = open_registry().sync(rebuild=rebuild)
+    emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])
+
+
+@click.command()
+@click.argument("sql")
+@click.option("--format", "output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
+def query(sql: str, output: str) -> None:
+    """Ask the snapshot one SQL question; it is brought up to date first and can't be changed.
+
+    \b
+    orbit query "SELECT id, title FROM records WHERE status = 'accepted'"
+    orbit query "FROM scope_match('src/app.py')"
+    orbit query "FROM resolve_id('project-learnings/ADR-006')" --format json
+    """
+    click.echo(open_registry().query(sql, output), nl=False)
+
+
+@click.group()
+def group() -> None:
+    """The snapshot as a file for others."""
+
+
+@group.command("export")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--parquet", type=click.Path(file_okay=False, path_type=Path), help="Also one Parquet file a table, here."
+)
+@format_option
+def export(file: Path, parquet: Path | None, output: str) -> None:
+    """Write a copy of the snapshot without local state, readable by DuckDB 1.2 and later.
+
+    \b
+    orbit snapshot export orbit.duckdb --parquet tables/
+    """
+    written = open_registry().export_snapshot(file, parquet)
+    emit(output, {"written": [str(path) for path in written]}, "\n".join(str(path) for path in written))
