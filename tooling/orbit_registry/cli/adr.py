@@ -6,7 +6,7 @@ import click
 
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import kind_group, open_registry
-from orbit_registry.cli.output import FORMAT, emit, record_data
+from orbit_registry.cli.output import emit, format_option, record_data
 from orbit_registry.errors import UsageError
 from orbit_registry.store.adrs import NewAdr
 
@@ -30,7 +30,7 @@ group = kind_group("adr")
 @click.option("--body-file", metavar="FILE", help="Context, Decision and Consequences; - is the standard input.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, take no number.")
 @click.option("--yes", "-y", is_flag=True, help="Ask nothing.")
-@FORMAT
+@format_option
 def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: object) -> None:
     """Add a decision: takes the next number, writes the record and its document.
 
@@ -63,7 +63,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
 @click.option("--text", help="What changes, in a sentence or two.")
 @click.option("--body-file", metavar="FILE", help="The same from a file; - is the standard input.")
 @click.option("--date", help="YYYY-MM-DD; today if not given.")
-@FORMAT
+@format_option
 def amend(any_id: str, task: str, text: str | None, body_file: str | None, date: str | None, output: str) -> None:
     """Add a dated amendment to a decision; its own words stay.
 

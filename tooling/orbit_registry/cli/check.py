@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import click
 
+from orbit_registry.checks.report import formats, render
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 
 @click.command()
@@ -20,7 +21,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 @click.option(
     "--format",
     "output",
-    type=click.Choice(["text", "json", "sarif", "github", "junit"]),
+    type=click.Choice(formats()),
     default="text",
     show_default=True,
     help="How to print.",
@@ -43,8 +44,8 @@ def check(
     orbit check --fix
     """
     outcome = open_registry().check(paths, against=against, fix=fix, everything=everything)
-    click.echo(outcome.report(output), nl=False)
-    if outcome.failed(strict=strict):
+    click.echo(render(output, outcome), nl=False)
+    if not outcome.ok or (strict and any(found.severity is Severity.WARNING for found in outcome.diagnostics)):
         context.exit(1)
 
 
@@ -54,13 +55,12 @@ def baseline() -> None:
 
 
 @baseline.command("update")
-@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @format_option
-def update(dry_run: bool, output: str) -> None:
+def update(output: str) -> None:
     """Take every finding of now into the baseline, and drop those that are gone."""
-    change = open_registry().update_baseline(dry_run=dry_run)
-    text = f"{plural(change.held, 'finding')} in the baseline: {change.added} added, {change.removed} gone"
-    emit(output, {"held": change.held, "added": change.added, "removed": change.removed, "dry_run": dry_run}, text)
+    held, changed = open_registry().update_baseline()
+    text = f"{plural(held, 'finding')} in the baseline" + ("" if changed else ", as before")
+    emit(output, {"held": held, "changed": changed}, text, next_commands=["orbit check --all"])
 
 
 def say_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:

@@ -124,9 +124,7 @@ def evidence_from(text: str) -> dict[str, object]:
     """
     kind, separator, reference = text.partition(":")
     if not separator or not kind.strip() or not reference.strip():
-        raise UsageError(
-            f"evidence {text!r} is not KIND:REF", hint="for example task:T-1, commit:1a2b3c4 or file:src/x.py"
-        )
+        raise UsageError(f"evidence {text!r} is not KIND:REF", hint="for example task:T-1 or file:src/x.py")
     return {"kind": kind.strip(), "reference": reference.strip()}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import add_options, fields_from, merged_edit, text_from, update_options
-from orbit_registry.cli.output import FORMAT, emit, record_data, records_table
+from orbit_registry.cli.output import emit, format_option, record_data, records_table
 from orbit_registry.cli.records import show_text
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import SHIPPED, Kind, load_kinds
@@ -34,14 +34,8 @@ def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with every shared verb."""
     kind = kind_of(name)
     group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
-    commands: list[click.Command] = [
-        list_command(kind),
-        show_command(kind),
-        update_command(kind),
-        supersede_command(kind),
-    ]
-    if kind.numbering == "code":
-        commands.insert(0, add_command(kind))
+    commands: list[click.Command] = [add_command(kind)] if kind.numbering == "code" else []
+    commands += [list_command(kind), show_command(kind), update_command(kind), supersede_command(kind)]
     commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:
@@ -64,13 +58,11 @@ def add_command(kind: Kind) -> click.Command:
 
     options: list[click.Parameter] = [
         *add_options(kind),
-        click.Option(
-            ["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is the standard input."
-        ),
+        click.Option(["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."),
         click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
         click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing."),
     ]
-    return FORMAT(click.Command("add", params=options, callback=add, help=f"Add a {kind.name}."))
+    return format_option(click.Command("add", params=options, callback=add, help=f"Add a {kind.name}."))
 
 
 def say_added(record: Record, output: str) -> None:
@@ -104,9 +96,7 @@ def list_command(kind: Kind) -> click.Command:
         emit(output, [record_data(record) for record in wanted], records_table(wanted, kind.columns))
 
     options: list[click.Parameter] = [
-        click.Option(
-            ["--status"], type=click.Choice(list(kind.statuses)), multiple=True, help="Only with this status."
-        ),
+        click.Option(["--status"], type=click.Choice(list(kind.statuses)), multiple=True, help="With this status."),
         click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
         click.Option(["--label"], multiple=True, help="Only with this label."),
         click.Option(["--legacy-id"], metavar="NAME", help="Only what once had this name: project/ADR-006."),
@@ -115,7 +105,7 @@ def list_command(kind: Kind) -> click.Command:
         click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many."),
     ]
     command = click.Command("list", params=options, callback=list_kind, help=f"List {kind.plural}.")
-    return FORMAT(command)
+    return format_option(command)
 
 
 def show_command(kind: Kind) -> click.Command:
@@ -126,7 +116,7 @@ def show_command(kind: Kind) -> click.Command:
         emit(output, record_data(record, prose=True), show_text(record))
 
     params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
-    return FORMAT(click.Command("show", params=params, callback=show, help=f"Show a {kind.name} by id or legacy id."))
+    return format_option(click.Command("show", params=params, callback=show, help=f"Show a {kind.name} by any id."))
 
 
 def update_command(kind: Kind) -> click.Command:
@@ -148,7 +138,7 @@ def update_command(kind: Kind) -> click.Command:
         ),
     ]
     said = f"Change fields of a {kind.name}; lists gain entries, what isn't named stays."
-    return FORMAT(click.Command("update", params=params, callback=update, help=said))
+    return format_option(click.Command("update", params=params, callback=update, help=said))
 
 
 def supersede_command(kind: Kind) -> click.Command:
@@ -163,7 +153,7 @@ def supersede_command(kind: Kind) -> click.Command:
         click.Option(["--with", "new_id"], required=True, metavar="NEW", help="The record that replaces it."),
     ]
     said = f"Let one {kind.name} replace another; both ends are written, or neither."
-    return FORMAT(click.Command("supersede", params=params, callback=supersede, help=said))
+    return format_option(click.Command("supersede", params=params, callback=supersede, help=said))
 
 
 def status_command(kind: Kind, verb: str, status: str) -> click.Command:
@@ -183,4 +173,4 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
             raise failed[0]
 
     params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=True)]
-    return FORMAT(click.Command(verb, params=params, callback=move, help=f"Set the status to {status}."))
+    return format_option(click.Command(verb, params=params, callback=move, help=f"Set the status to {status}."))

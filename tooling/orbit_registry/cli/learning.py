@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orbit_registry.cli.kind import kind_group, open_registry
-from orbit_registry.cli.output import FORMAT, emit, plural
+from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.records.vote import stamp
 
 group = kind_group("learning")
@@ -15,7 +15,7 @@ group = kind_group("learning")
 @click.argument("any_id", metavar="ID")
 @click.option("--task", required=True, help="The task in which it helped.")
 @click.option("--model", help="Who votes; the person or agent running this if not given.")
-@FORMAT
+@format_option
 def vote(any_id: str, task: str, model: str | None, output: str) -> None:
     """Say that a learning helped in a task; the same voter counts once a task.
 

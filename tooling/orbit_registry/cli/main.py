@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import sys
@@ -130,16 +131,13 @@ def run(arguments: list[str]) -> int:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader left; end in peace
         return 0
     except Exception:  # noqa: BLE001 - the one boundary: a bug is said to be one, with what is needed to report it
-        click.echo(
-            f"orbit failed; this is a bug, please report it with what follows:\n{traceback.format_exc()}", err=True
-        )
+        click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
+        click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
 
 
 def _wants_json(arguments: list[str]) -> bool:
-    return "--format=json" in arguments or any(
-        pair == ("--format", "json") for pair in zip(arguments, arguments[1:], strict=False)
-    )
+    return "--format=json" in arguments or any(pair == ("--format", "json") for pair in itertools.pairwise(arguments))
 
 
 def _say_json(message: str, hint: str | None) -> None:

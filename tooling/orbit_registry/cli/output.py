@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp, tally
 
-FORMAT = click.option(
-    "--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
-)
+Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
+
+
+def format_option(command: Decorated) -> Decorated:
+    """Give a command `--format text|json`, as the argument `output`."""
+    choice = click.Choice(["text", "json"])
+    give = click.option("--format", "output", type=choice, default="text", show_default=True, help="How to print.")
+    return give(command)
 
 
 def envelope(
@@ -59,11 +64,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         return ""
     heads = tuple(column.upper() for column in columns)
     widths = [min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (heads, *listed)
-    ]
-    return "\n".join(lines)
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+    return "\n".join(map(line, (heads, *listed)))
 
 
 def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:

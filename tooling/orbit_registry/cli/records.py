@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.cli.output import FORMAT, emit, record_data, table
+from orbit_registry.cli.output import emit, format_option, record_data, table
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import tally
 from orbit_registry.registry import Registry
@@ -15,7 +15,7 @@ from orbit_registry.registry import Registry
 @click.command("list")
 @click.argument("kind", required=False)
 @click.option("--all", "everything", is_flag=True, help="Closed records too.")
-@FORMAT
+@format_option
 def list_records(kind: str | None, everything: bool, output: str) -> None:
     """List records of every kind, or of one.
 
@@ -41,7 +41,7 @@ def list_records(kind: str | None, everything: bool, output: str) -> None:
 
 @click.command("show")
 @click.argument("any_id", metavar="ID")
-@FORMAT
+@format_option
 def show(any_id: str, output: str) -> None:
     """Show a record by its id or a legacy id.
 

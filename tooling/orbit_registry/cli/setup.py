@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
-from orbit_registry.cli.output import FORMAT, emit
+from orbit_registry.cli.output import emit, format_option
 from orbit_registry.registry import Registry
 from orbit_registry.store.setup import SetupReport
 
@@ -15,14 +16,14 @@ from orbit_registry.store.setup import SetupReport
 @click.argument("folder", default=".", type=click.Path(file_okay=False, exists=True))
 @click.option("--yes", "-y", is_flag=True, help="Ask nothing.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
-@FORMAT
+@format_option
 def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
     """Make this repository a workspace; running it again changes nothing.
 
     Writes .orbit/config.yaml with every default as a comment, the JSON Schemas for editors, and lines of .gitignore
     and .gitattributes.
     """
-    if not yes and not dry_run and click.get_text_stream("stdin").isatty():
+    if not yes and not dry_run and sys.stdin.isatty():
         planned = Registry.init(Path(folder), dry_run=True)
         if planned.created or planned.changed:
             click.echo(_said(planned, "would be "))

@@ -40,9 +40,7 @@ def group() -> None:
 
 @group.command("export")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--parquet", type=click.Path(file_okay=False, path_type=Path), help="Also one Parquet file a table, here."
-)
+@click.option("--parquet", type=click.Path(file_okay=False, path_type=Path), help="Also a Parquet file a table, here.")
 @format_option
 def export(file: Path, parquet: Path | None, output: str) -> None:
     """Write a copy of the snapshot without local state, readable by DuckDB 1.2 and later.

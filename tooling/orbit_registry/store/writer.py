@@ -114,9 +114,7 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
 def refuse_live_by_agent(kind: Kind, author: Author, status: str) -> None:
     """Raise when an agent would make a record hold that a person has to review first."""
     if author.role == "agent" and kind.status(status).phase == "live" != kind.status(kind.initial["agent"]).phase:
-        raise RefusedError(
-            f"an agent may not make a {kind.name} {status}", hint="a person reviews it: see `orbit list`"
-        )
+        raise RefusedError(f"an agent may not make a {kind.name} {status}", hint="a person does that in review")
 
 
 def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[Change, Record]:
