@@ -100,11 +100,8 @@ def build_site(session: nox.Session) -> None:
 
 @nox.session(name="serve-site", venv_backend="none", default=False)
 def serve_site(session: nox.Session) -> None:
-    """Build the site and serve it on this machine, by default at http://127.0.0.1:8000/."""
-    tools = environment(session, "site")
-    run(session, tools, "orbit", "site", "build", "--out", "build/site")
-    port = session.posargs or ["8000"]
-    run(session, tools, "python", "-m", "http.server", "--bind", "127.0.0.1", "--directory", "build/site", *port)
+    """Serve the site on this machine and rebuild it when a file changes; arguments go to `orbit site serve`."""
+    run(session, environment(session, "site"), "orbit", "site", "serve", *session.posargs)
 
 
 @nox.session(name="adr-add", venv_backend="none", default=False)
