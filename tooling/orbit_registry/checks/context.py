@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from orbit_registry.checks.citing import Cited, read_citations
+from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
@@ -58,6 +59,12 @@ class CheckContext:
         """The ids that documents, code and records cite."""
         return tuple(read_citations(self))
 
+    @cached_property
+    def glob_counts(self) -> Mapping[str, int]:
+        """How many files each including glob of the records matches, tracked ones and those that git would add."""
+        texts = {text for record in self.records if record.phase != "closed" for text in record.scope.paths}
+        return count_matches(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
+
     def resolve(self, target: str) -> list[Record]:
         """Return the records a written id can mean."""
         return self.records.candidates(target)
@@ -98,6 +105,14 @@ class CheckContext:
         if record.kind.in_document:
             return Location(f"{record.folder}/body.md", position_at(record.prose, offset))
         return self.in_field(record, record.kind.prose, record.prose, offset)
+
+    def in_entry(self, record: Record, offset: int | None = None) -> Location:
+        """Return the place of an offset in the text that holds a decision; without one, of the decision itself."""
+        home = self.homes.get(record.path)
+        if home is not None:
+            document, entry = home
+            return Location(document.path, entry.position if offset is None else position_at(document.text, offset))
+        return Location(f"{record.folder}/body.md", position_at(record.prose, offset or 0))
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
         """Return the place of a character of a text field; the field's own place where the file writes it otherwise."""

@@ -1,4 +1,4 @@
-"""A record's prose as sections, wherever it stands: the entry of its document, `body.md`, or a field."""
+"""A record's prose as sections, wherever it stands: the entry of its document, or `body.md` beside it."""
 
 from __future__ import annotations
 
@@ -19,3 +19,9 @@ def decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
         return None
     entries = read_document(record.prose, _NAMED).entries
     return entries[0] if len(entries) == 1 else None
+
+
+def text_of(context: CheckContext, record: Record) -> str:
+    """Return the text that the spans of `decision_of` count in."""
+    home = context.homes.get(record.path)
+    return home[0].text if home is not None else record.prose

@@ -44,6 +44,8 @@ class Facts:
 
     tracked: tuple[str, ...] | None = None
     """Tracked files from the root, sorted; None outside git."""
+    untracked: tuple[str, ...] = ()
+    """Files that git would add, sorted."""
     base: str | None = None
     """What `changed` compares with, in words."""
     changed: frozenset[str] | None = None
@@ -76,12 +78,16 @@ def gather(workspace: Workspace, records: Iterable[Record], against: str | None 
     untold: list[Untold] = []
     tracked = _tracked(git, untold)
     base = _base(git, against, untold) if tracked is not None else None
+    untracked = _untracked(git) if tracked is not None else ()
     changed = _changed(git, base, untold) if tracked is not None and base is not None else None
+    if changed is not None:
+        changed |= {*untracked, *(tracked or () if base is not None and base.commit is None else ())}
     moved = [record for record in held if changed is not None and record.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
     files = tracked if tracked is not None else tuple(_walk(workspace.root))
     return Facts(
         tracked=tracked,
+        untracked=untracked,
         base=base.words if base else None,
         changed=frozenset(changed) if changed is not None else None,
         before=_held_at(git, base.commit, moved, workspace) if base and base.commit else {},
@@ -154,14 +160,22 @@ def _branch(revision: str) -> str:
 
 
 def _changed(git: Git, base: _Base, untold: list[Untold]) -> set[str] | None:
+    if base.commit is None:
+        return set()
     try:
-        if base.commit is not None:
-            return git.changed_since(base.commit)
-        every = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        return {name for name in every.decode("utf-8", "surrogateescape").split("\0") if name}
+        changed = git.run("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "--")
+        return set(_names(changed))
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
+
+
+def _untracked(git: Git) -> tuple[str, ...]:
+    return tuple(sorted(_names(git.run("ls-files", "-z", "--others", "--exclude-standard", check=False))))
+
+
+def _names(answer: bytes) -> Iterator[str]:
+    return (name for name in answer.decode("utf-8", "surrogateescape").split("\0") if name)
 
 
 def _held_at(git: Git, commit: str, records: Sequence[Record], workspace: Workspace) -> dict[str, Earlier]:

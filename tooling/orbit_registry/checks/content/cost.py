@@ -22,13 +22,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
         section = entry.section("consequences")
-        home = context.homes.get(record.path)
-        offset = section.body.start if section else 0
-        if home is not None:
-            start = home[0].text.find(record.prose, entry.span.start)
-            offset = max(0, offset - start) if section and start >= 0 else 0
-        message = f"{record.id} names no cost"
-        yield CHECK.at(context.in_prose(record, offset), message, severity=severity, record=record)
+        where = context.in_entry(record, section.body.start if section else None)
+        yield CHECK.at(where, f"{record.id} names no cost", severity=severity, record=record)
 
 
 CHECK = Check(

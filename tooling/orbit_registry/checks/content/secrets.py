@@ -1,0 +1,103 @@
+"""What looks like a secret in a text: one regex of our own over everything, named detectors on its hits only."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A stretch of a text that holds a secret, and what kind of one; the text itself is never shown."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A form of secret: its name, what it looks like, and the detector that confirms it (none: the form is proof)."""
+
+    kind: str
+    pattern: str
+    detector: str | None = None
+
+
+_FORMS: dict[str, _Form] = {
+    "aws": _Form("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Z])", "aws.AWSKeyDetector"),
+    "key": _Form(
+        "private key",
+        r"-----BEGIN (?:[A-Z]{2,8} ){0,2}PRIVATE KEY(?: BLOCK)?-----\s{0,40}[A-Za-z0-9+/=]{20}",
+        "private_key.PrivateKeyDetector",
+    ),
+    "github": _Form("GitHub token", r"gh[pousr]_[A-Za-z0-9_]{36,255}", "github_token.GitHubTokenDetector"),
+    "githubpat": _Form("GitHub token", r"github_pat_[A-Za-z0-9_]{60,255}"),
+    "gitlab": _Form(
+        "GitLab token",
+        r"gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas)-[A-Za-z0-9_\-]{20,1024}",
+        "gitlab_token.GitLabTokenDetector",
+    ),
+    "slack": _Form("Slack token", r"xox[abpors]-[0-9]+-[0-9A-Za-z-]{8,250}", "slack.SlackDetector"),
+    "hook": _Form(
+        "Slack webhook", r"https://hooks\.slack\.com/services/T\w{1,40}/B\w{1,40}/\w{8,64}", "slack.SlackDetector"
+    ),
+    "stripe": _Form("Stripe key", r"[rs]k_live_[0-9a-zA-Z]{24,99}", "stripe.StripeDetector"),
+    "sendgrid": _Form("SendGrid key", r"SG\.[\w-]{22}\.[\w-]{43}", "sendgrid.SendGridDetector"),
+    "square": _Form("Square secret", r"sq0csp-[0-9A-Za-z\-_]{43}", "square_oauth.SquareOAuthDetector"),
+    "azure": _Form("Azure storage key", r"AccountKey=[a-zA-Z0-9+/=]{88}", "azure_storage_key.AzureStorageKeyDetector"),
+    "npm": _Form("npm token", r"npm_[A-Za-z0-9]{36}(?!\w)"),
+    "pypi": _Form("package index token", r"pypi-AgE[A-Za-z0-9_-]{70,1000}", "pypi_token.PypiTokenDetector"),
+    "jwt": _Form(
+        "JSON web token",
+        r"eyJ[A-Za-z0-9_=-]{10,4000}\.eyJ[A-Za-z0-9_=-]{4,4000}\.[\w.+/=-]{10,4000}",
+        "jwt.JwtTokenDetector",
+    ),
+    "openai": _Form("OpenAI key", r"sk-(?:[\w-]{0,160}T3BlbkFJ[\w-]{20,160}|proj-[\w-]{60,200})"),
+    "anthropic": _Form("Anthropic key", r"sk-ant-[a-z0-9]{3,10}-[\w-]{60,200}"),
+    "google": _Form("Google API key", r"AIza[0-9A-Za-z_-]{35}(?![\w-])"),
+    "basic": _Form(
+        "password in a URL",
+        r"[a-z][a-z0-9+.-]{1,20}://[^\s/:@{}<>'\"`]{1,64}:[^\s/@{}<>'\"`]{3,128}@[\w.-]",
+        "basic_auth.BasicAuthDetector",
+    ),
+}  # fmt: skip
+_PREFILTER = re.compile(
+    r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
+)
+_NEEDLES = re.compile(
+    r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]|PRIVATE KEY|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[abpors]-|hooks\.slack|k_live_"
+    r"|SG\.|sq0csp|AccountKey=|npm_|pypi-A|eyJ|sk-|AIza|://[^\s/:]{1,64}:[^\s/@]{3,128}@"
+)
+_PLACEHOLDER = re.compile(
+    r"(?i)example|placeholder|redacted|your[-_ ]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{8}|1234567|://[^/]*[$%<{]"
+    r"|://[^/:]{1,64}:(?:pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
+)
+
+
+class _Detector(Protocol):
+    def analyze_string(self, string: str) -> Iterator[str]: ...
+
+
+def find_secrets(text: str) -> Iterator[Suspect]:
+    """Yield the secrets in a text; made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`) are let be."""
+    if not _NEEDLES.search(text):
+        return
+    for found in _PREFILTER.finditer(text):
+        form = _FORMS[str(found.lastgroup)]
+        if _PLACEHOLDER.search(found[0]):
+            continue
+        if form.detector is None or any(_detector(form.detector).analyze_string(found[0])):
+            yield Suspect(form.kind, found.start(), found.end())
+
+
+@cache
+def _detector(name: str) -> _Detector:
+    """Return a detector by module and class, imported at the first hit: most runs never need one."""
+    module, _, kind = name.rpartition(".")
+    detector: _Detector = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), kind)()
+    return detector

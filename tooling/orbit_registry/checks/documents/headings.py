@@ -1,0 +1,99 @@
+"""ORB707 to ORB711: what is wrong with the entries of a document, as its reader found it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orbit_registry.checks.check import Check, Run
+from orbit_registry.checks.context import CheckContext, is_ours
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
+from orbit_registry.text.position import Problem
+
+_GLOBAL_DIGITS = 4
+"""Shorter numbers in logs are local to their document, so they may come again elsewhere."""
+
+
+def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each heading after the first that carries a number, within a log and across all logs."""
+    ours = _ours(context)
+    seen: dict[tuple[str, str], list[tuple[str, Location]]] = defaultdict(list)
+    for path, document in context.documents.by_path.items():
+        if document.file.format != "log":
+            continue
+        for entry in document.file.entries:
+            number = entry.number or ""
+            if number:
+                scope = "" if len(number) >= _GLOBAL_DIGITS else path
+                seen[scope, number].append((entry.title, Location(path, entry.position)))
+    for (_, number), places in seen.items():
+        first_title, first = places[0]
+        for title, place in places[1:]:
+            message = f"ADR-{number} is the heading of two decisions: `{title}` here, `{first_title}` at {first}"
+            severity = Severity.ERROR if {place.path, first.path} & ours else Severity.WARNING
+            yield TWICE.at(place, message, severity=severity, record=f"ADR-{number}", related=[first])
+
+
+def _reader(code: str, problem_code: str) -> Run:
+    """Return a check's function that passes on what the reader of documents found under one of its codes."""
+
+    def run(context: CheckContext) -> Iterator[Diagnostic]:
+        ours = _ours(context)
+        for path, document in context.documents.by_path.items():
+            found: set[Problem] = {*document.file.problems}
+            for entry in document.file.entries:
+                found |= {*entry.problems}
+            for problem in found:
+                if problem.code == problem_code:
+                    severity = Severity.WARNING if path in ours else Severity.NOTE
+                    yield replace(from_problem(problem, path, severity), code=code)
+
+    return run
+
+
+def _ours(context: CheckContext) -> frozenset[str]:
+    return frozenset(record.source.path for record in context.records if record.source and is_ours(record))
+
+
+TWICE = Check(
+    "ORB707",
+    "heading-twice",
+    Severity.ERROR,
+    "Two headings carry the number of one decision.",
+    "renumber one of the two: `orbit adr renumber`, or `orbit resolve` after a merge",
+    run_twice,
+)
+ORDER = Check(
+    "ORB708",
+    "entry-order",
+    Severity.WARNING,
+    "The entries of a log don't ascend by number.",
+    "move the entry to its place; `orbit adr add` puts new ones where they belong",
+    _reader("ORB708", "adr-entry-order"),
+)
+NUMBER = Check(
+    "ORB709",
+    "number-differs",
+    Severity.WARNING,
+    "A document's heading and its file's name carry different numbers.",
+    "make the heading and the file's name agree",
+    _reader("ORB709", "adr-number-differs"),
+)
+STATUS = Check(
+    "ORB710",
+    "status-unclear",
+    Severity.WARNING,
+    "A document states a status that is none.",
+    "write proposed, accepted, rejected, deprecated, or superseded by ADR-NNNN",
+    _reader("ORB710", "adr-status-unknown"),
+)
+DATE = Check(
+    "ORB711",
+    "date-unclear",
+    Severity.WARNING,
+    "A document states a date that is none.",
+    "write YYYY-MM-DD or YYYY-MM",
+    _reader("ORB711", "adr-date-unclear"),
+)
+CHECKS = (TWICE, ORDER, NUMBER, STATUS, DATE)

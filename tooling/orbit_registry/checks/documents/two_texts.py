@@ -1,0 +1,34 @@
+"""ORB705: a decision's text stands in two places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbit_registry.checks.check import Check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.text.position import Position
+
+
+def run(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each text file beside a record whose text stands in a document, and those an import put aside."""
+    for record in context.records:
+        for name in ("body.md", "imported-body.md"):
+            path = f"{record.folder}/{name}"
+            if path not in context.facts.beside or (name == "body.md" and record.source is None):
+                continue
+            home = record.source.path if record.source is not None else f"{record.folder}/body.md"
+            message = f"{record.id} has two texts: {home}, which counts, and {name} beside the record"
+            hint = f"move into {home} what only {name} says, then delete {path}"
+            where = Location(path, Position(1))
+            yield CHECK.at(where, message, hint=hint, record=record, related=[context.in_entry(record)])
+
+
+CHECK = Check(
+    "ORB705",
+    "two-texts",
+    Severity.WARNING,
+    "A decision's text stands in two places.",
+    "keep the one in the document, and delete the other",
+    run,
+)

@@ -1,0 +1,62 @@
+"""ORB502: a glob that matches no file, so what it announces is never shown."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from orbit_registry.checks.check import Check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.scope.globs import applying, valid_globs
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+
+
+def run(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each including glob that matches neither a tracked file nor one that git would add."""
+    if context.facts.tracked is None:
+        return
+    counts = context.glob_counts
+    folders: set[str] | None = None
+    for record in applying(context):
+        for index, glob in valid_globs(record):
+            if glob.exclude or counts.get(glob.text, 0):
+                continue
+            if folders is None:
+                folders = _folders((*context.facts.tracked, *context.facts.untracked))
+            where = context.at(record, "scope", "paths", index)
+            hint = _near(glob.literal_prefix, folders)
+            yield CHECK.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
+
+
+def _folders(files: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for file in files:
+        folder = file.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def _near(prefix: str, folders: set[str]) -> str | None:
+    """Return a hint that says which part of the path is gone, and what is nearest to it."""
+    if not prefix or prefix in folders:
+        return None
+    parent, _, name = prefix.rpartition("/")
+    while parent and parent not in folders:
+        parent, _, name = parent.rpartition("/")
+    inside = f"{parent}/" if parent else ""
+    siblings = [one[len(inside) :] for one in folders if one.startswith(inside) and "/" not in one[len(inside) :]]
+    near = difflib.get_close_matches(name, siblings, n=1, cutoff=0.7)
+    gone = f"`{inside}{name}` is not there"
+    return f"{gone}; did you mean `{inside}{near[0]}`?" if near else f"{gone}; correct the glob, or retire the record"
+
+
+CHECK = Check(
+    "ORB502",
+    "dead-glob",
+    Severity.WARNING,
+    "A glob matches no file: the record is never shown for it.",
+    "correct the glob, or retire the record when what it was about is gone",
+    run,
+)

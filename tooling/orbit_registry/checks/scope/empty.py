@@ -1,0 +1,29 @@
+"""ORB504: a record in force that names neither a path nor a tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbit_registry.checks.check import Check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+
+
+def run(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
+    for record in context.records:
+        if record.phase != "live" or record.kind.gate != "scoped" or record.kind.in_document:
+            continue
+        if record.scope.is_empty and record.data.get("procedural") is not True:
+            message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
+            yield CHECK.at(context.at(record, "scope" if "scope" in record.data else "id"), message, record=record)
+
+
+CHECK = Check(
+    "ORB504",
+    "empty-scope",
+    Severity.NOTE,
+    "A record in force names neither a path nor a tag.",
+    "say where it applies: `orbit learning update ID --path 'src/**'`",
+    run,
+)
