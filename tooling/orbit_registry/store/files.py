@@ -36,7 +36,7 @@ def read_bytes(path: Path, *, limit: int) -> bytes:
                 raise UnreadableFileError(
                     f"{path} has {found.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
                 )
-            return file.read(limit + 1)
+            return file.read(found.st_size + 1)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise UnreadableFileError(f"{path} is a symbolic link", hint="put the file itself there") from None
