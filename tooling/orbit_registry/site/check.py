@@ -1,0 +1,120 @@
+"""Reads the finished pages like a browser: do links and anchors lead somewhere, is another host called?"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from html import unescape
+from urllib.parse import unquote, urlsplit
+
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+
+DEAD_TARGET = "ORB394"
+DEAD_ANCHOR = "ORB395"
+FOREIGN = "ORB396"
+SCRIPT = "ORB397"
+_TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>")
+_ATTRIBUTE = re.compile(r"([a-zA-Z][\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "embed": "src", "object": "data"}
+_LOADING_RELS = {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch", "modulepreload", "manifest"}
+_ELSEWHERE = re.compile(r"(?:https?:)?//", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What one page holds that others or the network depend on."""
+
+    ids: frozenset[str]
+    links: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+
+def facts_of(html: str) -> Facts:
+    """Return the ids, the internal links as written, and the addresses of other hosts that a page would load."""
+    ids: set[str] = set()
+    links: dict[str, None] = {}
+    foreign: dict[str, None] = {}
+    for name, inside in _TAG.findall(html):
+        if "=" not in inside:
+            continue
+        held = {key.lower(): unescape(double or single) for key, double, single in _ATTRIBUTE.findall(inside)}
+        if "id" in held:
+            ids.add(held["id"])
+        tag = name.lower()
+        address = held.get(_LOADING.get(tag, "href"))
+        if address is None:
+            continue
+        loads = tag in _LOADING or (tag == "link" and held.get("rel", "").lower() in _LOADING_RELS)
+        if loads and _ELSEWHERE.match(address):
+            foreign[address] = None
+        elif not _SCHEME.match(address) and not address.startswith("//") and held.get("rel") != "canonical":
+            links[address] = None
+    return Facts(frozenset(ids), tuple(links), tuple(foreign))
+
+
+def check_pages(
+    pages: Mapping[str, Facts], files: Set[str], origins: Mapping[str, Location], shell: Facts
+) -> list[Diagnostic]:
+    """Return what is wrong with the links of pages, by site URL; `shell` is what every page has beside its own.
+
+    `files` are all outputs, `origins` says where the text of a page stands in the repository.
+    """
+    found: list[Diagnostic] = []
+    for url, facts in pages.items():
+        where = origins.get(url, Location(url or "index.html"))
+        found += [_foreign(address, where) for address in facts.foreign]
+        for link in facts.links:
+            problem = _dead(url, link, pages, files, shell)
+            if problem:
+                found.append(Diagnostic(problem[0], Severity.WARNING, problem[1], where, "correct or remove the link"))
+    return found
+
+
+def _foreign(address: str, where: Location) -> Diagnostic:
+    message = f"the page loads {address} from another host; browsers are told not to"
+    return Diagnostic(FOREIGN, Severity.WARNING, message, where, "put a copy beside the pages")
+
+
+def _dead(url: str, link: str, pages: Mapping[str, Facts], files: Set[str], shell: Facts) -> tuple[str, str] | None:
+    parts = urlsplit(link)
+    target = resolved(url, link)
+    if target is None:
+        return DEAD_TARGET, f"the link {link} leads out of the site"
+    file = f"{target}index.html" if not target or target.endswith("/") else target
+    if file not in files:
+        if f"{file}/index.html" in files:
+            return None
+        return DEAD_TARGET, f"the link {link} leads to nothing"
+    anchor = unquote(parts.fragment)
+    there = pages.get(target)
+    if anchor and there is not None and anchor not in there.ids and anchor not in shell.ids:
+        return DEAD_ANCHOR, f"the page {target or 'index.html'} has no {parts.fragment!r}"
+    return None
+
+
+def resolved(url: str, link: str) -> str | None:
+    """Return the site URL that a link on the page at `url` means; None where it leads out of the site."""
+    path = unquote(urlsplit(link).path)
+    if path.startswith("/"):
+        return None
+    if not path:
+        return url
+    folder = url.rpartition("/")[0]
+    joined = posixpath.normpath(posixpath.join("/", folder, path))
+    out = path.count("..") and posixpath.normpath(posixpath.join(folder or ".", path)).startswith("..")
+    if out:
+        return None
+    inside = joined.lstrip("/")
+    ends = path.endswith("/") or path.endswith(".") or path == "."
+    return f"{inside}/" if ends and inside else inside
+
+
+def merged(all_facts: Iterable[Facts]) -> Facts:
+    """Return the facts of several pages as one: what a shell of any depth holds."""
+    held = list(all_facts)
+    ids = frozenset().union(*(facts.ids for facts in held))
+    foreign = tuple(dict.fromkeys(address for facts in held for address in facts.foreign))
+    return Facts(ids, (), foreign)

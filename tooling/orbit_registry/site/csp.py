@@ -1,0 +1,58 @@
+"""Owns the content security policy of every page: the theme's own inline scripts by hash, and no other code."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_INLINE = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
+_SCOPE = re.compile(r'new URL\("(?:\.|\.\.(?:/\.\.)*)/?",location\)')
+_HEAD = re.compile(r'<meta charset="utf-8">', re.IGNORECASE)
+_POLICY = (
+    "default-src 'none'; script-src 'self'{hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The inline scripts that pages may run: those of the empty pages, in which no text of a record stands."""
+
+    known: frozenset[str]
+
+    def applied(self, html: str) -> tuple[str, list[str]]:
+        """Return a page with its policy, and the inline scripts in it that will not run."""
+        allowed: list[str] = []
+        refused: list[str] = []
+        for code in inline_scripts(html):
+            (allowed if _general(code) in self.known else refused).append(code)
+        hashes = "".join(f" '{_hash(code)}'" for code in dict.fromkeys(allowed))
+        meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(hashes=hashes)}">'
+        return _HEAD.sub(lambda found: found.group() + meta, html, count=1), refused
+
+
+def policy_of(empty_pages: Iterable[str]) -> Policy:
+    """Return the policy that the generator's empty pages ask for."""
+    return Policy(frozenset(_general(code) for html in empty_pages for code in inline_scripts(html)))
+
+
+def inline_scripts(html: str) -> list[str]:
+    """Return the code of a page's inline scripts; data in script elements is none."""
+    found = []
+    for match in _INLINE.finditer(html):
+        attributes = match["attributes"].lower()
+        if "src=" not in attributes and "application/json" not in attributes and match["code"].strip():
+            found.append(match["code"])
+    return found
+
+
+def _general(code: str) -> str:
+    """Return a script without the one thing in it that differs by depth: the way to the site's root."""
+    return _SCOPE.sub("new URL(location)", code)
+
+
+def _hash(code: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()

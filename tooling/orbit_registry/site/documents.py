@@ -1,0 +1,121 @@
+"""Finds the documents that become pages and renders one to a page's source; records are not its matter."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from orbit_registry.site.prose import Heading, Place, Prose, render
+from orbit_registry.site.sanitize import clean
+from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.site.urls import document_url
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.globs import Glob, match_any, parse_glob
+
+BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
+_MARKDOWN = (".md", ".markdown")
+_SKIPPED = frozenset({".git", ".orbit", ".nox", ".venv", "node_modules", "build", "dist", "__pycache__"})
+_TOC_LEVELS = (2, 3)
+_WILD = re.compile(r"[*?\[{]")
+# Characters with a meaning to extensions that read the page's source before raw HTML is set aside.
+_INERT = str.maketrans({"`": "&#96;", "~": "&#126;", "{": "&#123;", "}": "&#125;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document of the repository that is mirrored, and its page."""
+
+    path: str
+    url: str
+    stamp: str
+    """Changes when the file does."""
+
+    @property
+    def staged(self) -> str:
+        """The file in the source tree that becomes its page."""
+        return f"{self.url}index.md"
+
+
+def mirrored_documents(workspace: Workspace, docs: str | None, taken: Sequence[str]) -> list[Document]:
+    """Return the design documents and what `site.mirror` names; `taken` are URLs that generated pages have."""
+    config = workspace.config
+    globs = [f"{config.design}/**", *config.site.get("mirror", ())]
+    chosen = [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]
+    found = []
+    used = set(taken)
+    for path, file in _candidates(workspace.root, globs):
+        if match_any(chosen, path) is None:
+            continue
+        url = document_url(path, docs)
+        if url in used or not url:
+            url = document_url(f"documents/{path}", None)
+        used.add(url)
+        info = file.stat()
+        found.append(Document(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"))
+    return found
+
+
+def _candidates(root: Path, globs: Sequence[str]) -> list[tuple[str, Path]]:
+    """Return the Markdown files below the folders that globs begin with, by path."""
+    tops = {_WILD.split(glob, maxsplit=1)[0].rpartition("/")[0] for glob in globs if not glob.startswith("!")}
+    return sorted({path: file for top in tops for path, file in _walk(root, root / top)}.items())
+
+
+def _walk(root: Path, top: Path) -> Iterator[tuple[str, Path]]:
+    for parent, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
+        prefix = os.path.relpath(parent, root).replace(os.sep, "/")
+        for name in sorted(files):
+            file = Path(parent) / name
+            if name.lower().endswith(_MARKDOWN) and not file.is_symlink():
+                yield (name if prefix == "." else f"{prefix}/{name}"), file
+
+
+def title_of(text_headings: Sequence[Heading], path: str) -> str:
+    """Return a document's title: its first heading of the first level, else its file's name in words."""
+    for heading in text_headings:
+        if heading.level == 1 and heading.text.strip():
+            return heading.text.strip()
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    words = stem.lstrip("0123456789").strip("_-. ").replace("_", " ").replace("-", " ")
+    return (words or stem).capitalize()
+
+
+def contents(headings: Sequence[Heading]) -> list[dict[str, object]]:
+    """Return the contents of a page as the theme nests them; titles are escaped."""
+    top: list[dict[str, object]] = []
+    for heading in headings:
+        if heading.level not in _TOC_LEVELS:
+            continue
+        entry: dict[str, object] = {"url": f"#{heading.id}", "title": escape(heading.text), "children": []}
+        last = top[-1]["children"] if top and heading.level > _TOC_LEVELS[0] else top
+        if isinstance(last, list):
+            last.append(entry)
+    return top
+
+
+def document_page(document: Document, text: str, site: SiteMap) -> tuple[str, str, Prose]:
+    """Return a document as the source of its page, its title, and what rendering found.
+
+    The body is finished, sanitised HTML: the generator never sees the Markdown of a document.
+    """
+    prose = render(text, Place(document.path, 1, document.url), site)
+    title = title_of(prose.headings, document.path)
+    edit = site.forge.edit(document.path)
+    banner = f'<p class="orbit-mirrored">{escape(BANNER.format(path=document.path))}'
+    banner += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
+    heading = "" if any(one.level == 1 for one in prose.headings) else f"<h1>{escape(title)}</h1>"
+    body = clean(f'<div class="orbit-document">{banner}<div class="orbit-prose">{heading}{prose.html}</div></div>')
+    front: Mapping[str, object] = {"title": escape(title), "orbit_toc": contents(prose.headings)}
+    return with_front_matter(front, body.translate(_INERT)), title, prose
+
+
+def with_front_matter(front: Mapping[str, object], body: str) -> str:
+    """Return a page's source: front matter (as JSON, which is YAML) and body."""
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=True)}" for name, value in front.items()]
+    return "\n".join(["---", *lines, "---", "", body, ""])

@@ -1,0 +1,78 @@
+"""Runs the generator over a staged tree, in a process of its own; what it complains about becomes diagnostics."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.stage import CONFIG, DOCS, Staged
+
+COMPLAINT = "ORB393"
+STAMP = "generated.txt"
+TIMEOUT_SECONDS = 1800
+_WARNING = re.compile(r"WARNING -\s+(.*)")
+
+
+class GeneratorError(OrbitError):
+    """The site generator failed."""
+
+    exit_code = 3
+
+
+def generate(staged: Staged, folder: Path) -> list[Diagnostic]:
+    """Turn a staged tree into pages in `folder`, unless they were made from this very tree.
+
+    Raises:
+        GeneratorError: the generator is missing, or failed; its last words are the message.
+    """
+    stamp = folder.with_name(f"{folder.name}.{STAMP}")
+    if stamp.is_file() and folder.is_dir():
+        held = stamp.read_text("utf-8").split("\n")
+        if held[0] == staged.digest:
+            return [_diagnostic(line) for line in held[1:] if line]
+    stamp.unlink(missing_ok=True)
+    said = _run(staged.folder / CONFIG, folder)
+    warnings = [match[1].strip() for match in map(_WARNING.match, said.splitlines()) if match]
+    stamp.write_text("\n".join([staged.digest, *warnings]), "utf-8")
+    return [_diagnostic(line) for line in warnings]
+
+
+def _run(config: Path, folder: Path) -> str:
+    command = [sys.executable, "-m", "mkdocs", "--color", "build", "--quiet", "--config-file", str(config)]
+    command.remove("--color")
+    command += ["--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GeneratorError(f"mkdocs took more than {TIMEOUT_SECONDS} s") from None
+    if done.returncode:
+        last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-3:]
+        raise GeneratorError(
+            f"mkdocs failed: {' / '.join(last) or f'exit {done.returncode}'}",
+            hint="`pip install orbit-registry[site]` brings the generator"
+            if "No module named" in done.stderr
+            else None,
+        )
+    return done.stderr + done.stdout
+
+
+def _diagnostic(line: str) -> Diagnostic:
+    named = re.search(r"'([^']+\.md)'", line)
+    path = named[1] if named else f"{DOCS}/"
+    return Diagnostic(COMPLAINT, Severity.WARNING, f"mkdocs: {line}", Location(path))

@@ -1,0 +1,141 @@
+"""Renders the tables and lists of records that stand in curated pages; complete without JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.record import Record
+from orbit_registry.site.documents import Document
+from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.urls import relative
+from orbit_registry.site.views import Relations, index_cells, status_class
+
+ROWS_A_PAGE = 500
+RECENT = 8
+_NAMES = {"id": "Id"}
+
+
+def index_pages(kind: Kind, records: Sequence[Record]) -> list[tuple[str, Sequence[Record]]]:
+    """Return the pages of a kind's index: site URL and the records on it, newest number first."""
+    ordered = list(reversed(records)) if kind.numbering == "sequence" else list(records)
+    chunks = [ordered[start : start + ROWS_A_PAGE] for start in range(0, len(ordered), ROWS_A_PAGE)] or [[]]
+    return [(f"{kind.plural}/" if n == 0 else f"{kind.plural}/page/{n + 1}/", chunk) for n, chunk in enumerate(chunks)]
+
+
+def index_html(
+    kind: Kind, page: str, pages: Sequence[tuple[str, Sequence[Record]]], relations: Relations, site: SiteMap
+) -> str:
+    """Return one page of a kind's index as a table, with links to the other pages."""
+    records = next(held for url, held in pages if url == page)
+    total = sum(len(held) for _, held in pages)
+    if not total:
+        return f"<p>There are no {escape(kind.labels.lower())} yet.</p>"
+    named = kind.label.lower() if total == 1 else kind.labels.lower()
+    heads = "".join(_head(column) for column in kind.columns)
+    rows = "".join(_row(record, page, relations, site) for record in records)
+    caption = f"<caption>{total:,} {escape(named)}{_parts(records, total)}</caption>"
+    table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
+
+
+def _head(column: str) -> str:
+    label = _NAMES.get(column, column.replace("_", " ").capitalize())
+    return f'<th scope="col" class="orbit-col-{escape(column)}">{escape(label)}</th>'
+
+
+def _parts(records: Sequence[Record], total: int) -> str:
+    return "" if len(records) == total else f", {len(records):,} on this page"
+
+
+def _pager(page: str, pages: Sequence[tuple[str, Sequence[Record]]]) -> str:
+    if len(pages) < 2:
+        return ""
+    links = []
+    for url, held in pages:
+        label = escape(f"{held[0].id} – {held[-1].id}")
+        links.append(f"<b>{label}</b>" if url == page else f'<a href="{escape(relative(page, url))}">{label}</a>')
+    return f'<p class="orbit-pages">{" ".join(links)}</p>'
+
+
+def _row(record: Record, page: str, relations: Relations, site: SiteMap) -> str:
+    cells = []
+    for column, text, url in index_cells(record, page, relations, site):
+        if column == "status":
+            inner = f'<span class="orbit-chip {status_class(record)}">{escape(text)}</span>'
+        elif url and text:
+            inner = f'<a href="{escape(url)}">{escape(text)}</a>'
+        else:
+            inner = escape(text)
+        if column == record.kind.headline and (later := relations.replaced_by(record)):
+            inner += f" <small>→ {', '.join(_linked(other, page, relations) for other in later)}</small>"
+        cells.append(f'<td class="orbit-col-{column}">{inner}</td>')
+    return f'<tr class="orbit-row-{record.phase}">{"".join(cells)}</tr>'
+
+
+def _linked(any_id: str, page: str, relations: Relations) -> str:
+    record = relations.by_id.get(any_id)
+    name = escape(any_id)
+    return f'<a class="orbit-id" href="{escape(relative(page, url_of(record)))}">{name}</a>' if record else name
+
+
+def counts_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], page: str) -> str:
+    """Return how many records of each kind are in force and how many wait."""
+    tiles = []
+    for kind in kinds:
+        held = by_kind[kind.name]
+        live = sum(record.phase == "live" for record in held)
+        waiting = sum(record.phase == "pending" for record in held)
+        rest = f", {waiting:,} not decided" if waiting else ""
+        href = escape(relative(page, f"{kind.plural}/"))
+        tiles.append(
+            f'<li><a href="{href}"><span class="orbit-count">{live:,}</span>{escape(kind.labels.lower())} in force</a>'
+            f"<br><small>of {len(held):,}{rest}</small></li>"
+        )
+    return f'<ul class="orbit-counts">{"".join(tiles)}</ul>'
+
+
+def recent_html(records: Iterable[Record], page: str) -> str:
+    """Return the records that changed last."""
+    newest = sorted(records, key=lambda one: (one.text("updated_at") or "", one.sort_key), reverse=True)[:RECENT]
+    if not newest:
+        return "<p>Nothing yet.</p>"
+    items = []
+    for record in newest:
+        day = escape((record.text("updated_at") or "")[:10])
+        href = escape(relative(page, url_of(record)))
+        chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
+        name = f'<span class="orbit-id">{escape(record.id)}</span> {escape(record.title)}'
+        items.append(f'<li><time datetime="{day}">{day}</time><a href="{href}">{name}</a> {chip}</li>')
+    return f'<ul class="orbit-recent">{"".join(items)}</ul>'
+
+
+def documents_html(documents: Sequence[Document], titles: Mapping[str, str], page: str) -> str:
+    """Return the mirrored documents, by folder."""
+    folders: dict[str, list[str]] = {}
+    for document in documents:
+        if document.path in titles:
+            item = f'<li><a href="{escape(relative(page, document.url))}">{escape(titles[document.path])}</a></li>'
+            folders.setdefault(document.path.rpartition("/")[0] or ".", []).append(item)
+    return "".join(f"<h2>{escape(name)}</h2><ul>{''.join(items)}</ul>" for name, items in sorted(folders.items()))
+
+
+def health_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], problems: Sequence[Diagnostic]) -> str:
+    """Return what is known of the collection's state: numbers by status, and the files that hold no record."""
+    rows = []
+    for kind in kinds:
+        for status in kind.statuses.values():
+            number = sum(record.status.name == status.name for record in by_kind[kind.name])
+            if number:
+                css = f"orbit-chip orbit-{status.phase} orbit-status-{status.name}"
+                chip = f'<span class="{escape(css)}">{escape(status.word)}</span>'
+                rows.append(f"<tr><td>{escape(kind.labels)}</td><td>{chip}</td><td>{number:,}</td></tr>")
+    table = (
+        '<table class="orbit-index"><caption>Records by status</caption><thead><tr><th scope="col">Kind</th>'
+        f'<th scope="col">Status</th><th scope="col">Records</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
+    unread = len({problem.location.path for problem in problems})
+    verdict = "Every record could be read." if not unread else f"{unread:,} files hold no readable record."
+    return f"<p>{verdict} <code>orbit check</code> says what the gate finds.</p>{table if rows else ''}"

@@ -1,0 +1,91 @@
+"""Writes the source of the curated pages: start page, one index a kind, health, shells; record text is never in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from orbit_registry.kinds.table import Kind, KindTable
+from orbit_registry.site.documents import Document, with_front_matter
+
+SHELL = "orbit-shell"
+SHELL_DEPTHS = (1, 2, 3)
+MOST_IN_NAV = 80
+"""Above this number of documents the navigation names their overview alone: it is repeated on every page."""
+
+
+def slot(name: str) -> str:
+    """Return the place in a page that expand fills."""
+    return f'<div data-orbit-slot="{name}"></div>'
+
+
+def shell_url(depth: int) -> str:
+    """Return where the empty page of a depth stands; expand fills copies of it and leaves it out."""
+    return "/".join([SHELL, *(str(number) for number in range(1, depth)), ""])
+
+
+def curated_pages(kinds: KindTable, title: str, documents: Sequence[Document]) -> dict[str, str]:
+    """Return the staged pages by their file."""
+    pages = {"index.md": _home(kinds, title, bool(documents)), "health/index.md": _health()}
+    for kind in kinds:
+        front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": ["toc"]}
+        pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
+    if documents:
+        pages["documents/index.md"] = with_front_matter(
+            {"title": "Design documents", "hide": ["toc"]}, f"# Design documents\n\n{slot('documents')}"
+        )
+    return pages
+
+
+def shells() -> dict[str, str]:
+    """Return the empty pages, one a depth."""
+    front = {"title": "Record", "orbit_shell": True, "search": {"exclude": True}}
+    return {f"{shell_url(depth)}index.md": with_front_matter(front, "@@orbit:shell@@") for depth in SHELL_DEPTHS}
+
+
+def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
+    names = [kind.labels.lower() for kind in kinds]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    body = [
+        f"# {escape(title)}",
+        f"What this project has decided and learned: its {listed}, from the repository's own files.",
+        slot("counts"),
+        "## Changed last",
+        slot("recent"),
+    ]
+    if has_documents:
+        body.append("The reasons stand in the [design documents](documents/index.md).")
+    body.append('<p><a href="records.json">records.json</a> lists every record for programs.</p>')
+    return with_front_matter({"hide": ["toc"]}, "\n\n".join(body))
+
+
+def _health() -> str:
+    front = {"title": "Health", "hide": ["toc"]}
+    return with_front_matter(front, f"# Health\n\n{slot('health')}")
+
+
+def navigation(kinds: Sequence[Kind], documents: Mapping[str, str]) -> list[object]:
+    """Return the navigation of the generated pages; `documents` are staged file → title, in order of their paths."""
+    nav: list[object] = [{kind.labels: f"{kind.plural}/index.md"} for kind in kinds]
+    if documents:
+        nav.append({"Design documents": _document_nav(documents)})
+    nav.append({"Health": "health/index.md"})
+    return nav
+
+
+def _document_nav(documents: Mapping[str, str]) -> list[object]:
+    entries: list[object] = ["documents/index.md"]
+    if len(documents) > MOST_IN_NAV:
+        return entries
+    groups: dict[str, list[object]] = defaultdict(list)
+    for staged, title in documents.items():
+        parts = staged.split("/")
+        group = parts[1] if len(parts) > 3 else ""
+        groups[group].append({escape(title): staged})
+    for group, members in groups.items():
+        if group:
+            entries.append({escape(group.replace("-", " ").replace("_", " ").capitalize()): members})
+        else:
+            entries += members
+    return entries

@@ -1,0 +1,211 @@
+"""Turns one Markdown text into safe HTML with its headings, links and cited ids resolved; it opens no file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape, unescape
+
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap
+from orbit_registry.site.urls import relative
+from orbit_registry.text.citations import find_citations
+from orbit_registry.text.markdown import parse_markdown, render_html
+from orbit_registry.text.position import Position
+
+DEAD_LINK = "ORB390"
+NO_PAGE = "ORB391"
+_PIECE = re.compile(r"<[^<>]*>")
+_ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
+_HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
+_NOT_SLUG = re.compile(r"[^\w\- ]")
+_TAG = re.compile(r"<[^<>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a page: level, id on the page, plain text."""
+
+    level: int
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text stands: its file in the repository, the line it starts on, and the page it is shown on."""
+
+    path: str
+    first_line: int
+    page: str
+    record: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A rendered text. `lookups` holds every question asked of the site map, with the answer's token."""
+
+    html: str
+    headings: tuple[Heading, ...] = ()
+    lookups: tuple[tuple[str, str, str], ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def slug(text: str) -> str:
+    """Return a heading's anchor the way forges make it, without leading underscores."""
+    return _NOT_SLUG.sub("", text.strip().lower()).replace(" ", "-").lstrip("_")
+
+
+def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
+    """Return the answer's token to one question of a `Prose.lookups`."""
+    if kind == "id":
+        return site.cited(name, origin) or ""
+    return (site.image(origin, name) if kind == "image" else site.target(origin, name)).token
+
+
+def render(text: str, place: Place, site: SiteMap) -> Prose:
+    """Return a text as HTML for the page of `place`; the result has not passed the sanitiser yet."""
+    return _Renderer(text, place, site).run()
+
+
+@dataclass
+class _Renderer:
+    text: str
+    place: Place
+    site: SiteMap
+    headings: list[Heading] = field(default_factory=list)
+    lookups: dict[tuple[str, str], str] = field(default_factory=dict)
+    broken: dict[str, Meaning] = field(default_factory=dict)
+
+    def run(self) -> Prose:
+        html = render_html(self.text)
+        ids = self._heading_ids(html)
+        out: list[str] = []
+        open_code = open_link = 0
+        link_shown: list[bool] = []
+        for piece, is_tag in _pieces(html):
+            if not is_tag:
+                out.append(piece if open_code or open_link else self._with_citations(piece))
+                continue
+            name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
+            if name in ("code", "pre"):
+                open_code += 1
+            elif name in ("/code", "/pre"):
+                open_code -= 1
+            elif name == "a":
+                open_link += 1
+                piece, shown = self._link(piece)
+                link_shown.append(shown)
+            elif name == "/a":
+                open_link -= 1
+                piece = "</a>" if link_shown.pop() else "</span>"
+            elif name == "img":
+                piece = self._image(piece, inside_link=bool(open_link))
+            elif name in ("h1", "h2", "h3", "h4", "h5", "h6"):
+                piece = f'<{name} id="{next(ids)}">'
+            elif name == "table":
+                piece = '<div class="orbit-scroll"><table>'
+            elif name == "/table":
+                piece = "</table></div>"
+            out.append(piece)
+        found = tuple((kind, name, token) for (kind, name), token in self.lookups.items())
+        return Prose("".join(out), tuple(self.headings), found, tuple(self._diagnostics()))
+
+    def _heading_ids(self, html: str) -> Iterator[str]:
+        taken: dict[str, int] = {}
+        for level, inner in _HEADING.findall(html):
+            plain = unescape(_TAG.sub("", inner))
+            stem = slug(plain) or "section"
+            count = taken.get(stem, 0)
+            taken[stem] = count + 1
+            anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
+            self.headings.append(Heading(int(level), anchor, plain))
+        return iter([heading.id for heading in self.headings])
+
+    def _link(self, tag: str) -> tuple[str, bool]:
+        """Return the opening tag of a link as the page has it, and whether it still is a link."""
+        attributes = dict(_ATTRIBUTE.findall(tag))
+        written = unescape(attributes.get("href", ""))
+        meaning = self.site.target(self.place.path, written)
+        self.lookups[("link", written)] = meaning.token
+        if meaning.problem:
+            self.broken[written] = meaning
+        if meaning.url is None:
+            said = "This leads to nothing" if meaning.broken else "A file of the repository"
+            kind = "orbit-dead" if meaning.broken else "orbit-file"
+            return f'<span class="{kind}" title="{said}: {escape(written)}">', False
+        href, outside = meaning.url, ' rel="noopener noreferrer"'
+        if not meaning.outside:
+            href, outside = self._href(meaning.url), ""
+        title = f' title="{attributes["title"]}"' if "title" in attributes else ""
+        return f'<a href="{escape(href)}"{title}{outside}>', True
+
+    def _href(self, url: str) -> str:
+        if not url.startswith("#"):
+            return relative(self.place.page, url)
+        wanted = url[1:]
+        prefixed = HEADING_PREFIX + wanted.lower()
+        if any(heading.id == prefixed for heading in self.headings):
+            return f"#{prefixed}"
+        if wanted:
+            self.broken[url] = Meaning(None, problem=f"the page has no heading for `{url}`", broken=True)
+        return url
+
+    def _image(self, tag: str, *, inside_link: bool) -> str:
+        attributes = dict(_ATTRIBUTE.findall(tag))
+        written = unescape(attributes.get("src", ""))
+        alt = attributes.get("alt", "") or escape(written)
+        meaning = self.site.image(self.place.path, written)
+        self.lookups[("image", written)] = meaning.token
+        if meaning.problem:
+            self.broken[written] = meaning
+        if meaning.url is None:
+            return f'<span class="orbit-dead">{alt}</span>'
+        if meaning.outside:
+            # A picture from another host would tell that host who reads the page.
+            shown = f'<a href="{escape(meaning.url)}" rel="noopener noreferrer">{alt}</a>'
+            return f"<span>{alt}</span>" if inside_link else shown
+        return f'<img src="{escape(relative(self.place.page, meaning.url))}" alt="{alt}" loading="lazy">'
+
+    def _with_citations(self, piece: str) -> str:
+        if "-" not in piece and "ADR" not in piece:
+            return piece
+        out: list[str] = []
+        end = 0
+        for citation in find_citations(piece):
+            url = self.site.cited(citation.id, self.place.path)
+            self.lookups[("id", citation.id)] = url or ""
+            if url is None or url == self.place.page or citation.span.start < end:
+                continue
+            href = escape(relative(self.place.page, url))
+            out += [piece[end : citation.span.start], f'<a class="orbit-id" href="{href}">']
+            out += [citation.span.of(piece), "</a>"]
+            end = citation.span.end
+        out.append(piece[end:])
+        return "".join(out)
+
+    def _diagnostics(self) -> Iterator[Diagnostic]:
+        if not self.broken:
+            return
+        for link in parse_markdown(self.text).links:
+            meaning = self.broken.get(link.target)
+            if meaning is None or meaning.problem is None:
+                continue
+            severity = Severity.WARNING if meaning.broken else Severity.NOTE
+            hint = "correct the target" if meaning.broken else "set `site.repository` to link to the file at its host"
+            line = link.position.line + self.place.first_line - 1
+            where = Location(self.place.path, Position(line, link.position.column))
+            code = DEAD_LINK if meaning.broken else NO_PAGE
+            yield Diagnostic(code, severity, meaning.problem, where, hint, self.place.record)
+
+
+def _pieces(html: str) -> Iterator[tuple[str, bool]]:
+    end = 0
+    for match in _PIECE.finditer(html):
+        if match.start() > end:
+            yield html[end : match.start()], False
+        yield match.group(), True
+        end = match.end()
+    if end < len(html):
+        yield html[end:], False

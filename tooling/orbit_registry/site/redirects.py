@@ -1,0 +1,61 @@
+"""Makes the pages of earlier names: each sends its reader on, or lists the records it may mean; no script is needed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from html import escape
+
+from orbit_registry.records.record import Record
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.urls import LEGACY, legacy_url, relative
+
+_HEAD = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+)
+
+
+def redirect_pages(records: Sequence[Record], base_url: str | None) -> dict[str, str]:
+    """Return a page for every legacy id, and for its last part where it has a namespace, by site URL."""
+    meant: dict[str, dict[str, Record]] = defaultdict(dict)
+    tails: dict[str, dict[str, Record]] = defaultdict(dict)
+    for record in records:
+        for name in record.legacy_ids:
+            meant[name][record.id] = record
+            tails[name.rpartition("/")[2]][record.id] = record
+    for tail, held in tails.items():
+        if tail and tail not in meant:
+            meant[tail] = held
+    pages: dict[str, str] = {}
+    for name, held in sorted(meant.items()):
+        url = legacy_url(name)
+        found = [record for _, record in sorted(held.items())]
+        pages[url] = _onward(name, url, found[0], base_url) if len(found) == 1 else _choice(name, url, found)
+    return pages
+
+
+def _onward(name: str, url: str, record: Record, base_url: str | None) -> str:
+    target = escape(relative(url, url_of(record)))
+    canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
+    said = f"{escape(name)} is now {escape(record.id)}"
+    return (
+        f'{_HEAD}<title>{said}</title><link rel="canonical" href="{canonical}">'
+        f'<meta name="robots" content="noindex"><meta http-equiv="refresh" content="0; url={target}"></head>'
+        f'<body><p>{said}: <a href="{target}">{escape(record.title)}</a></p></body></html>\n'
+    )
+
+
+def _choice(name: str, url: str, records: Sequence[Record]) -> str:
+    items = "".join(
+        f'<li><a href="{escape(relative(url, url_of(record)))}">{escape(record.id)}</a> {escape(record.title)}</li>'
+        for record in records
+    )
+    return (
+        f'{_HEAD}<title>{escape(name)} means several records</title><meta name="robots" content="noindex"></head>'
+        f"<body><h1>{escape(name)} means {len(records)} records</h1><ul>{items}</ul></body></html>\n"
+    )
+
+
+def is_redirect(url: str) -> bool:
+    """Say whether a site URL is the page of an earlier name."""
+    return url.startswith(f"{LEGACY}/")

@@ -1,0 +1,85 @@
+"""Renders a record's page: the template of its kind, its prose, the sanitiser; it decides no address."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jinja2 import DictLoader, Template, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from orbit_registry.errors import ConfigError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.site.documents import contents
+from orbit_registry.site.prose import Heading
+from orbit_registry.site.sanitize import clean
+
+_FOLDER = Path(__file__).parent / "templates"
+TEMPLATE = "page.html"
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    held = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
+    return ImmutableSandboxedEnvironment(
+        loader=DictLoader(held), autoescape=True, trim_blocks=False, keep_trailing_newline=False
+    )
+
+
+@cache
+def _template(kind_folder: Path) -> Template:
+    own = kind_folder / TEMPLATE
+    try:
+        if own.is_file():
+            return _environment().from_string(own.read_text("utf-8"))
+        return _environment().get_template("record.html")
+    except (TemplateError, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{own}: {error}", hint="compare with a shipped page.html") from None
+
+
+def templates_digest(kinds: Sequence[Kind]) -> str:
+    """Return a digest of every template that makes a record's page."""
+    digest = hashlib.blake2b(digest_size=12)
+    files = [*sorted(_FOLDER.glob("*.html")), *(kind.folder / TEMPLATE for kind in kinds)]
+    for file in files:
+        digest.update(file.read_bytes() if file.is_file() else b"-")
+    return digest.hexdigest()
+
+
+def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
+    """Return a record's article as safe HTML: every text is escaped by the template, all of it sanitised after.
+
+    Raises:
+        ConfigError: the kind's template is broken.
+    """
+    try:
+        html = _template(kind.folder).render(record=view, body=Markup(prose_html))
+    except (TemplateError, TypeError) as error:
+        raise ConfigError(f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html") from None
+    return clean(html)
+
+
+def contents_html(headings: Sequence[Heading]) -> str:
+    """Return a page's contents as the theme marks them up; nothing where there are fewer than two headings."""
+    entries = contents(headings)
+    if len(entries) < 2:
+        return ""
+    items = "".join(_entry(entry) for entry in entries)
+    return (
+        '<label class="md-nav__title" for="__toc"><span class="md-nav__icon md-icon"></span>On this page</label>'
+        f'<ul class="md-nav__list" data-md-component="toc" data-md-scrollfix>{items}</ul>'
+    )
+
+
+def _entry(entry: dict[str, object]) -> str:
+    inner = entry["children"]
+    below = "".join(_entry(one) for one in inner) if isinstance(inner, list) else ""
+    nested = f'<nav class="md-nav"><ul class="md-nav__list">{below}</ul></nav>' if below else ""
+    title = f'<span class="md-ellipsis">{entry["title"]}</span>'
+    link = f'<a href="{escape(str(entry["url"]))}" class="md-nav__link">{title}</a>'
+    return f'<li class="md-nav__item">{link}{nested}</li>'

@@ -1,0 +1,90 @@
+"""Reads the prose of records one at a time, when a page needs it; what stands where is `store.documents`' to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.record import Record
+from orbit_registry.store.documents import BODY, Document, Documents, entry_text, with_prose
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.adr import read_document
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A record's prose, the file it stands in, and the line it starts on."""
+
+    text: str
+    path: str
+    first_line: int
+
+
+class _ReadOnDemand(Mapping[str, Document]):
+    """Documents by path, each parsed when it is first asked for; one that can't be read is absent."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._held: dict[str, Document | None] = {}
+
+    def __getitem__(self, path: str) -> Document:
+        if path not in self._held:
+            try:
+                text = read_text(inside(self._root, path), limit=DOCUMENT_LIMIT)
+            except OrbitError:
+                self._held[path] = None
+            else:
+                self._held[path] = Document(path, text, read_document(text, path))
+        found = self._held[path]
+        if found is None:
+            raise KeyError(path)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(path for path, document in self._held.items() if document is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass
+class Shelf:
+    """The prose of a workspace's records."""
+
+    workspace: Workspace
+    documents: Documents = field(init=False)
+    _stamps: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.documents = Documents(_ReadOnDemand(self.workspace.root))
+
+    def stamp(self, record: Record) -> str:
+        """Return a text that changes when the record's prose may have."""
+        if not record.kind.in_document:
+            return record.prose
+        source = record.source
+        return self._stamp(f"{record.folder}/{BODY}") + (self._stamp(source.path) if source else "")
+
+    def text(self, record: Record) -> Text:
+        """Return a record's prose and where it stands."""
+        if not record.kind.in_document:
+            return Text(record.prose, record.path, 1)
+        found = self.documents.of(record)
+        if found is None:
+            return Text(with_prose(self.workspace, record, self.documents).prose, f"{record.folder}/{BODY}", 1)
+        document, entry = found
+        text = entry_text(document, entry)
+        start = document.text.find(text, entry.span.start) if text else entry.span.start
+        return Text(text, document.path, document.text.count("\n", 0, max(start, 0)) + 1)
+
+    def _stamp(self, path: str) -> str:
+        if path not in self._stamps:
+            try:
+                info = (self.workspace.root / path).stat()
+                self._stamps[path] = f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino};"
+            except (OSError, ValueError):
+                self._stamps[path] = "absent;"
+        return self._stamps[path]

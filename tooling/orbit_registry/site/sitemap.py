@@ -1,0 +1,155 @@
+"""Knows what every id and every path of the repository means on the site; it reads no text and writes nothing."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from orbit_registry.records.record import Record
+from orbit_registry.site.forge import Forge
+from orbit_registry.site.urls import record_url
+
+IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
+ASSETS = "files/"
+HEADING_PREFIX = "s-"
+"""Stands before the id of every heading we render, so that no text can take an id that the theme or a form uses."""
+_NUMBERED = re.compile(r"([A-Z][A-Z0-9]*-)0*([0-9]{1,9})\Z")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a link's target is: a site URL, an address elsewhere, or nothing, and then why."""
+
+    url: str | None
+    outside: bool = False
+    problem: str | None = None
+    broken: bool = False
+    """The target does not exist; otherwise it only has no place on the site."""
+
+    @property
+    def token(self) -> str:
+        """A text that changes when the meaning does."""
+        return f"{self.url}|{int(self.outside)}|{int(self.broken)}"
+
+
+@dataclass
+class SiteMap:
+    """The shown records and documents of one build, and where they are on the site."""
+
+    root: Path
+    forge: Forge
+    records: Mapping[str, str]
+    """Record id → site URL; an id that two records share is absent."""
+    legacy: Mapping[str, str]
+    """Legacy id, or its last part where that is unambiguous → site URL."""
+    documents: Mapping[str, str]
+    """Repository path of a document → site URL of the page that shows its text."""
+    mirrored: Mapping[str, str] = field(default_factory=dict)
+    """Those of `documents` that are pages of their own, not part of a record's page."""
+    curated: Mapping[str, str] = field(default_factory=dict)
+    """Repository path of a page that the generator renders itself → its site URL."""
+    anchors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Document path → slug of an entry's heading → site URL of that record."""
+    assets: set[str] = field(default_factory=set)
+    """Repository paths of images that pages show; expand copies them."""
+
+    def cited(self, any_id: str, origin: str) -> str | None:
+        """Return the page of the one record that an id means in the document `origin`."""
+        if any_id in self.records:
+            return self.records[any_id]
+        feature = posixpath.basename(posixpath.dirname(origin))
+        for name in (f"{feature}/{any_id}", any_id):
+            if name in self.legacy:
+                return self.legacy[name]
+        numbered = _NUMBERED.match(any_id)
+        return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
+
+    def target(self, origin: str, written: str) -> Meaning:
+        """Return what a link written in the repository's file `origin` leads to."""
+        if _SCHEME.match(written) or written.startswith("//"):
+            return Meaning(written, outside=True)
+        parts = urlsplit(written)
+        if not parts.path:
+            return Meaning(f"#{parts.fragment}")
+        path = self._path(origin, unquote(parts.path))
+        if path is None:
+            return Meaning(None, problem=f"the link `{written}` leads out of the repository", broken=True)
+        return self._meaning_of(path, parts.fragment, written)
+
+    def image(self, origin: str, written: str) -> Meaning:
+        """Return where a picture that the file `origin` shows stands on the site."""
+        if _SCHEME.match(written) or written.startswith("//"):
+            return Meaning(written, outside=True)
+        path = self._path(origin, unquote(urlsplit(written).path))
+        if path is None or not self._is_file(path):
+            return Meaning(None, problem=f"the picture `{written}` does not exist", broken=True)
+        if not path.lower().endswith(IMAGES) or any(part.startswith(".") for part in path.split("/")):
+            return Meaning(None, problem=f"the picture `{written}` is of no kind that a page can show")
+        self.assets.add(path)
+        return Meaning(ASSETS + path)
+
+    def _meaning_of(self, path: str, fragment: str, written: str) -> Meaning:
+        if fragment and (entry := self.anchors.get(path, {}).get(fragment)):
+            return Meaning(entry)
+        for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
+            if candidate in self.documents:
+                mark = f"#{HEADING_PREFIX}{fragment.lower()}" if fragment else ""
+                return Meaning(self.documents[candidate] + mark)
+            if candidate in self.curated:
+                return Meaning(self.curated[candidate] + (f"#{fragment}" if fragment else ""))
+        parts = path.split("/")
+        if len(parts) >= 3 and parts[0] == ".orbit" and parts[2] in self.records:
+            return Meaning(self.records[parts[2]])
+        full = self.root / path
+        if not os.path.lexists(full):
+            return Meaning(None, problem=f"the link `{written}` leads to nothing: {path} does not exist", broken=True)
+        address = self.forge.view(path, folder=full.is_dir())
+        if address is None:
+            return Meaning(None, problem=f"the link `{written}` leads to a file that is no page: {path}")
+        return Meaning(f"{address}#{fragment}" if fragment else address, outside=True)
+
+    def _path(self, origin: str, target: str) -> str | None:
+        if target.startswith("/"):
+            joined = posixpath.normpath(target.lstrip("/") or ".")
+        else:
+            joined = posixpath.normpath(posixpath.join(posixpath.dirname(origin), target))
+        return None if joined.startswith("..") or "\x00" in joined else joined
+
+    def _is_file(self, path: str) -> bool:
+        full = self.root / path
+        return full.is_file() and not full.is_symlink()
+
+
+def site_map(
+    root: Path, forge: Forge, records: Iterable[Record], mirrored: Mapping[str, str], curated: Mapping[str, str]
+) -> SiteMap:
+    """Return the map of a build: the records that are shown, and the pages of documents by their path."""
+    by_id: dict[str, set[str]] = defaultdict(set)
+    by_legacy: dict[str, set[str]] = defaultdict(set)
+    by_tail: dict[str, set[str]] = defaultdict(set)
+    by_document: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        url = url_of(record)
+        by_id[record.id].add(url)
+        for name in record.legacy_ids:
+            by_legacy[name].add(url)
+            by_tail[name.rpartition("/")[2]].add(url)
+        if record.source is not None:
+            by_document[record.source.path].add(url)
+    named = {name: next(iter(urls)) for name, urls in by_legacy.items() if len(urls) == 1}
+    tails = {name: next(iter(urls)) for name, urls in by_tail.items() if len(urls) == 1 and name not in by_legacy}
+    own = {path: next(iter(urls)) for path, urls in by_document.items() if len(urls) == 1}
+    ids = {record_id: next(iter(urls)) for record_id, urls in by_id.items() if len(urls) == 1}
+    return SiteMap(root, forge, ids, {**tails, **named}, {**own, **mirrored}, mirrored, curated)
+
+
+def url_of(record: Record) -> str:
+    """Return the site URL of a record's page."""
+    return record_url(record.kind.plural, record.id)

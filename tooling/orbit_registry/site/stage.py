@@ -1,0 +1,172 @@
+"""Writes the source tree that a generator turns into the curated pages and the shells; it renders no record."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.curated import rewritten
+from orbit_registry.site.documents import Document, document_page
+from orbit_registry.site.memo import Made, Memo, key_of
+from orbit_registry.site.output import Output, open_output
+from orbit_registry.site.own import OwnConfig, completed_nav
+from orbit_registry.site.pages import curated_pages, navigation, shells
+from orbit_registry.site.prose import ask
+from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.workspace import Workspace
+
+UNREADABLE = "ORB392"
+DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """The source tree: where it is, a digest of all of it, and the titles of mirrored documents by their path."""
+
+    folder: Path
+    digest: str
+    titles: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a site is staged from."""
+
+    workspace: Workspace
+    kinds: tuple[Kind, ...]
+    documents: tuple[Document, ...]
+    own: OwnConfig | None
+    title: str
+    base_url: str | None
+    site: SiteMap
+
+
+def own_pages(root: Path, own: OwnConfig) -> list[str]:
+    """Return the files of a repository's own pages, from their folder."""
+    top = root / own.docs
+    found = []
+    for parent, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith(".") and not (Path(parent) / name).is_symlink():
+                found.append((Path(parent) / name).relative_to(top).as_posix())
+    return found
+
+
+def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
+    """Write the source tree into `folder`, touching only what changed."""
+    out = open_output(folder)
+    out.save()
+    problems: list[Diagnostic] = []
+    titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}
+    mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
+    pages = curated_pages(sources.workspace.kinds, sources.title, sources.documents)
+    own_files = _own(sources, out, memo, problems) if sources.own else []
+    for path, text in {**pages, **shells()}.items():
+        if path not in own_files:
+            out.write(f"{DOCS}/{path}", text)
+    nav = navigation(sources.kinds, mirrored)
+    _configure(sources, out, nav, own_files, mirrored)
+    out.finish()
+    digest = key_of(out.after, overrides_digest(folder / OVERRIDES), str(folder))
+    return Staged(folder, digest, titles, tuple(problems))
+
+
+def _documents(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) -> Iterator[tuple[Document, str]]:
+    for document in sources.documents:
+        path = f"{DOCS}/{document.staged}"
+        key = key_of(document.path, document.url, document.stamp, sources.site.forge.edit(document.path))
+        made = memo.fresh(path, key, lambda *question: ask(sources.site, *question))
+        if made is not None and out.keep(path):
+            yield document, str(made.extra)
+            continue
+        text = _read(sources.workspace.root, document.path, problems)
+        if text is None:
+            continue
+        page, title, prose = document_page(document, text, sources.site)
+        out.write(path, page)
+        memo.put(path, Made(key, document.path, prose.lookups, prose.diagnostics, title))
+        yield document, title
+
+
+def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) -> list[str]:
+    """Copy a repository's own pages, with the links that leave their folder rewritten; return their files."""
+    if sources.own is None:
+        return []
+    root, docs = sources.workspace.root, sources.own.docs
+    mirrored = {document.path for document in sources.documents}
+    copied = []
+    for name in own_pages(root, sources.own):
+        path = f"{docs}/{name}"
+        if path in mirrored:
+            continue
+        copied.append(name)
+        info = (root / path).stat()
+        key = key_of(path, info.st_mtime_ns, info.st_size, info.st_ino)
+        staged_path = f"{DOCS}/{name}"
+        made = memo.fresh(staged_path, key, lambda *question: ask(sources.site, *question))
+        if made is not None and out.keep(staged_path):
+            continue
+        if not name.lower().endswith((".md", ".markdown")):
+            out.write(staged_path, (root / path).read_bytes())
+            memo.put(staged_path, Made(key, path))
+            continue
+        text = _read(root, path, problems)
+        if text is not None:
+            page = rewritten(text, path, docs, sources.site)
+            out.write(staged_path, page.html)
+            memo.put(staged_path, Made(key, path, page.lookups, page.diagnostics))
+    return copied
+
+
+def _read(root: Path, path: str, problems: list[Diagnostic]) -> str | None:
+    try:
+        return read_text(root / path, limit=DOCUMENT_LIMIT)
+    except OrbitError as error:
+        said = error.message.replace(f"{root}{os.sep}", "")
+        problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(path), error.hint))
+        return None
+
+
+def _configure(
+    sources: Sources, out: Output, nav: list[object], own_files: list[str], mirrored: Mapping[str, str]
+) -> None:
+    """Write the theme's folder and the generator's configuration."""
+    own = sources.own
+    folder = out.folder / OVERRIDES
+    custom = own.data.get("theme") if own else None
+    theirs = custom.get("custom_dir") if isinstance(custom, dict) else None
+    _copy_tree(overrides(), out, OVERRIDES)
+    if own and theirs and (own.file.parent / str(theirs)).resolve() != overrides().resolve():
+        _copy_tree(own.file.parent / str(theirs), out, OVERRIDES)
+    folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
+    if own is None:
+        start: list[object] = [{"Home": "index.md"}]
+        config = staged(built_in(sources.title, [*start, *nav]), folders, sources.base_url)
+    else:
+        pages = [name for name in own_files if name.endswith(".md")]
+        theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
+        base = {
+            "INHERIT": str(own.file),
+            "theme": {"name": theme.get("name", "material")},
+            "nav": completed_nav(own.words("nav"), pages, nav),
+            "extra_css": [*STYLES, *(one for one in own.words("extra_css") if one not in STYLES)],
+            "extra_javascript": [*SCRIPTS, *(one for one in own.words("extra_javascript") if one not in SCRIPTS)],
+            "extra": {"orbit_staged": True},
+        }
+        config = staged(base, folders, sources.base_url)
+    out.write(CONFIG, json.dumps(config, indent=1, sort_keys=True))
+
+
+def _copy_tree(source: Path, out: Output, name: str) -> None:
+    for file in sorted(path for path in source.rglob("*") if path.is_file() and not path.is_symlink()):
+        out.write(f"{name}/{file.relative_to(source).as_posix()}", file.read_bytes())

@@ -1,0 +1,71 @@
+"""Owns the site's addresses: where a page lies, how one page names another; it knows no record and opens no file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from urllib.parse import quote
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
+_LONGEST_SEGMENT = 100
+LEGACY = "legacy"
+
+
+def file_of(url: str) -> str:
+    """Return the output file of a site URL: `adrs/ADR-0001/` is `adrs/ADR-0001/index.html`."""
+    return f"{url}index.html" if not url or url.endswith("/") else url
+
+
+def depth_of(url: str) -> int:
+    """Return how many folders deep a page lies."""
+    return url.count("/")
+
+
+def relative(origin: str, target: str) -> str:
+    """Return how the page at `origin` names `target`; both are site URLs, `target` may end in a fragment."""
+    path, mark, fragment = target.partition("#")
+    here, there = origin.split("/")[:-1], path.split("/")
+    shared = 0
+    while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
+        shared += 1
+    steps = [".."] * (len(here) - shared) + there[shared:]
+    if mark and path == origin:
+        return f"#{fragment}"
+    written = quote("/".join(steps), safe="/~") or "."
+    return f"{written}{mark}{fragment}"
+
+
+def safe_segment(name: str) -> str:
+    """Return a name as one folder: other characters than letters, digits, `.`, `_` and `-` become `~` and hex."""
+    plain = _PLAIN.match(name) and name.lower() != "index.html"
+    coded = name if plain else "".join(_coded(character) for character in name)
+    if len(coded) > _LONGEST_SEGMENT:
+        digest = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+        coded = f"{coded[: _LONGEST_SEGMENT - 17]}~{digest}"
+    return coded or "~"
+
+
+def _coded(character: str) -> str:
+    if character.isascii() and (character.isalnum() or character in "_-"):
+        return character
+    return "".join(f"~{byte:02X}" for byte in character.encode())
+
+
+def legacy_url(legacy_id: str) -> str:
+    """Return the page that sends readers of an earlier name on: `legacy/project/ADR-006/`."""
+    return "/".join([LEGACY, *(safe_segment(part) for part in legacy_id.split("/")), ""])
+
+
+def record_url(plural: str, record_id: str) -> str:
+    """Return the page of a record: `adrs/ADR-0001/`."""
+    return f"{plural}/{safe_segment(record_id)}/"
+
+
+def document_url(path: str, docs: str | None = "docs") -> str:
+    """Return the page of a repository's Markdown document; a leading documentation folder is dropped."""
+    inner = path.removeprefix(f"{docs}/") if docs else path
+    stem = inner.rpartition(".")[0] if inner.lower().endswith((".md", ".markdown")) else inner
+    folder, _, name = stem.rpartition("/")
+    if name.lower() in ("index", "readme"):
+        stem = folder
+    return f"{stem}/" if stem else ""

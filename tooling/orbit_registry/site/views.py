@@ -1,0 +1,235 @@
+"""Turns records into what a template shows: words, addresses and lists; it renders nothing and opens no file."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from orbit_registry.records.link import INVERSES
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import counted, stamp
+from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.urls import relative
+
+RELATIONS: Mapping[str, str] = {
+    "amends": "Amends",
+    "amended_by": "Amended by",
+    "extends": "Extends",
+    "extended_by": "Extended by",
+    "derived_from": "Derived from",
+    "source_of": "Source of",
+    "has_script": "Script",
+    "script_of": "Script of",
+    "has_doc": "Document",
+    "doc_of": "Document of",
+    "proves": "Proves",
+    "proved_by": "Proved by",
+    "contradicts": "Contradicts",
+    "contradicted_by": "Contradicted by",
+    "related_to": "Related to",
+    "implements": "Implements",
+    "implemented_by": "Implemented by",
+    "resolves": "Resolves",
+    "resolved_by": "Resolved by",
+    "references": "Refers to",
+    "referenced_by": "Referred to by",
+}
+"""How each relation reads as a label; a new one reads as its own name."""
+
+_ENVELOPE = frozenset(
+    {
+        *("schema_version", "id", "uid", "title", "status", "labels", "project", "scope", "links", "evidence"),
+        *("supersedes", "superseded_by", "legacy_ids", "distinct_from", "priority", "freshness"),
+        *("created_at", "updated_at", "created_by", "source", "status_raw"),
+    }
+)
+
+
+class Ref(TypedDict):
+    """A record named on another's page; `url` is None where it has no page."""
+
+    id: str
+    title: str
+    word: str
+    url: str | None
+
+
+class Relations:
+    """Who names whom: supersession and links of all shown records, read from both ends."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.by_id: dict[str, Record] = {}
+        twice: set[str] = set()
+        for record in records:
+            if record.id in self.by_id:
+                twice.add(record.id)
+            self.by_id[record.id] = record
+        for record_id in twice:
+            del self.by_id[record_id]
+        self._replaces: dict[str, list[str]] = defaultdict(list)
+        self._replaced_by: dict[str, list[str]] = defaultdict(list)
+        self._inverse: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for record in self.by_id.values():
+            for other in record.supersedes:
+                self._replaced_by[other].append(record.id)
+            for other in record.superseded_by:
+                self._replaces[other].append(record.id)
+            for link in record.links:
+                self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
+
+    def replaces(self, record: Record) -> list[str]:
+        """Return the ids this record replaces, as either end says."""
+        return list(dict.fromkeys([*record.supersedes, *self._replaces.get(record.id, ())]))
+
+    def replaced_by(self, record: Record) -> list[str]:
+        """Return the ids that replace this record, as either end says."""
+        return list(dict.fromkeys([*record.superseded_by, *self._replaced_by.get(record.id, ())]))
+
+    def links(self, record: Record) -> list[tuple[str, list[str]]]:
+        """Return labels and ids of the links from and to this record."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for link in record.links:
+            found[RELATIONS.get(link.rel, link.rel)].append(link.to)
+        for rel, other in self._inverse.get(record.id, ()):
+            found[RELATIONS.get(rel, rel)].append(other)
+        return [(label, list(dict.fromkeys(ids))) for label, ids in found.items()]
+
+
+def status_class(record: Record) -> str:
+    """Return the CSS classes of a status: its phase, then its name."""
+    return f"orbit-{record.phase} orbit-status-{record.status.name}"
+
+
+def record_view(record: Record, page: str, relations: Relations, site: SiteMap) -> dict[str, Any]:
+    """Return everything a record's page shows but its prose; addresses are relative to `page`."""
+    kind = record.kind
+    scope = record.scope
+    banner = record.status.banner
+    return {
+        "id": record.id,
+        "title": record.title,
+        "kind": kind.name,
+        "kind_label": kind.label,
+        "kind_labels": kind.labels,
+        "index_url": relative(page, f"{kind.plural}/"),
+        "status": record.status.name,
+        "status_word": record.status.word,
+        "status_class": status_class(record),
+        "banner": banner,
+        "legacy_ids": list(record.legacy_ids),
+        "labels": list(record.words("labels")),
+        "source": _file(record.source.path, page, site) if record.source else None,
+        "file": _file(record.path, page, site),
+        "replaces": [reference(other, page, relations, site) for other in relations.replaces(record)],
+        "replaced_by": [reference(other, page, relations, site) for other in relations.replaced_by(record)],
+        "scope": {
+            "paths": list(scope.paths),
+            "tags": list(scope.tags),
+            "agents": list(scope.agents),
+            "tasks": list(scope.tasks),
+            "symbols": list(scope.symbols),
+        },
+        "links": [
+            (label, [reference(other, page, relations, site) for other in ids])
+            for label, ids in relations.links(record)
+        ],
+        "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
+        "votes": _votes(record),
+        "updated": (record.text("updated_at") or "")[:10],
+        "fields": own_fields(record),
+        "data": {name: value for name, value in record.data.items() if name not in ("uid", kind.prose)},
+    }
+
+
+def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Ref:
+    """Return how a page names another record; one that is not on the site is named without a link."""
+    record = relations.by_id.get(any_id)
+    if record is None:
+        url = site.cited(any_id, "")
+        return {"id": any_id, "title": "", "word": "", "url": relative(page, url) if url else None}
+    word = "" if record.phase == "live" else record.status.word
+    return {"id": record.id, "title": record.title, "word": word, "url": relative(page, url_of(record))}
+
+
+def own_fields(record: Record) -> list[tuple[str, list[str]]]:
+    """Return a kind's own fields as label and texts, for a kind whose page has no template of its own."""
+    found = []
+    for name in record.kind.schema.properties:
+        if name in _ENVELOPE or name in (record.kind.headline, record.kind.prose) or name not in record.data:
+            continue
+        texts = _texts(record.data[name])
+        if texts:
+            found.append((name.replace("_", " ").capitalize(), texts))
+    return found
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{name}: {', '.join(_texts(inner))}" for name, inner in value.items()]
+    if isinstance(value, list):
+        return [", ".join(_texts(inner)) for inner in value]
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    return [] if value is None or value == "" else [str(value)]
+
+
+def _file(path: str, page: str, site: SiteMap) -> dict[str, str | None]:
+    mirrored = site.mirrored.get(path)
+    url = relative(page, mirrored) if mirrored else site.forge.view(path)
+    return {"path": path, "url": url, "edit": site.forge.edit(path)}
+
+
+def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteMap) -> dict[str, str | None]:
+    url: str | None = None
+    if kind == "record":
+        url = reference(text, page, relations, site)["url"]
+    elif kind == "file":
+        meaning = site.target("", text)
+        url = meaning.url if meaning.outside or meaning.url is None else relative(page, meaning.url)
+    elif kind == "commit" and site.forge.repository and text.isalnum():
+        url = f"{site.forge.repository}/commit/{text}"
+    elif kind == "external" and text.startswith(("https://", "http://")):
+        url = text
+    return {"kind": kind, "text": text, "url": url}
+
+
+def _votes(record: Record) -> dict[str, object] | None:
+    kept = counted(record.votes)
+    return {"count": len(kept), "last": stamp(kept[-1].voted_at)[:10]} if kept else None
+
+
+def index_cells(
+    record: Record, page: str, relations: Relations, site: SiteMap
+) -> Sequence[tuple[str, str, str | None]]:
+    """Return one row of an index: (column, text, address) for each column that the kind lists."""
+    cells: list[tuple[str, str, str | None]] = []
+    url = relative(page, url_of(record))
+    for column in record.kind.columns:
+        if column in ("id", record.kind.headline, "title"):
+            text = record.id if column == "id" else record.title
+            cells.append((column, text, url))
+        elif column == "status":
+            cells.append((column, record.status.word, None))
+        else:
+            cells.append((column, ", ".join(_texts(record.data.get(column))), None))
+    return cells
+
+
+def listing(record: Record) -> dict[str, object]:
+    """Return a record as `records.json` lists it."""
+    scope = record.scope
+    return {
+        "id": record.id,
+        "kind": record.kind.name,
+        "title": record.title,
+        "status": record.status.name,
+        "word": record.status.word,
+        "phase": record.phase,
+        "date": record.text("date") or (record.text("created_at") or "")[:10],
+        "url": url_of(record),
+        "scope": {"paths": list(scope.paths), "tags": list(scope.tags)},
+        "tags": list(dict.fromkeys([*scope.tags, *record.words("labels")])),
+        "legacy_ids": list(record.legacy_ids),
+        "updated_at": record.text("updated_at"),
+    }
