@@ -10,6 +10,8 @@ from orbit_registry.checks import gate
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.snapshot import current
+from orbit_registry.snapshot.sync import SyncResult, sync
 from orbit_registry.store import adrs, lifecycle, voting
 from orbit_registry.store.author import current_author
 from orbit_registry.store.documents import Documents, read_documents, with_prose
@@ -126,6 +128,18 @@ class Registry:
     def update_baseline(self) -> tuple[int, bool]:
         """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
         return gate.update_baseline(self.workspace, self._reread())
+
+    def sync(self, *, rebuild: bool = False) -> SyncResult:
+        """Bring the snapshot up to date; see `snapshot.sync.sync`."""
+        return sync(self.workspace, rebuild=rebuild)
+
+    def query(self, sql: str, form: str = "table") -> str:
+        """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""
+        return current.query(self.workspace, sql, form)
+
+    def export_snapshot(self, file: str | Path, parquet: str | Path | None = None) -> list[Path]:
+        """Write a copy of the snapshot without local state; returns the files written."""
+        return current.export_snapshot(self.workspace, Path(file), None if parquet is None else Path(parquet))
 
     def _reread(self) -> gate.Read:
         self.refresh()

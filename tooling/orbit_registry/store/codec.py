@@ -35,7 +35,7 @@ def decode_record(text: str, kind: Kind, path: str) -> tuple[Record | None, list
         return None, [Diagnostic(NEWER, Severity.ERROR, message, where, hint)]
     if not kind.schema.is_valid(data):
         return None, explain_invalid(text, data, kind, path)
-    record = Record(kind, data, path, prose=_field_prose(kind, data))
+    record = record_of(data, kind, path)
     folder = path.rpartition("/")[0].rpartition("/")[2]
     if folder != record.id:
         message = f"the record {record.id} stands in the folder {folder}/"
@@ -58,8 +58,9 @@ def _diagnostic(text: str, problem: SchemaProblem, path: str, record: str | None
     return Diagnostic(code, Severity.ERROR, problem.message, where, problem.hint, record)
 
 
-def _field_prose(kind: Kind, data: Mapping[str, object]) -> str:
-    return "" if kind.in_document else str(data.get(kind.prose, ""))
+def record_of(data: Mapping[str, object], kind: Kind, path: str) -> Record:
+    """Return the record of data that are known to be valid."""
+    return Record(kind, data, path, prose="" if kind.in_document else str(data.get(kind.prose, "")))
 
 
 def ordered(data: Mapping[str, object], order: Sequence[str]) -> dict[str, object]:

@@ -1,26 +1,32 @@
-"""Reads a whole collection of records; each bad file becomes diagnostics and hides no other."""
+"""Reads a whole collection of records, parsing only what changed; a bad file becomes diagnostics and hides no other."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import cached_property
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.kinds.table import Kind
+from orbit_registry.kinds.table import Kind, KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.codec import MISPLACED, decode_record
-from orbit_registry.store.files import read_text
+from orbit_registry.records.vote import Vote
+from orbit_registry.store.cache import FileCache, FileState
+from orbit_registry.store.codec import MISPLACED, decode_record, record_of
+from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode
+from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
-from orbit_registry.store.votes import read_votes
 from orbit_registry.store.workspace import Workspace
 
 UNREADABLE = "ORB101"
+BODY = "body.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,12 @@ class Entry:
     path: str
     has_votes: bool
     pending: bool
+    has_body: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The record's folder, from the root."""
+        return self.path.rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,72 +55,182 @@ class Collection:
 
 def read_collection(workspace: Workspace, *, now: datetime | None = None) -> Collection:
     """Return every record of a workspace, those in the inbox among them, and every file that holds none."""
-    at = now or datetime.now(UTC)
-    problems: list[Diagnostic] = []
-    records: list[Record] = []
-    for entry in entries(workspace, problems):
-        record, found = read_entry(workspace, entry, at)
-        problems += found
-        if record is not None:
-            records.append(record)
-    return Collection(RecordSet(records), tuple(problems))
+    return Reading(workspace, now=now).collection
+
+
+class Reading:
+    """One pass over the files of all records: hashes at once, records when they are asked for."""
+
+    def __init__(self, workspace: Workspace, *, now: datetime | None = None) -> None:
+        self._workspace = workspace
+        self._now = now or datetime.now(UTC)
+        self._listing: list[Diagnostic] = []
+        self._cache = cache_of(workspace, "records")
+        self._fresh: dict[str, tuple[Record | None, list[Diagnostic]]] = {}
+        self.entries = list(entries(workspace, self._listing, self._cache))
+        self.states: dict[str, FileState] = {}
+        """Record and vote files by path."""
+        for entry in self.entries:
+            self._look_at(entry)
+
+    def _look_at(self, entry: Entry) -> None:
+        state = self._cache.state(entry.path)
+        if not self._cache.has_value(state):
+            self._parse(entry, state)
+        self.states[entry.path] = replace(state, content=None) if state.content else state
+        if entry.has_votes:
+            path = f"{entry.folder}/{VOTES}"
+            self.states[path] = self._cache.state(path, DOCUMENT_LIMIT)
+
+    def _parse(self, entry: Entry, state: FileState) -> tuple[Record | None, list[Diagnostic]]:
+        found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state)
+        record, problems = found
+        if record is not None and not problems:
+            source = record.source
+            self._cache.keep(state, dict(record.data), source.path if source else None)
+        return found
+
+    def document_of(self, entry: Entry) -> str | None:
+        """Return the document that a record names, without building the record."""
+        fresh = self._fresh.get(entry.path)
+        if fresh is None:
+            return self._cache.note(self.states[entry.path])
+        source = fresh[0].source if fresh[0] is not None else None
+        return source.path if source else None
+
+    @cached_property
+    def collection(self) -> Collection:
+        """The records, without the prose that stands in documents, and every file that holds none."""
+        records: list[Record] = []
+        problems = list(self._listing)
+        for entry in self.entries:
+            record, found = self._record(entry)
+            problems += found
+            if record is not None:
+                records.append(record)
+        self.save()
+        return Collection(RecordSet(records), tuple(problems))
+
+    def save(self) -> None:
+        """Keep what was read for the next run."""
+        self._cache.save()
+
+    def _record(self, entry: Entry) -> tuple[Record | None, list[Diagnostic]]:
+        found = self._fresh.get(entry.path)
+        if found is None:
+            state = self.states[entry.path]
+            data = self._cache.value(state)
+            found = (
+                (record_of(data, entry.kind, entry.path), []) if isinstance(data, dict) else self._parse(entry, state)
+            )
+        record, problems = found
+        if record is None or not entry.has_votes:
+            return found
+        votes, wrong = self._votes(record, self.states[f"{entry.folder}/{VOTES}"])
+        return replace(record, votes=tuple(votes)), [*problems, *wrong]
+
+    def _votes(self, record: Record, state: FileState) -> tuple[list[Vote], list[Diagnostic]]:
+        held = self._cache.value(state)
+        if isinstance(held, list):
+            votes = [Vote(record.id, model, datetime.fromisoformat(at), task) for model, at, task in held]
+            if all(vote.voted_at <= self._now + AHEAD for vote in votes):
+                return votes, []
+        text, wrong = _text(self._workspace, self._cache, state, BROKEN, record.id)
+        if text is None:
+            return [], wrong
+        votes, wrong = parse_votes(text, state.path, record.id, self._now)
+        if not wrong:
+            self._cache.keep(state, [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes])
+        return votes, wrong
 
 
 def read_entry(workspace: Workspace, entry: Entry, now: datetime) -> tuple[Record | None, list[Diagnostic]]:
-    """Return one record with its votes, or why there is none."""
-    file = workspace.root / entry.path
-    try:
-        text = read_text(file)
-    except OrbitError as error:
-        said = error.message.replace(f"{workspace.root}{os.sep}", "")
-        return None, [Diagnostic(UNREADABLE, Severity.ERROR, said, Location(entry.path), error.hint)]
-    record, problems = decode_record(text, entry.kind, entry.path)
-    if record is not None and entry.has_votes:
-        votes, found = read_votes(workspace.root, f"{record.folder}/{VOTES}", record.id, now)
-        return replace(record, votes=tuple(votes)), found
-    return record, problems
+    """Return one record with its votes, or why there is none; nothing is remembered."""
+    cache = FileCache(workspace.root, "", "", "")
+    record, problems = _decoded(workspace, cache, entry, cache.state(entry.path))
+    if record is None or not entry.has_votes:
+        return record, problems
+    text, wrong = _text(workspace, cache, cache.state(f"{entry.folder}/{VOTES}", DOCUMENT_LIMIT), BROKEN, record.id)
+    if text is None:
+        return record, [*problems, *wrong]
+    votes, wrong = parse_votes(text, f"{entry.folder}/{VOTES}", record.id, now)
+    return replace(record, votes=tuple(votes)), [*problems, *wrong]
 
 
-def entries(workspace: Workspace, problems: list[Diagnostic]) -> Iterator[Entry]:
+def cache_of(workspace: Workspace, name: str) -> FileCache:
+    """Return what is remembered of files for one purpose; another version of a kind or of the reader voids it."""
+    return FileCache(workspace.root, workspace.relative(workspace.cache), name, fingerprint(workspace.kinds))
+
+
+def fingerprint(kinds: KindTable) -> str:
+    """Return a hash of what reading depends on beside the files: the kinds, with their schemas and statuses."""
+    said = [
+        [kind.name, kind.plural, kind.prefix, kind.prose, kind.schema.document, list(kind.statuses)] for kind in kinds
+    ]
+    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def entries(workspace: Workspace, problems: list[Diagnostic], cache: FileCache) -> Iterator[Entry]:
     """Yield every record folder, by kind and name; what stands where a record should goes to `problems`."""
     for kind in workspace.kinds:
         for pending in (False, True):
-            yield from _entries_in(workspace, kind, workspace.folder_of(kind, pending=pending), pending, problems)
+            folder = workspace.relative(workspace.folder_of(kind, pending=pending))
+            yield from _entries_in(workspace, kind, folder, pending, problems, cache)
 
 
 def _entries_in(
-    workspace: Workspace, kind: Kind, folder: Path, pending: bool, problems: list[Diagnostic]
+    workspace: Workspace, kind: Kind, folder: str, pending: bool, problems: list[Diagnostic], cache: FileCache
 ) -> Iterator[Entry]:
     try:
-        found = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        names = cache.names(folder)
     except FileNotFoundError:
         return
     except OSError as error:
-        where = Location(workspace.relative(folder))
-        problems.append(
-            Diagnostic(UNREADABLE, Severity.ERROR, f"can't be listed: {(error.strerror or '').lower()}", where)
-        )
+        said = f"can't be listed: {(error.strerror or '').lower()}"
+        problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(folder)))
         return
-    name = f"{kind.name}.yaml"
-    for entry in found:
-        path = f"{workspace.relative(folder)}/{entry.name}"
-        if entry.name.startswith("."):
+    record_file = f"{kind.name}.yaml"
+    for name in names:
+        path = f"{folder}/{name}"
+        if name.startswith("."):
             continue
-        if entry.is_symlink() or not entry.is_dir(follow_symlinks=False) or not is_safe_id(entry.name):
-            problems.append(_misplaced(path, f"`{entry.name}` is not the folder of a record", kind))
-            continue
-        files = _names(entry.path)
-        if files is None or name not in files:
-            problems.append(_misplaced(path, f"the folder holds no {name}", kind))
-            continue
-        yield Entry(kind, f"{path}/{name}", VOTES in files, pending)
+        files = _files(workspace, path, cache) if is_safe_id(name) else None
+        if files is None:
+            problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
+        elif record_file not in files:
+            problems.append(_misplaced(path, f"the folder holds no {record_file}", kind))
+        else:
+            yield Entry(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
 
 
-def _names(folder: str) -> set[str] | None:
+def _files(workspace: Workspace, path: str, cache: FileCache) -> list[str] | None:
+    """Return the names in a record's folder; None where there is no folder, and none in one that can't be listed."""
     try:
-        return {entry.name for entry in os.scandir(folder)}
-    except OSError:
+        return cache.names(path)
+    except NotADirectoryError:
         return None
+    except OSError:
+        found = os.lstat(workspace.root / path) if os.path.lexists(workspace.root / path) else None
+        return [] if found is not None and stat.S_ISDIR(found.st_mode) else None
+
+
+def _decoded(
+    workspace: Workspace, cache: FileCache, entry: Entry, state: FileState
+) -> tuple[Record | None, list[Diagnostic]]:
+    text, problems = _text(workspace, cache, state, UNREADABLE)
+    return (None, problems) if text is None else decode_record(text, entry.kind, entry.path)
+
+
+def _text(
+    workspace: Workspace, cache: FileCache, state: FileState, code: str, record: str | None = None
+) -> tuple[str | None, list[Diagnostic]]:
+    """Return a file's text, or why there is none."""
+    limit = RECORD_LIMIT if code == UNREADABLE else DOCUMENT_LIMIT
+    try:
+        return decode(cache.content(state, limit), workspace.root / state.path), []
+    except OrbitError as error:
+        said = error.message.replace(f"{workspace.root}{os.sep}", "")
+        return None, [Diagnostic(code, Severity.ERROR, said, Location(state.path), error.hint, record)]
 
 
 def _misplaced(path: str, message: str, kind: Kind) -> Diagnostic:

@@ -1,0 +1,143 @@
+-- The views and macros of the snapshot: they need nothing but the file, so that any DuckDB shell, 1.4 to 2.0, runs them.
+-- No lambdas (their syntax changed), parameters never share a bare name with a column, and a regular expression is
+-- tried only on the few globs whose anchor the path has: DuckDB compiles it anew for each row.
+
+-- Each record's votes as log2 of the sum of 2^((t - 2020-01-01) / half-life): the order is the same at any time, and no
+-- half-life overflows. The sum runs over a sorted list, because a parallel sum differs from run to run.
+CREATE MACRO vote_scores(half_life_days) AS TABLE
+WITH dated AS (
+    SELECT
+        v.record_id, v.voter_model, v.task_id, v.voted_at,
+        CASE
+            WHEN half_life_days > 0 THEN (epoch(v.voted_at) - 1577836800) / 86400.0 / half_life_days
+            ELSE 0
+        END AS exponent
+    FROM votes AS v
+), summed AS (
+    SELECT
+        d.record_id,
+        count(*) AS votes,
+        max(d.voted_at) AS last_voted_at,
+        max(d.exponent) AS top,
+        list(d.exponent ORDER BY d.voted_at, d.voter_model, d.task_id) AS exponents
+    FROM dated AS d
+    GROUP BY d.record_id
+), spread AS (
+    SELECT s.record_id, unnest(s.exponents) - s.top AS below, generate_subscripts(s.exponents, 1) AS place
+    FROM summed AS s
+), sums AS (
+    SELECT p.record_id, list_sum(list(pow(2.0, p.below) ORDER BY p.place)) AS total
+    FROM spread AS p
+    GROUP BY p.record_id
+)
+SELECT
+    s.record_id,
+    s.votes,
+    CASE
+        WHEN half_life_days > 0 THEN pow(
+            2.0,
+            least(1000, s.top + log2(t.total) - (epoch(now()) - 1577836800) / 86400.0 / half_life_days)
+        )
+        ELSE s.votes::DOUBLE
+    END AS score,
+    s.top + log2(t.total) AS rank_key,
+    s.last_voted_at
+FROM summed AS s JOIN sums AS t ON t.record_id = s.record_id;
+
+CREATE VIEW vote_ranking AS
+SELECT
+    row_number() OVER (ORDER BY s.rank_key DESC, s.record_id) AS rank,
+    s.record_id AS id,
+    r.kind,
+    r.phase,
+    r.title,
+    s.votes,
+    s.score,
+    s.rank_key,
+    s.last_voted_at
+FROM vote_scores((SELECT m.value::DOUBLE FROM meta AS m WHERE m.name = 'half_life_days')) AS s
+JOIN records AS r ON r.id = s.record_id;
+
+CREATE VIEW system_knowledge AS
+SELECT
+    r.id, r.kind, r.title, r.status, r.summary, r.body,
+    (SELECT string_agg(t.tag, ', ' ORDER BY t.tag) FROM tags AS t WHERE t.record_id = r.id AND t.axis = 'tag') AS tags,
+    (
+        SELECT string_agg(g.pattern, ', ' ORDER BY g.position)
+        FROM (SELECT DISTINCT s.record_id, s.position, s.pattern FROM scope_globs AS s) AS g
+        WHERE g.record_id = r.id
+    ) AS globs,
+    coalesce(v.votes, 0) AS votes,
+    coalesce(v.score, 0) AS score,
+    r.updated_at,
+    r.path
+FROM records AS r LEFT JOIN vote_ranking AS v ON v.id = r.id
+WHERE r.phase = 'live' AND r.searched AND NOT r.inbox;
+
+-- Every record whose scope covers a path, whatever its phase, with the first glob that does.
+CREATE MACRO scope_match(path) AS TABLE
+WITH asked AS MATERIALIZED (
+    SELECT
+        q.name,
+        q.parts,
+        len(q.parts) AS depth,
+        q.parts[-1] AS basename,
+        CASE WHEN contains(q.parts[-1], '.') THEN string_split(q.parts[-1], '.')[-1] END AS extension
+    FROM (SELECT path AS name, string_split(path, '/') AS parts) AS q
+    WHERE length(q.name) <= 4096
+), steps AS (
+    SELECT a.parts, unnest(generate_series(1, a.depth - 1)) AS step FROM asked AS a
+), places AS MATERIALIZED (
+    SELECT 'path' AS kind, a.name AS text FROM asked AS a
+    UNION SELECT 'basename', a.basename FROM asked AS a
+    UNION SELECT 'directory', '' FROM asked AS a
+    UNION SELECT 'directory', array_to_string(s.parts[1:s.step], '/') FROM steps AS s
+    UNION SELECT 'segment', s.parts[s.step] FROM steps AS s
+), candidates AS MATERIALIZED (
+    SELECT g.record_id, g.position, g.pattern, g.exclude, g.regex, a.name
+    FROM scope_globs AS g
+    JOIN places AS p ON g.anchor_kind = p.kind AND g.anchor = p.text
+    CROSS JOIN asked AS a
+    WHERE (g.extension IS NULL OR g.extension = a.extension) AND (g.depth IS NULL OR g.depth = a.depth)
+), hits AS MATERIALIZED (
+    SELECT c.record_id, c.position, c.pattern, c.exclude
+    FROM candidates AS c
+    WHERE c.regex IS NULL OR regexp_full_match(c.name, c.regex)
+)
+SELECT r.id, r.kind, r.phase, r.title, m.pattern
+FROM (
+    SELECT h.record_id, arg_min(h.pattern, h.position) AS pattern
+    FROM hits AS h
+    GROUP BY h.record_id
+    HAVING NOT bool_or(h.exclude)
+) AS m
+JOIN records AS r ON r.id = m.record_id
+ORDER BY r.id;
+
+-- Live records in the order in which they are pushed: decayed votes, priority, last change, id.
+CREATE MACRO ranked(tag := NULL, half_life := NULL) AS TABLE
+SELECT
+    row_number() OVER (
+        ORDER BY s.rank_key DESC NULLS LAST, r.priority DESC, r.updated_at DESC NULLS LAST, r.id
+    ) AS rank,
+    r.id, r.kind, r.title, coalesce(s.votes, 0) AS votes, coalesce(s.score, 0) AS score, r.priority, r.updated_at
+FROM records AS r
+LEFT JOIN vote_scores(
+    coalesce(half_life::DOUBLE, (SELECT m.value::DOUBLE FROM meta AS m WHERE m.name = 'half_life_days'))
+) AS s ON s.record_id = r.id
+WHERE r.phase = 'live' AND r.pushed AND NOT r.inbox
+    AND (tag IS NULL OR r.id IN (SELECT t.record_id FROM tags AS t WHERE t.axis = 'tag' AND t.tag = tag))
+ORDER BY rank;
+
+-- The records that an id can mean: by id, else by legacy id, else by the last part of a legacy id.
+CREATE MACRO resolve_id(any_id) AS TABLE
+WITH named AS (
+    SELECT 1 AS step, 'id' AS matched_by, r.id AS record_id FROM records AS r WHERE r.id = any_id
+    UNION SELECT 2, 'legacy id', l.record_id FROM legacy_ids AS l WHERE l.legacy_id = any_id
+    UNION SELECT 3, 'end of a legacy id', l.record_id FROM legacy_ids AS l
+    WHERE NOT contains(any_id, '/') AND string_split(l.legacy_id, '/')[-1] = any_id
+)
+SELECT r.id, r.kind, r.phase, r.title, n.matched_by
+FROM named AS n JOIN records AS r ON r.id = n.record_id
+WHERE n.step = (SELECT min(f.step) FROM named AS f)
+ORDER BY r.id;

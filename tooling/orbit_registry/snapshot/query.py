@@ -1,0 +1,212 @@
+"""Asks a snapshot one question, read only and cut off from files and network, and prints the answer; builds nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import threading
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+import duckdb
+
+from orbit_registry.errors import SnapshotError, UsageError
+from orbit_registry.snapshot.build import OFFLINE
+from orbit_registry.snapshot.rows import CONTENT, LOCAL
+
+FORMATS = ("table", "json", "csv")
+SECONDS = 60.0
+MEMORY = "2GB"
+WIDEST_CELL = 80
+_CLOSED = {
+    **OFFLINE,
+    "enable_external_access": "false",
+    "memory_limit": MEMORY,
+    "temp_directory": "",
+    "lock_configuration": "true",
+}
+_QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+_BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
+TABLES_HINT = (
+    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, system_knowledge; "
+    "macros: scope_match(path), ranked(tag, half_life), resolve_id(id)"
+)
+
+
+class CorruptSnapshotError(SnapshotError):
+    """The file is no database that can be opened; it can be built anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The columns and rows of an answer."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+    def render(self, form: str) -> str:
+        """Return the answer as a table, JSON (a list of objects) or CSV, with a line break at its end.
+
+        Raises:
+            UsageError: there is no such format.
+        """
+        if form == "json":
+            names = _distinct(self.columns)
+            rows = [dict(zip(names, map(_plain, row), strict=True)) for row in self.rows]
+            return json.dumps(rows, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        if form == "csv":
+            out = io.StringIO()
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerow(self.columns)
+            writer.writerows([_cell(value, "") for value in row] for row in self.rows)
+            return out.getvalue()
+        if form == "table":
+            return _table(self.columns, self.rows)
+        raise UsageError(f"there is no format {form!r}", hint=f"formats: {', '.join(FORMATS)}")
+
+
+def ask(path: Path, sql: str, *, seconds: float = SECONDS) -> Answer:
+    """Return the answer to one question.
+
+    Raises:
+        CorruptSnapshotError: the file can't be opened.
+        SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
+    """
+    with opened(path) as connection:
+        try:
+            statements = connection.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type not in _QUESTIONS:
+                said = f"{len(statements)} statements" if len(statements) != 1 else "something else"
+                raise SnapshotError(
+                    f"one question is answered at a time, and this is {said}",
+                    hint="ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); the snapshot can't be changed",
+                )
+            with _deadline(connection, seconds):
+                connection.execute(statements[0])
+                columns = tuple(column[0] for column in connection.description or ())
+                return Answer(columns, tuple(connection.fetchall()))
+        except _BROKEN as error:
+            raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+        except duckdb.InterruptException:
+            raise SnapshotError(
+                f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT"
+            ) from None
+        except duckdb.Error as error:
+            raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a read-only connection that reaches neither other files nor the network, and can't be made to.
+
+    Raises:
+        CorruptSnapshotError: the file can't be opened.
+    """
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
+    except duckdb.Error as error:
+        raise CorruptSnapshotError(f"{path} can't be opened: {str(error).splitlines()[0]}") from None
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def _deadline(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
+    timer = threading.Timer(seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return names of which no two are the same: a second `id` becomes `id_2`."""
+    taken: list[str] = []
+    for name in names:
+        candidate, number = name, 2
+        while candidate in taken:
+            candidate, number = f"{name}_{number}", number + 1
+        taken.append(candidate)
+    return taken
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON can hold it."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    return _cell(value, "")
+
+
+def _cell(value: object, nothing: str) -> str:
+    if value is None:
+        return nothing
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, date | time | timedelta):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(_plain(value), ensure_ascii=False)
+    return str(value)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows for people: long cells cut, control characters shown, so that a record can't steer a terminal."""
+    lines = [[_shown(name) for name in columns]]
+    lines += [[_shown(_cell(value, "NULL")) for value in row] for row in rows]
+    widths = [max(_width(cell) for cell in column) for column in zip(*lines, strict=True)]
+    numeric = [
+        bool(rows) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
+        for column in zip(*rows, strict=True)
+    ] or [False] * len(columns)
+    head, *body = [
+        "  ".join(
+            _padded(cell, width, right) for cell, width, right in zip(line, widths, numeric, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
+    rule = "  ".join("-" * width for width in widths)
+    count = f"({len(rows)} row{'' if len(rows) == 1 else 's'})"
+    return "\n".join([head, rule, *body, count]) + "\n"
+
+
+def _shown(text: str) -> str:
+    cut = text if len(text) <= WIDEST_CELL else text[: WIDEST_CELL - 1] + "…"
+    return "".join(_visible(character) for character in cut)
+
+
+def _visible(character: str) -> str:
+    if character == "\n":
+        return "⏎"
+    return (
+        f"\\u{ord(character):04x}" if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") else character
+    )
+
+
+def _width(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text
+    )
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    space = " " * (width - _width(text))
+    return space + text if right else text + space

@@ -1,0 +1,330 @@
+"""Owns what a record becomes in the tables of the snapshot, and the digest of it all; knows no database and no file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import counted, moment
+from orbit_registry.store.cache import FileState
+from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
+
+Row = dict[str, object]
+Redact = Callable[[str], str]
+
+AXES = (("tag", "tags"), ("agent", "agents"), ("task", "tasks"), ("symbol", "symbols"))
+CONTENT = (
+    "records",
+    "scope_globs",
+    "tags",
+    "links",
+    "evidence",
+    "legacy_ids",
+    "votes",
+    "versions",
+    "chunks",
+    "terms",
+    "freshness",
+    "sources",
+)
+"""The tables the digest covers: what two clones of one commit share."""
+LOCAL = ("diagnostics", "events")
+"""What depends on the machine: its files, its time, its git."""
+_UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file the snapshot was made from: what it is (record, votes, document, body), and how it stands."""
+
+    role: str
+    file: FileState
+    inbox: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of every table, in the order that the digest is taken in; `inbox` names records that stay local."""
+
+    tables: Mapping[str, list[Row]]
+    inbox: frozenset[str]
+
+    def lines(self, table: str) -> Iterator[str]:
+        """Yield the rows of a table as JSON, one a line."""
+        return map(_encode, self.tables.get(table, ()))
+
+    @property
+    def digest(self) -> str:
+        """A hash over every content row that git carries: equal in two clones, whenever they were built."""
+        total = hashlib.sha256()
+        for table in CONTENT:
+            total.update(f"\n{table}\n".encode())
+            for row in self.tables.get(table, ()):
+                if self.is_shared(table, row):
+                    total.update((_encode({**row, "mtime": None} if table == "sources" else row) + "\n").encode())
+        return total.hexdigest()
+
+    def is_shared(self, table: str, row: Row) -> bool:
+        """Say whether a row is in git, and not only in this machine's inbox."""
+        if table == "records":
+            return not row["inbox"]
+        if table == "sources":
+            return not row["inbox"]
+        return row["record_id"] not in self.inbox
+
+
+def rows_of(
+    records: Iterable[Record],
+    sources: Iterable[Source] = (),
+    diagnostics: Iterable[Diagnostic] = (),
+    *,
+    inbox: str = "",
+    redact: Redact | None = None,
+) -> Rows:
+    """Return the rows of a collection.
+
+    `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
+    the one in git counts. `redact` is applied to every text that a person or an agent wrote.
+    """
+    tables: dict[str, list[Row]] = defaultdict(list)
+    kept = _kept(list(records), inbox)
+    if redact is not None:
+        kept = [_redacted(record, redact) for record in kept]
+    local = frozenset(record.id for record in kept if _is_in(record, inbox))
+    for record in kept:
+        _add(tables, record, record.id in local)
+    tables["links"] = _links(kept, local)
+    tables["sources"] = [_source_row(source) for source in sorted(sources, key=lambda one: (one.file.path, one.role))]
+    tables["diagnostics"] = [_diagnostic_row(one, redact) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
+    return Rows(tables, local)
+
+
+def _is_in(record: Record, inbox: str) -> bool:
+    return bool(inbox) and record.path.startswith(f"{inbox}/")
+
+
+def _kept(records: Sequence[Record], inbox: str) -> list[Record]:
+    shared = {record.id for record in records if not _is_in(record, inbox)}
+    return sorted(
+        (record for record in records if not _is_in(record, inbox) or record.id not in shared),
+        key=lambda record: (record.sort_key, record.path),
+    )
+
+
+class _Names:
+    """Resolves what links name, as `RecordSet.candidates` does, for many names at once."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._steps: tuple[dict[str, set[str]], ...] = (defaultdict(set), defaultdict(set), defaultdict(set))
+        ids, legacy, tails = self._steps
+        for record in records:
+            ids[record.id].add(record.id)
+            for name in record.legacy_ids:
+                legacy[name].add(record.id)
+                tails[name.rpartition("/")[2]].add(record.id)
+
+    def resolve(self, name: str) -> str | None:
+        """Return the id that a name means; None where no record or several answer to it."""
+        for step in self._steps[: 2 if "/" in name else 3]:
+            if found := step.get(name):
+                return next(iter(found)) if len(found) == 1 else None
+        return None
+
+
+def _links(records: Sequence[Record], local: frozenset[str]) -> list[Row]:
+    """Return the links that records state and those that follow from supersession, as edges from the newer record.
+
+    What git carries is resolved among what git carries, so that this machine's inbox changes no shared row.
+    """
+    shared, everything = _Names(one for one in records if one.id not in local), _Names(records)
+    edges: set[tuple[str, str, str, bool]] = set()
+    for record in records:
+        names = everything if record.id in local else shared
+        edges.update((record.id, link.rel, link.to, False) for link in record.links)
+        edges.update((record.id, "supersedes", names.resolve(older) or older, True) for older in record.supersedes)
+        if record.id not in local:
+            newer = (names.resolve(name) for name in record.superseded_by)
+            edges.update((known, "supersedes", record.id, True) for known in newer if known is not None)
+    return [
+        {
+            "record_id": start,
+            "rel": rel,
+            "target": target,
+            "target_id": (everything if start in local else shared).resolve(target),
+            "derived": derived,
+        }
+        for start, rel, target, derived in sorted(edges)
+    ]
+
+
+def _add(tables: dict[str, list[Row]], record: Record, inbox: bool) -> None:
+    row = _record_row(record, inbox)
+    children = list(_children(record))
+    row["content_hash"] = hashlib.sha256(_encode([row, children]).encode()).hexdigest()
+    tables["records"].append(row)
+    for table, child in children:
+        tables[table].append({"record_id": record.id, **child})
+
+
+def _children(record: Record) -> Iterator[tuple[str, Row]]:
+    """Yield what a record puts into the other tables, its own id left out."""
+    for position, pattern in enumerate(record.scope.paths):
+        for fields in _anchored(pattern):
+            yield "scope_globs", {"position": position, **dict(fields)}
+    for axis, word in _words(record):
+        yield "tags", {"axis": axis, "tag": word}
+    for position, (kind, reference) in enumerate(record.evidence):
+        yield "evidence", {"position": position, "kind": kind, "reference": reference}
+    for name in sorted(set(record.legacy_ids)):
+        yield "legacy_ids", {"legacy_id": name}
+    for vote in counted(record.votes):
+        yield "votes", {"voter_model": vote.voter_model, "task_id": vote.task_id, "voted_at": _time(vote.voted_at)}
+    for row in _freshness(record):
+        yield "freshness", row
+
+
+def _record_row(record: Record, inbox: bool) -> Row:
+    status, data, source = record.status, record.data, record.source
+    author = data.get("created_by")
+    by: Mapping[str, object] = author if isinstance(author, Mapping) else {}
+    return {
+        "id": record.id,
+        "uid": record.uid,
+        "kind": record.kind.name,
+        "title": record.title,
+        "status": status.name,
+        "phase": status.phase,
+        "pushed": status.pushed,
+        "searched": status.searched,
+        "shown": status.shown,
+        "inbox": inbox,
+        "project": _text(data, "project"),
+        "feature": _text(data, "feature"),
+        "category": _text(data, "category"),
+        "date": _text(data, "date"),
+        "summary": _text(data, "summary"),
+        "body": record.prose,
+        "priority": _number(data.get("priority")),
+        "confidence": _text(data, "confidence"),
+        "procedural": data.get("procedural") is True,
+        "path": record.path,
+        "source_path": source.path if source else None,
+        "source_heading": source.heading if source else None,
+        "source_format": source.format if source else None,
+        "source_authority": source.authority if source else None,
+        "author": _text(by, "name"),
+        "author_role": _text(by, "role"),
+        "author_model": _text(by, "model"),
+        "created_at": _moment(data.get("created_at")),
+        "updated_at": _moment(data.get("updated_at")),
+        "data": _encode(data),
+    }
+
+
+def _words(record: Record) -> list[tuple[str, str]]:
+    words = {(axis, word) for axis, name in AXES for word in getattr(record.scope, name)}
+    words |= {("label", label) for label in record.words("labels")}
+    return sorted(words)
+
+
+@lru_cache(maxsize=65536)  # the records of a project share their globs
+def _anchored(pattern: str) -> tuple[tuple[tuple[str, object], ...], ...]:
+    glob = parse_glob(pattern)
+    if not isinstance(glob, Glob):
+        return ()  # the gate reports it; a glob that can't be read matches nothing
+    return tuple(
+        (
+            ("pattern", pattern),
+            ("exclude", glob.exclude),
+            ("anchor_kind", anchor.kind),
+            ("anchor", anchor.text),
+            ("extension", anchor.extension),
+            ("depth", anchor.depth),
+            ("regex", None if anchor.decides else to_regex(Glob(pattern, False, (alternative,)))),
+        )
+        for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True)
+    )
+
+
+def _freshness(record: Record) -> list[Row]:
+    value = record.data.get("freshness")
+    if not isinstance(value, Mapping):
+        return []
+    shared: Row = {
+        "volatility": _text(value, "volatility"),
+        "expires_at": _moment(value.get("expires_at")),
+        "verified_at": _moment(value.get("verified_at")),
+        "verified_by": _text(value, "verified_by"),
+    }
+    inputs = value.get("fingerprint")
+    entries = [entry for entry in inputs if isinstance(entry, Mapping)] if isinstance(inputs, list) else []
+    return [
+        {"position": position, **shared, "input": _text(entry, "input"), "hash": _text(entry, "hash")}
+        for position, entry in enumerate(entries or [{}])
+    ]
+
+
+def _source_row(source: Source) -> Row:
+    return {
+        "path": source.file.path,
+        "role": source.role,
+        "inbox": source.inbox,
+        "sha256": source.file.sha256,
+        "size": source.file.size,
+        "mtime": _time(datetime.fromtimestamp(source.file.mtime_ns // 1_000_000 / 1000, UTC)),
+    }
+
+
+def _diagnostic_row(one: Diagnostic, redact: Redact | None) -> Row:
+    place = one.location.position
+    return {
+        "code": one.code,
+        "severity": one.severity.value,
+        "path": one.location.path,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+        "record_id": one.record,
+        "message": redact(one.message) if redact else one.message,
+        "hint": one.hint,
+    }
+
+
+def _redacted(record: Record, redact: Redact) -> Record:
+    def cleaned(value: object) -> object:
+        if isinstance(value, str):
+            return redact(value)
+        if isinstance(value, Mapping):
+            return {name: cleaned(part) for name, part in value.items()}
+        return [cleaned(part) for part in value] if isinstance(value, list) else value
+
+    data = {name: value if name in _UNTOUCHED else cleaned(value) for name, value in record.data.items()}
+    return replace(record, data=data, prose=redact(record.prose))
+
+
+def _text(data: Mapping[str, object], name: str) -> str | None:
+    value = data.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _moment(value: object) -> str | None:
+    """Return a record's time for a column, in UTC; None for one the calendar does not have."""
+    try:
+        return _time(moment(str(value))) if value is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")

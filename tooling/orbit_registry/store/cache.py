@@ -1,0 +1,290 @@
+"""Remembers what files held, so that a file which has not changed is neither read nor parsed; knows no record.
+
+Two files hold it: a manifest (path → stamp, hash, where the value stands) and the values, JSON both. A repository may
+bring a cache of its own making, so a third file, the seal, names the inode and the change time of the other two: the
+kernel sets those, and whoever wrote the repository can't know what they will be here. A cache whose seal does not fit
+is as good as none. Nothing here raises for a cache that is missing, torn or foreign, or can't be written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import secrets
+import stat
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError, UnreadableFileError
+from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes
+
+CACHE_VERSION = 1
+Stamp = tuple[int, int, int, int]
+"""Modification time and change time (nanoseconds), size (bytes), inode."""
+MISSING = object()
+TICK_NS = 50_000_000
+"""Two writes within one tick of a file system's clock leave one stamp; kernels tick every 1 to 16 ms."""
+COARSE_NS = 2_000_000_000
+"""The tick of file systems that stamp whole seconds."""
+_SECOND_NS = 1_000_000_000
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """One file as it stands: its hash (hexadecimal, empty where it can't be read), its bytes where they were read."""
+
+    path: str
+    sha256: str
+    size: int = 0
+    mtime_ns: int = 0
+    content: bytes | None = None
+    error: OrbitError | None = None
+
+
+@dataclass(slots=True)
+class _Entry:
+    stamp: Stamp | None
+    sha256: str
+    offset: int
+    """Where the value stands; -1 where there is none."""
+    length: int
+    note: str | None
+
+
+def stamp_of(found: os.stat_result) -> Stamp:
+    """Return what tells a file from its earlier and later selves."""
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+
+
+class FileCache:
+    """The files of one purpose, `name`, under a root; `fingerprint` says what else the values depend on."""
+
+    def __init__(self, root: Path, folder: str, name: str, fingerprint: str) -> None:
+        self._root, self._folder, self._name = root, folder, name
+        self._fingerprint = f"{CACHE_VERSION} {fingerprint}"
+        self._began = time.time_ns()
+        self._values: dict[str, str] = {}
+        self._entries: dict[str, _Entry] = {}
+        self._folders: dict[str, tuple[Stamp | None, list[str]]] = {}
+        self._blob: bytes | None = None
+        self._seen_entries: dict[str, _Entry] = {}
+        self._seen_folders: dict[str, tuple[Stamp | None, list[str]]] = {}
+        self._seal: list[list[int]] = []
+        self._load()
+
+    # ------------------------------------------------------------------------------------------------- questions
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a folder, sorted, listing it only if it changed.
+
+        Raises:
+            OSError: it is missing, no folder (a symbolic link is none) or not permitted.
+        """
+        full = f"{self._root}/{path}"
+        found = os.lstat(full)
+        if not stat.S_ISDIR(found.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), full)
+        stamp = stamp_of(found)
+        held = self._folders.get(path)
+        if held is None or held[0] != stamp:
+            held = (self._settled(stamp), sorted(entry.name for entry in os.scandir(full)))
+        self._seen_folders[path] = held
+        return held[1]
+
+    def state(self, path: str, limit: int = RECORD_LIMIT) -> FileState:
+        """Return a file's state, reading it only if its stamp is new or may still be shared by a later write."""
+        try:
+            found = os.lstat(f"{self._root}/{path}")
+        except OSError as error:
+            said = f"{path}: {(error.strerror or str(error)).lower()}"
+            return FileState(path, "", error=UnreadableFileError(said))
+        stamp = stamp_of(found)
+        held = self._entries.get(path)
+        if held is not None and held.stamp == stamp and held.sha256:
+            self._seen_entries[path] = held
+            return FileState(path, held.sha256, found.st_size, found.st_mtime_ns)
+        try:
+            content = read_bytes(self._root / path, limit=limit)
+        except OrbitError as error:
+            return FileState(path, "", found.st_size, found.st_mtime_ns, error=error)
+        digest = hashlib.sha256(content).hexdigest()
+        known = held is not None and held.sha256 == digest
+        entry = held if held is not None and known else _Entry(None, digest, -1, 0, None)
+        self._seen_entries[path] = _Entry(self._settled(stamp), digest, entry.offset, entry.length, entry.note)
+        return FileState(path, digest, found.st_size, found.st_mtime_ns, content)
+
+    def content(self, state: FileState, limit: int = RECORD_LIMIT) -> bytes:
+        """Return a file's bytes; one that changed since it was looked at has no value to be kept any more.
+
+        Raises:
+            UnreadableFileError: see `store.files.read_bytes`.
+        """
+        if state.error is not None:
+            raise state.error
+        if state.content is not None:
+            return state.content
+        content = read_bytes(self._root / state.path, limit=limit)
+        if hashlib.sha256(content).hexdigest() != state.sha256:
+            self._seen_entries.pop(state.path, None)
+        return content
+
+    def value(self, state: FileState) -> object:
+        """Return what was kept for a file with this very content; MISSING where nothing was."""
+        if state.path in self._values:
+            return json.loads(self._values[state.path])
+        entry = self._seen_entries.get(state.path)
+        if entry is None or entry.offset < 0 or entry.sha256 != state.sha256:
+            return MISSING
+        try:
+            return json.loads(self._bytes()[entry.offset : entry.offset + entry.length])
+        except ValueError:
+            entry.offset = -1
+            return MISSING
+
+    def has_value(self, state: FileState) -> bool:
+        """Say whether something was kept for a file with this very content, without loading it."""
+        entry = self._seen_entries.get(state.path)
+        return state.path in self._values or (entry is not None and entry.offset >= 0)
+
+    def note(self, state: FileState) -> str | None:
+        """Return the word kept with a file's value."""
+        entry = self._seen_entries.get(state.path)
+        return entry.note if entry is not None else None
+
+    def keep(self, state: FileState, value: object, note: str | None = None) -> None:
+        """Remember a value for a file's content; one that JSON would change is not kept."""
+        entry = self._seen_entries.get(state.path)
+        if entry is None:
+            return
+        try:
+            text = _encode(value)
+            if json.loads(text) != value:
+                return
+        except (TypeError, ValueError, RecursionError):
+            return
+        self._values[state.path] = text
+        entry.note = note
+
+    # ---------------------------------------------------------------------------------------------- keeping it
+
+    def save(self) -> None:
+        """Write what was asked about in this run, if it differs from what was loaded; a full disk is let be."""
+        if not self._values and self._seen_entries == self._entries and self._seen_folders == self._folders:
+            return
+        with contextlib.suppress(OSError, OrbitError):
+            folder = inside(self._root, self._folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            seal = (
+                [self._seal[0]]
+                if self._seal and not self._moved()
+                else [_replace(folder, self._file("values"), self._join())]
+            )
+            manifest = _encode(
+                {
+                    "fingerprint": self._fingerprint,
+                    "files": {
+                        path: [entry.stamp, entry.sha256, entry.offset, entry.length, entry.note]
+                        for path, entry in self._seen_entries.items()
+                    },
+                    "folders": self._seen_folders,
+                }
+            ).encode()
+            seal.append(_replace(folder, self._file("manifest"), manifest))
+            _replace(folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode())
+            self._entries, self._folders, self._seal = dict(self._seen_entries), dict(self._seen_folders), seal
+
+    def _moved(self) -> bool:
+        """Say whether a value is new or gone."""
+        held = sum(1 for entry in self._entries.values() if entry.offset >= 0)
+        kept = sum(1 for entry in self._seen_entries.values() if entry.offset >= 0)
+        return bool(self._values) or held != kept
+
+    def _join(self) -> bytes:
+        old, parts, offset = self._bytes(), [], 0
+        for path, entry in self._seen_entries.items():
+            text = self._values.get(path)
+            if text is None and entry.offset < 0:
+                continue
+            part = text.encode() if text is not None else old[entry.offset : entry.offset + entry.length]
+            parts.append(part)
+            entry.offset, entry.length = offset, len(part)
+            offset += len(part)
+        self._blob, self._values = b"".join(parts), {}
+        return self._blob
+
+    def _bytes(self) -> bytes:
+        if self._blob is None:
+            self._blob = self._read("values", self._seal[0]) or b"" if self._seal else b""
+        return self._blob
+
+    def _settled(self, stamp: Stamp) -> Stamp | None:
+        """Return a stamp that no later write can share; None where one within the clock's tick still could."""
+        newest = max(stamp[0], stamp[1])
+        tick = COARSE_NS if stamp[0] % _SECOND_NS == 0 and stamp[1] % _SECOND_NS == 0 else TICK_NS
+        return stamp if newest + tick < self._began else None
+
+    def _file(self, part: str) -> str:
+        return f"{self._name}.{part}"
+
+    def _load(self) -> None:
+        try:
+            seal = json.loads(read_bytes(inside(self._root, f"{self._folder}/{self._file('seal')}"), limit=1000))
+            digest, values, manifest = seal
+            content = self._read("manifest", manifest)
+            if content is None or hashlib.sha256(content).hexdigest() != digest:
+                return
+            said = json.loads(content)
+            if said["fingerprint"] != self._fingerprint:
+                return
+            self._entries = {
+                path: _Entry(tuple(mark) if mark else None, sha256, offset, length, note)
+                for path, (mark, sha256, offset, length, note) in said["files"].items()
+            }
+            self._folders = {
+                path: (tuple(mark) if mark else None, names) for path, (mark, names) in said["folders"].items()
+            }
+            self._seal = [values]
+        except (OrbitError, OSError, ValueError, KeyError, TypeError, RecursionError):
+            self._entries, self._folders, self._seal = {}, {}, []
+
+    def _read(self, part: str, sealed: object) -> bytes | None:
+        """Return a file of the cache, if it is the one the seal names."""
+        try:
+            path = inside(self._root, f"{self._folder}/{self._file(part)}")
+            return read_bytes(path, limit=1 << 40) if is_sealed(path, sealed) else None
+        except (OrbitError, OSError):
+            return None
+
+
+def is_sealed(path: Path, sealed: object) -> bool:
+    """Say whether a file is the very one that was sealed here: same inode, size and times.
+
+    A change time in whole seconds could be guessed, so that nothing is trusted on a file system which knows no finer
+    ones.
+    """
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_ctime_ns % _SECOND_NS != 0 and list(stamp_of(found)) == sealed
+
+
+def _replace(folder: Path, name: str, content: bytes) -> list[int]:
+    """Replace a file of the cache and return its stamp; it is not synced to disk, because it can be made again."""
+    temporary = folder / f"{TEMPORARY}{name}-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            temporary.replace(folder / name)
+            return list(stamp_of(os.fstat(file.fileno())))
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise

@@ -1,0 +1,128 @@
+"""Fills in the long text of records that stands in documents, parsing only documents that changed; changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.cache import FileState
+from orbit_registry.store.files import DOCUMENT_LIMIT, decode, inside
+from orbit_registry.store.reader import BODY, Entry, cache_of
+from orbit_registry.store.workspace import Workspace
+
+_FORBIDDEN = frozenset("\\\0")
+
+
+class ProseReading:
+    """The documents that records name, and the bodies beside records: hashes at once, text when it is asked for."""
+
+    def __init__(self, workspace: Workspace, documents: Iterable[str], bodies: Iterable[str]) -> None:
+        self._workspace = workspace
+        self._cache = cache_of(workspace, "documents")
+        self.states: dict[str, FileState] = {}
+        """Documents and bodies by path; one that can't be read is not among them."""
+        for path in (*_safe(workspace, set(documents)), *sorted(bodies)):
+            state = self._cache.state(path, DOCUMENT_LIMIT)
+            if state.error is None:
+                self.states[path] = state
+
+    def body_of(self, entry: Entry) -> FileState | None:
+        """Return the state of the body beside a record, where one is read."""
+        return self.states.get(f"{entry.folder}/{BODY}")
+
+    def save(self) -> None:
+        """Keep what was read for the next run."""
+        self._cache.save()
+
+    def filled(self, records: Iterable[Record]) -> RecordSet:
+        """Return the records with their prose."""
+        kept = list(records)
+        wanted: dict[str, list[Record]] = {}
+        for record in kept:
+            if record.kind.in_document and record.source is not None and record.source.path in self.states:
+                wanted.setdefault(record.source.path, []).append(record)
+        prose: dict[str, str] = {}
+        for path, those in wanted.items():
+            prose |= self._in_document(self.states[path], those)
+        self.save()
+        return RecordSet(self._with(record, prose.get(record.path)) for record in kept)
+
+    def _with(self, record: Record, prose: str | None) -> Record:
+        if not record.kind.in_document:
+            return record
+        if prose is None:
+            state = self.states.get(f"{record.folder}/{BODY}")
+            prose = self._text(state) if state is not None else None
+        return record if prose is None else replace(record, prose=prose)
+
+    def _in_document(self, state: FileState, records: list[Record]) -> dict[str, str]:
+        """Return the prose of records that stand in one document, by the records' paths."""
+        text = self._text(state)
+        if text is None:
+            return {}
+        headings = sorted({_heading(record) for record in records})
+        held = self._cache.value(state)
+        spans: Mapping[str, list[int] | None] = held if isinstance(held, dict) else {}
+        if not set(headings) <= set(spans):
+            spans = _spans(state.path, text, headings)
+            self._cache.keep(state, dict(spans))
+        found: dict[str, str] = {}
+        for record in records:
+            if (span := spans[_heading(record)]) is not None:
+                found[record.path] = text[span[0] : span[1]].strip("\r\n")
+        return found
+
+    def _text(self, state: FileState) -> str | None:
+        try:
+            return decode(self._cache.content(state, DOCUMENT_LIMIT), self._workspace.root / state.path)
+        except OrbitError:
+            return None  # the gate reports it; a record without its prose is still a record
+
+
+def prose_of(workspace: Workspace, entries: Iterable[Entry], documents: Iterable[str]) -> ProseReading:
+    """Return the reading of the prose of the records in some folders, which name some documents."""
+    return ProseReading(workspace, documents, (f"{entry.folder}/{BODY}" for entry in entries if entry.has_body))
+
+
+def _safe(workspace: Workspace, paths: set[str]) -> Iterator[str]:
+    """Yield the paths that stay inside the root; each folder is looked at once, the files themselves when read."""
+    folders: dict[str, bool] = {}
+    for path in sorted(paths):
+        folder, slash, name = path.rpartition("/")
+        if folder not in folders:
+            folders[folder] = _stays(workspace, folder) if slash else True
+        if folders[folder] and name not in ("", ".", "..") and not _FORBIDDEN & set(name):
+            yield path
+
+
+def _stays(workspace: Workspace, path: str) -> bool:
+    try:
+        inside(workspace.root, path)
+    except OrbitError:
+        return False
+    return True
+
+
+def _heading(record: Record) -> str:
+    """Return a record's heading as a JSON key; where it names none, the document's only entry is meant."""
+    heading = record.source.heading if record.source else None
+    return "" if heading is None else f"#{heading}"
+
+
+def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
+    # Reading documents needs a Markdown parser; a run in which no document changed does without it.
+    from orbit_registry.store.documents import Document
+    from orbit_registry.text.adr import read_document
+
+    document = Document(path, text, read_document(text, path))
+    spans: dict[str, list[int] | None] = {}
+    for heading in headings:
+        entry = document.entry(heading[1:] if heading else None)
+        if entry is None:
+            spans[heading] = None
+        else:
+            spans[heading] = [entry.heading_span.end if entry.heading_span else entry.span.start, entry.span.end]
+    return spans
