@@ -15,7 +15,7 @@ from orbit_registry.snapshot.sync import SyncResult, sync
 from orbit_registry.store import adrs, lifecycle, voting
 from orbit_registry.store.author import current_author
 from orbit_registry.store.documents import Documents, read_documents, with_prose
-from orbit_registry.store.journal import pending
+from orbit_registry.store.journal import begun
 from orbit_registry.store.reader import Collection, read_collection
 from orbit_registry.store.setup import SetupReport, setup_workspace
 from orbit_registry.store.workspace import Workspace, find_workspace
@@ -78,7 +78,7 @@ class Registry:
 
     def recover(self) -> None:
         """Finish or undo steps that a killed process began, unless somebody is writing right now."""
-        if pending(self.workspace):
+        if begun(self.workspace):
             with writing(self.workspace):
                 self.refresh()
 

@@ -78,9 +78,19 @@ def pending(workspace: Workspace) -> list[Path]:
         return []
 
 
+def begun(workspace: Workspace) -> bool:
+    """Say whether there is anything for `recover` to do."""
+    try:
+        return any(path.suffix != ".unreadable" for path in workspace.journal.iterdir())
+    except OSError:
+        return False
+
+
 def recover(workspace: Workspace) -> list[str]:
     """Finish or undo every step that was begun; the caller holds the write lock. Returns what was done, in words."""
     done = []
+    for left in workspace.journal.glob(f"{TEMPORARY}*"):
+        left.unlink(missing_ok=True)
     for entry in pending(workspace):
         try:
             step = json.loads(read_bytes(entry, limit=_LIMIT))

@@ -18,7 +18,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.codec import decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
-from orbit_registry.store.journal import Change, apply_step, pending, recover
+from orbit_registry.store.journal import Change, apply_step, recover
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.yaml import YamlProblemError, dump
@@ -46,8 +46,7 @@ class Author:
 def writing(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace's write lock, with every step that was begun before finished or undone."""
     with locked(workspace.lock):
-        if pending(workspace):
-            recover(workspace)
+        recover(workspace)
         yield
 
 

@@ -23,7 +23,7 @@ Pointer = tuple[str | int, ...]
 MALFORMED = "ORB102"
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLACE = re.compile(r" at line (\d+) column (\d+)")
-_PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./()+@~\- ]*\Z")
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
@@ -189,7 +189,7 @@ def scalar(value: object, indent: int = 0) -> str:
     if "\n" in text and _block_safe(text):
         return _block(text, indent)
     bare = _PLAIN.match(text) and text.strip() == text and text.lower() not in _RESERVED
-    return text if bare and not text.startswith(("./", "...")) else double_quoted(text)
+    return text if bare else double_quoted(text)
 
 
 def double_quoted(text: str) -> str:

@@ -1,0 +1,138 @@
+"""A command killed at any of its file operations leaves a valid store, and running it again finishes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.cli.main import run
+from orbit_registry.registry import Registry
+from orbit_registry.store.adrs import NewAdr
+
+MUTATIONS = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
+MOST_OPERATIONS = 200
+
+
+def run_killed(folder: Path, arguments: list[str], nth: int) -> bool:
+    """Run a command in a child that kills itself before its `nth` change of a file; False if it ended before that."""
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        count = 0
+
+        def watch(event: str, details: tuple[object, ...]) -> None:
+            nonlocal count
+            flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
+            writes = event == "open" and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            if event in MUTATIONS or writes:
+                count += 1
+                if count == nth:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(watch)
+        os._exit(run(arguments))
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def seeded(repo: Path) -> Path:
+    """Make a workspace with two decisions in one log and a learning."""
+    Registry.init(repo)
+    registry = Registry.open(repo)
+    for title in ("First", "Second"):
+        registry.add_adr(NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.\n\n- Cost: some."))
+    registry.add("learning", {"summary": "Look before you leap", "scope": {"paths": ["src/**"]}})
+    return repo
+
+
+def learning_id(repo: Path) -> str:
+    """Return the id of the only learning."""
+    return Registry.open(repo).records.of_kind("learning")[0].id
+
+
+def add_adr(repo: Path) -> list[str]:
+    return ["adr", "add", "--title", "Third", "--feature", "f", "--style", "log", "--yes"]
+
+
+def add_adr_file(repo: Path) -> list[str]:
+    return ["adr", "add", "--title", "Third", "--style", "file", "--yes"]
+
+
+def supersede(repo: Path) -> list[str]:
+    return ["adr", "supersede", "ADR-0001", "--with", "ADR-0002"]
+
+
+def deprecate(repo: Path) -> list[str]:
+    return ["adr", "deprecate", "ADR-0001"]
+
+
+def retitle(repo: Path) -> list[str]:
+    return ["adr", "update", "ADR-0001", "--title", "First, better said"]
+
+
+def amend(repo: Path) -> list[str]:
+    return ["adr", "amend", "ADR-0001", "--task", "T-1", "--text", "Holds for logs too."]
+
+
+def add_learning(repo: Path) -> list[str]:
+    return ["learning", "add", "--summary", "Measure twice", "--yes"]
+
+
+def vote(repo: Path) -> list[str]:
+    return ["learning", "vote", learning_id(repo), "--task", "T-1"]
+
+
+def update(repo: Path) -> list[str]:
+    return ["learning", "update", learning_id(repo), "--priority", "7", "--path", "lib/**"]
+
+
+def errors(repo: Path) -> list[str]:
+    """Return what the gate calls an error."""
+    outcome = Registry.open(repo).check()
+    return [f"{one.location} {one.code} {one.message}" for one in outcome.diagnostics if one.severity.value == "error"]
+
+
+@pytest.mark.parametrize(
+    "command", [add_adr, add_adr_file, supersede, deprecate, retitle, amend, add_learning, vote, update]
+)
+def test_a_kill_at_any_file_operation_leaves_a_valid_store(
+    git_repo: Path, tmp_path: Path, command: Callable[[Path], list[str]]
+) -> None:
+    """Before each change of a file in turn, the command is killed; the store has no error, and a second run ends well."""
+    original = seeded(git_repo)
+    before = {record.id: record.data for record in Registry.open(original).collection.records}
+    for nth in range(1, MOST_OPERATIONS):
+        repo = Path(shutil.copytree(original, tmp_path / f"killed-{nth}"))
+        arguments = command(repo)
+        killed = run_killed(repo, arguments, nth)
+
+        registry = Registry.open(repo)
+        assert [] == list(registry.collection.problems)
+        assert set(before) <= {record.id for record in registry.collection.records}
+        registry.recover()
+        assert [] == errors(repo)
+        added = set(before) < {record.id for record in Registry.open(repo).collection.records}
+        if not added:  # the record was there already: adding it again would make a second one, which the gate refuses
+            assert not run_killed(repo, arguments, MOST_OPERATIONS)
+        registry.recover()
+        assert [] == errors(repo)
+        assert [] == leftovers(repo)
+        shutil.rmtree(repo)
+        if not killed:
+            assert nth > 2
+            return
+    pytest.fail("the command never ended")
+
+
+def leftovers(repo: Path) -> list[str]:
+    """Return journals that nobody finished."""
+    return [path.name for path in (repo / ".orbit/state/journal").glob("*")]

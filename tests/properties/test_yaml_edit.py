@@ -1,0 +1,81 @@
+"""Edits of YAML text: they mean what was asked for, and no line they are not about changes."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.text.yaml import dump, load
+from orbit_registry.text.yaml_edit import rewrite
+
+KEYS = st.text("abcdefgh_", min_size=1, max_size=6)
+WORDS = st.one_of(
+    st.text(max_size=30),
+    st.text("ab \n:#-'\"{}[]|>&*!%@`,?\\\t", max_size=30),
+    st.sampled_from(
+        ["no", "yes", "null", "~", "1e3", "012", "0x10", "2026-05-01", ".inf", "-", "---", "a: b", "# x", " x"]
+    ),
+)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), WORDS)
+LISTS = st.lists(SCALARS, max_size=4)
+VALUES = st.one_of(SCALARS, LISTS, st.dictionaries(KEYS, st.one_of(SCALARS, LISTS), max_size=3))
+MAPPINGS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=5)
+
+
+@given(MAPPINGS)
+def test_a_dumped_mapping_reads_back_as_itself(data: dict[str, Any]) -> None:
+    """Whatever text a value holds, new files say it so that the strict reader sees the same value."""
+    assert data == load(dump(data, comment="first line"))
+
+
+@settings(max_examples=300)
+@given(MAPPINGS, st.data())
+def test_an_edit_means_the_new_value_and_keeps_every_other_line(data: dict[str, Any], draw: st.DataObject) -> None:
+    """One changed key changes its own lines; comments above and behind the other keys stay byte for byte."""
+    name = draw.draw(st.sampled_from(sorted(data)))
+    text = "".join(f"# about {key}\n{dump({key: value})}" for key, value in data.items()) + "# the end\n"
+    new = copy.deepcopy(data)
+    new[name] = draw.draw(VALUES)
+
+    result = rewrite(text, new)
+
+    assert new == load(result)
+    for key, value in data.items():
+        if key != name:
+            assert f"# about {key}\n{dump({key: value})}" in result
+    assert result.endswith("# the end\n")
+
+
+@given(MAPPINGS, st.data())
+def test_an_edit_keeps_line_ends_and_the_byte_order_mark(data: dict[str, Any], draw: st.DataObject) -> None:
+    """A file from Windows stays one: each line still ends in CRLF, and the mark stays in front."""
+    plain = {key: value for key, value in data.items() if "\r" not in repr(value)}
+    if not plain:
+        return
+    name = draw.draw(st.sampled_from(sorted(plain)))
+    text = "\ufeff" + dump(plain).replace("\n", "\r\n")
+    if load(text) != plain:
+        return
+
+    result = rewrite(text, {**plain, name: "changed"})
+
+    assert result.startswith("\ufeff")
+    assert result.count("\n") == result.count("\r\n")
+    assert load(result) == {**plain, name: "changed"}
+
+
+@given(MAPPINGS, MAPPINGS)
+def test_keys_come_and_go(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """From any mapping to any other, by edits alone."""
+    assert new == load(rewrite(dump(old), new, order=sorted(new)))
+
+
+@given(MAPPINGS)
+def test_an_edit_that_changes_nothing_gives_the_very_text(data: dict[str, Any]) -> None:
+    """The same value, the same bytes."""
+    text = dump(data)
+
+    assert text == rewrite(text, copy.deepcopy(data))
