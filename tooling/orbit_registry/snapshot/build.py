@@ -89,10 +89,10 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None]) -> No
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, file: Path) -> None:
-    if not rows.tables.get(table):
+    content = "\n".join(rows.of(table)).encode()
+    if not content:
         return
-    with file.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(line + "\n" for line in rows.lines(table))
+    file.write_bytes(content)
     columns = connection.execute(f"DESCRIBE {table}").fetchall()
     types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
     connection.execute(

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
+from orbit_registry.records.scope import Scope
 from orbit_registry.records.vote import counted, moment
 from orbit_registry.store.cache import FileState
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
@@ -19,7 +20,6 @@ from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
 Row = dict[str, object]
 Redact = Callable[[str], str]
 
-AXES = (("tag", "tags"), ("agent", "agents"), ("task", "tasks"), ("symbol", "symbols"))
 CONTENT = (
     "records",
     "scope_globs",
@@ -38,7 +38,8 @@ CONTENT = (
 LOCAL = ("diagnostics", "events")
 """What depends on the machine: its files, its time, its git."""
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_MTIME = ',"mtime":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,19 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of every table, in the order that the digest is taken in; `inbox` names records that stay local."""
+    """The rows of every table as JSON objects, in the order that the digest is taken in."""
 
-    tables: Mapping[str, list[Row]]
-    inbox: frozenset[str]
+    shared: Mapping[str, Sequence[str]]
+    """What git carries."""
+    local: Mapping[str, Sequence[str]]
+    """What only this machine has: its inbox, its findings."""
+    hashes: Mapping[str, str]
+    """Each record's path and a hash of all its rows but links."""
 
-    def lines(self, table: str) -> Iterator[str]:
-        """Yield the rows of a table as JSON, one a line."""
-        return map(_encode, self.tables.get(table, ()))
+    def of(self, table: str) -> Iterator[str]:
+        """Yield every row of a table."""
+        yield from self.shared.get(table, ())
+        yield from self.local.get(table, ())
 
     @property
     def digest(self) -> str:
@@ -67,18 +73,11 @@ class Rows:
         total = hashlib.sha256()
         for table in CONTENT:
             total.update(f"\n{table}\n".encode())
-            for row in self.tables.get(table, ()):
-                if self.is_shared(table, row):
-                    total.update((_encode({**row, "mtime": None} if table == "sources" else row) + "\n").encode())
+            rows = self.shared.get(table, ())
+            if table == "sources":
+                rows = [row.rpartition(_MTIME)[0] for row in rows]
+            total.update("\n".join(rows).encode())
         return total.hexdigest()
-
-    def is_shared(self, table: str, row: Row) -> bool:
-        """Say whether a row is in git, and not only in this machine's inbox."""
-        if table == "records":
-            return not row["inbox"]
-        if table == "sources":
-            return not row["inbox"]
-        return row["record_id"] not in self.inbox
 
 
 def rows_of(
@@ -94,17 +93,21 @@ def rows_of(
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
     the one in git counts. `redact` is applied to every text that a person or an agent wrote.
     """
-    tables: dict[str, list[Row]] = defaultdict(list)
+    shared: dict[str, list[str]] = defaultdict(list)
+    local: dict[str, list[str]] = defaultdict(list)
     kept = _kept(list(records), inbox)
     if redact is not None:
         kept = [_redacted(record, redact) for record in kept]
-    local = frozenset(record.id for record in kept if _is_in(record, inbox))
-    for record in kept:
-        _add(tables, record, record.id in local)
-    tables["links"] = _links(kept, local)
-    tables["sources"] = [_source_row(source) for source in sorted(sources, key=lambda one: (one.file.path, one.role))]
-    tables["diagnostics"] = [_diagnostic_row(one, redact) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
-    return Rows(tables, local)
+    own = frozenset(record.id for record in kept if _is_in(record, inbox))
+    hashes = {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in kept}
+    for row in _links(kept, own):
+        (local if row["record_id"] in own else shared)["links"].append(_encode(row))
+    for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
+        (local if source.inbox else shared)["sources"].append(_source_row(source))
+    local["diagnostics"] = [
+        _encode(_diagnostic_row(one, redact)) for one in sorted(diagnostics, key=lambda one: one.sort_key)
+    ]
+    return Rows(shared, local, hashes)
 
 
 def _is_in(record: Record, inbox: str) -> bool:
@@ -165,30 +168,37 @@ def _links(records: Sequence[Record], local: frozenset[str]) -> list[Row]:
     ]
 
 
-def _add(tables: dict[str, list[Row]], record: Record, inbox: bool) -> None:
-    row = _record_row(record, inbox)
-    children = list(_children(record))
-    row["content_hash"] = hashlib.sha256(_encode([row, children]).encode()).hexdigest()
-    tables["records"].append(row)
-    for table, child in children:
-        tables[table].append({"record_id": record.id, **child})
+def _add(tables: dict[str, list[str]], record: Record, inbox: bool) -> str:
+    """Add a record's rows, each encoded once, and return their hash."""
+    row = _encode(_record_row(record, inbox))
+    total = hashlib.sha256(row.encode())
+    for table, child in _children(record):
+        tables[table].append(child)
+        total.update(child.encode())
+    content_hash = total.hexdigest()
+    tables["records"].append(f'{row[:-1]},"content_hash":"{content_hash}"}}')
+    return content_hash
 
 
-def _children(record: Record) -> Iterator[tuple[str, Row]]:
-    """Yield what a record puts into the other tables, its own id left out."""
-    for position, pattern in enumerate(record.scope.paths):
+def _children(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield a record's rows in the other tables."""
+    own, scope = record.id, record.scope
+    start = f'{{"record_id":{_encode(own)},'
+    for position, pattern in enumerate(scope.paths):
         for fields in _anchored(pattern):
-            yield "scope_globs", {"position": position, **dict(fields)}
-    for axis, word in _words(record):
-        yield "tags", {"axis": axis, "tag": word}
+            yield "scope_globs", f'{start}"position":{position},{fields}'
+    for axis, word in _words(record, scope):
+        yield "tags", _encode({"record_id": own, "axis": axis, "tag": word})
     for position, (kind, reference) in enumerate(record.evidence):
-        yield "evidence", {"position": position, "kind": kind, "reference": reference}
+        yield "evidence", _encode({"record_id": own, "position": position, "kind": kind, "reference": reference})
     for name in sorted(set(record.legacy_ids)):
-        yield "legacy_ids", {"legacy_id": name}
+        yield "legacy_ids", _encode({"legacy_id": name, "record_id": own})
     for vote in counted(record.votes):
-        yield "votes", {"voter_model": vote.voter_model, "task_id": vote.task_id, "voted_at": _time(vote.voted_at)}
-    for row in _freshness(record):
-        yield "freshness", row
+        at = _time(vote.voted_at)
+        row = {"record_id": own, "voter_model": vote.voter_model, "task_id": vote.task_id, "voted_at": at}
+        yield "votes", _encode(row)
+    for fresh in _freshness(record):
+        yield "freshness", _encode({"record_id": own, **fresh})
 
 
 def _record_row(record: Record, inbox: bool) -> Row:
@@ -229,29 +239,34 @@ def _record_row(record: Record, inbox: bool) -> Row:
     }
 
 
-def _words(record: Record) -> list[tuple[str, str]]:
-    words = {(axis, word) for axis, name in AXES for word in getattr(record.scope, name)}
-    words |= {("label", label) for label in record.words("labels")}
+def _words(record: Record, scope: Scope) -> list[tuple[str, str]]:
+    words = {("tag", word) for word in scope.tags}
+    words.update(("agent", word) for word in scope.agents)
+    words.update(("task", word) for word in scope.tasks)
+    words.update(("symbol", word) for word in scope.symbols)
+    words.update(("label", word) for word in record.words("labels"))
     return sorted(words)
 
 
 @lru_cache(maxsize=65536)  # the records of a project share their globs
-def _anchored(pattern: str) -> tuple[tuple[tuple[str, object], ...], ...]:
+def _anchored(pattern: str) -> tuple[str, ...]:
+    """Return, for each alternative of a glob, the end of its row."""
     glob = parse_glob(pattern)
     if not isinstance(glob, Glob):
         return ()  # the gate reports it; a glob that can't be read matches nothing
-    return tuple(
-        (
-            ("pattern", pattern),
-            ("exclude", glob.exclude),
-            ("anchor_kind", anchor.kind),
-            ("anchor", anchor.text),
-            ("extension", anchor.extension),
-            ("depth", anchor.depth),
-            ("regex", None if anchor.decides else to_regex(Glob(pattern, False, (alternative,)))),
-        )
+    rows: list[Row] = [
+        {
+            "pattern": pattern,
+            "exclude": glob.exclude,
+            "anchor_kind": anchor.kind,
+            "anchor": anchor.text,
+            "extension": anchor.extension,
+            "depth": anchor.depth,
+            "regex": None if anchor.decides else to_regex(Glob(pattern, False, (alternative,))),
+        }
         for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True)
-    )
+    ]
+    return tuple(_encode(row)[1:] for row in rows)
 
 
 def _freshness(record: Record) -> list[Row]:
@@ -272,15 +287,16 @@ def _freshness(record: Record) -> list[Row]:
     ]
 
 
-def _source_row(source: Source) -> Row:
-    return {
+def _source_row(source: Source) -> str:
+    row = {
         "path": source.file.path,
         "role": source.role,
         "inbox": source.inbox,
         "sha256": source.file.sha256,
         "size": source.file.size,
-        "mtime": _time(datetime.fromtimestamp(source.file.mtime_ns // 1_000_000 / 1000, UTC)),
     }
+    mtime = _time(datetime.fromtimestamp(source.file.mtime_ns // 1_000_000 / 1000, UTC))
+    return f'{_encode(row)[:-1]}{_MTIME}"{mtime}"}}'
 
 
 def _diagnostic_row(one: Diagnostic, redact: Redact | None) -> Row:

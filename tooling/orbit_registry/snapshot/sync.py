@@ -203,9 +203,9 @@ def _build(
     digest = rows.digest
     temporary = folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
     write_database(temporary, rows, _meta(workspace, digest))
-    state = _publish(folder, temporary, inputs, digest, len(rows.tables.get("records", ())))
+    state = _publish(folder, temporary, inputs, digest, len(rows.hashes))
     _tidy(folder, {state.file} | ({previous.file} if previous is not None else set()))
-    after = {str(row["path"]): str(row["content_hash"]) for row in rows.tables.get("records", ())}
+    after = rows.hashes
     changed = sum(1 for path, known in after.items() if path in before and before[path] != known)
     added = len(after.keys() - before.keys())
     return SyncResult(
