@@ -7,15 +7,17 @@ from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.checks import gate
+from orbit_registry.importers import import_from
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.snapshot import current
 from orbit_registry.snapshot.sync import SyncResult, sync
-from orbit_registry.store import adrs, lifecycle, voting
+from orbit_registry.store import adopt, adrs, lifecycle, voting
 from orbit_registry.store.author import current_author
 from orbit_registry.store.documents import Documents, read_documents, with_prose
 from orbit_registry.store.journal import begun
+from orbit_registry.store.outcome import TakeoverReport
 from orbit_registry.store.reader import Collection, read_collection
 from orbit_registry.store.setup import SetupReport, setup_workspace
 from orbit_registry.store.workspace import Workspace, find_workspace
@@ -37,6 +39,16 @@ class Registry:
             ConfigError: its configuration can't be used.
         """
         return cls(find_workspace(Path(path)))
+
+    @staticmethod
+    def import_from(path: str | Path, source: str = "auto", *, dry_run: bool = False) -> TakeoverReport:
+        """Take over what another tool wrote at a path; see `importers.detect.import_from`."""
+        return import_from(Path(path), source, dry_run=dry_run)
+
+    def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
+        """Make records for decisions that were written into documents by hand; see `store.adopt.backfill`."""
+        self.refresh()
+        return adopt.backfill(self.workspace, documents, dry_run=dry_run)
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads again."""

@@ -1,0 +1,185 @@
+"""Turns the fields of a danieljhkim/orbit record into ours; what has no place here is kept under an `x-` key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from orbit_registry.records.vote import stamp
+from orbit_registry.store.adopt import one_line, words
+
+ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "superseded", "deleted": "rejected"}
+"""`deleted` is only reached from proposed there: a proposal that was turned down."""
+_PEOPLE = frozenset({"human", "user", "me"})
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})\Z")
+_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_KEY = re.compile(r"[^A-Za-z0-9_.-]+")
+_EVIDENCE = frozenset({"task", "commit", "file", "session", "record", "external"})
+_ADR_KEYS = frozenset(
+    {"schema_version", "id", "title", "status", "owner", "created_at", "last_updated", "accepted_at",
+     "related_features", "related_tasks", "tags", "paths", "supersedes", "superseded_by", "legacy_ids",
+     "validation_warnings", "legacy_validation"}
+)  # fmt: skip
+_LEARNING_KEYS = frozenset(
+    {"schema_version", "schemaVersion", "id", "status", "scope", "summary", "body", "evidence", "supersedes",
+     "superseded_by", "legacy_ids", "created_at", "updated_at", "created_by", "priority"}
+)  # fmt: skip
+Rename = Callable[[str], str]
+
+
+@dataclass(slots=True)
+class Mapped:
+    """The fields of a record as ours, and what about them is not as it was."""
+
+    fields: dict[str, object]
+    changed: list[str] = field(default_factory=list)
+
+
+def adr_fields(data: Mapping[str, object], status_folder: str | None, rename: Rename, now: str) -> Mapped:
+    """Return an ADR's fields; `rename` gives the new id of an old one."""
+    mapped = Mapped({})
+    status = _text(data.get("status")) or status_folder or ""
+    features = _list(data.get("related_features"))
+    feature = features[0] if features and _FEATURE.match(features[0]) else None
+    accepted = _text(data.get("accepted_at"))
+    mapped.fields = {
+        "title": one_line(_text(data.get("title")), 300),
+        "status": ADR_STATUS.get(status, "unknown"),
+        "status_raw": status if ADR_STATUS.get(status) != status else None,
+        "date": accepted[:10] if _MOMENT.match(accepted) else None,
+        "tasks": words(_list(data.get("related_tasks"))),
+        "feature": feature,
+        "labels": words(features if feature is None else features[1:]),
+        "scope": _scope({"paths": data.get("paths"), "tags": data.get("tags")}),
+        "created_by": _author(_text(data.get("owner"))),
+        "x-accepted_at": accepted,
+        "x-validation_warnings": data.get("validation_warnings"),
+        "x-legacy_validation": None if data.get("legacy_validation") == "none" else data.get("legacy_validation"),
+        **_common(data, rename),
+        **_times(data, "last_updated", now, mapped),
+        **_unknown(data, _ADR_KEYS, mapped),
+    }
+    if ADR_STATUS.get(status) != status:
+        mapped.changed.append(f"its status `{status}` is {mapped.fields['status']} here; status_raw keeps the word")
+    if status_folder is not None and data.get("status") and status_folder != status:
+        mapped.fields["x-status_folder"] = status_folder
+        mapped.changed.append(f"its file says {status} and its folder {status_folder}; the file's is taken")
+    return mapped
+
+
+def learning_fields(data: Mapping[str, object], status_folder: str | None, rename: Rename, now: str) -> Mapped:
+    """Return a learning's fields; see `adr_fields`."""
+    mapped = Mapped({})
+    scope = data.get("scope")
+    status = _text(data.get("status")) or ("superseded" if status_folder == "superseded" else "active")
+    archived = status == "superseded" and not _list(data.get("superseded_by"))
+    summary = _text(data.get("summary"))
+    mapped.fields = {
+        "status": "retired" if archived else status,
+        "x-status_raw": status if archived else None,
+        "summary": one_line(summary, 280),
+        "x-summary": summary if one_line(summary, 280) != summary.strip() else None,
+        "body": _text(data.get("body")),
+        "scope": _scope(scope if isinstance(scope, Mapping) else {}),
+        "evidence": _evidence(data.get("evidence")),
+        "priority": data.get("priority"),
+        "created_by": _author(_text(data.get("created_by"))),
+        **_common(data, rename),
+        **_times(data, "updated_at", now, mapped),
+        **_unknown(data, _LEARNING_KEYS, mapped),
+    }
+    if archived:
+        mapped.changed.append("superseded by nothing, so it is retired here")
+    if mapped.fields["x-summary"]:
+        mapped.changed.append("its summary is made one line of at most 280 characters; x-summary keeps all of it")
+    return mapped
+
+
+def _common(data: Mapping[str, object], rename: Rename) -> dict[str, object]:
+    return {
+        "supersedes": list(dict.fromkeys(rename(name) for name in _list(data.get("supersedes")))),
+        "superseded_by": list(dict.fromkeys(rename(name) for name in _list(data.get("superseded_by")))),
+        "legacy_ids": list(dict.fromkeys(re.sub(r"\s+", "-", name.strip()) for name in _list(data.get("legacy_ids")))),
+    }
+
+
+def _scope(data: Mapping[str, object]) -> dict[str, object]:
+    scope: dict[str, object] = {
+        "paths": list(dict.fromkeys(path.strip() for path in _list(data.get("paths")) if path.strip())),
+        "tags": words(_list(data.get("tags"))),
+        "symbols": list(dict.fromkeys(_list(data.get("symbols")))),
+        "semantic_seed": _text(data.get("semantic_seed")),
+    }
+    scope.update((f"x-{_KEY.sub('-', key)}", value) for key, value in data.items() if key not in scope)
+    return {name: value for name, value in scope.items() if value not in ([], "", None)}
+
+
+def _evidence(value: object) -> list[object]:
+    entries: list[object] = []
+    for entry in value if isinstance(value, list) else ():
+        if not isinstance(entry, Mapping):
+            entries.append({"kind": "external", "reference": one_line(str(entry), 2000)})
+            continue
+        kind, reference = _text(entry.get("kind")), _text(entry.get("reference") or entry.get("ref"))
+        known = kind in _EVIDENCE
+        named = reference if known else f"{kind}:{reference}"
+        entries.append({"kind": kind if known else "external", "reference": named})
+    return entries
+
+
+def _author(name: str) -> dict[str, object] | None:
+    if not name.strip():
+        return None
+    role = "import" if name.startswith("legacy:") else "human" if name.lower() in _PEOPLE else "agent"
+    return {"name": one_line(name, 200), "role": role}
+
+
+def _times(data: Mapping[str, object], updated: str, now: str, mapped: Mapped) -> dict[str, object]:
+    """Return created_at and updated_at; a text that is no time is kept aside."""
+    times: dict[str, object] = {}
+    created = _moment(data.get("created_at"))
+    for ours, theirs, other in (("created_at", "created_at", None), ("updated_at", updated, created)):
+        written = data.get(theirs)
+        found = _moment(written)
+        times[ours] = found or other or now
+        if found is None:
+            if written is not None:
+                times[f"x-{ours}"] = written
+            mapped.changed.append(f"its {theirs} is no time with a zone, so {ours} is {times[ours]}")
+    return times
+
+
+def _moment(value: object) -> str | None:
+    """Return a time as it stands, or in our form where it is one in another form; None where it is none."""
+    text = _text(value).strip()
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if _MOMENT.match(text):
+        return text
+    return stamp(at.replace(tzinfo=at.tzinfo or UTC)) if "T" in text or " " in text else None
+
+
+def _unknown(data: Mapping[str, object], known: frozenset[str], mapped: Mapped) -> dict[str, object]:
+    """Return the keys that are none of theirs, prefixed."""
+    kept: dict[str, object] = {}
+    for key, value in data.items():
+        if key not in known and value not in (None, [], {}, ""):
+            name = key if key.startswith("x-") else f"x-{_KEY.sub('-', key)}"
+            kept[name] = value
+            mapped.changed.append(f"the field {key} is kept as {name}")
+    return kept
+
+
+def _text(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def _list(value: object) -> list[str]:
+    """Return a list of texts, also where one text stands alone."""
+    if isinstance(value, list):
+        return [_text(one) for one in value if _text(one).strip()]
+    return [_text(value)] if _text(value).strip() else []

@@ -1,0 +1,160 @@
+"""Reads the files of an `.orbit/` that danieljhkim/orbit wrote, as they stand; what they mean is `orbit_fields`'.
+
+adrs/<status>/ADR-0001/{adr.yaml, body.md}
+learnings/L-0001/{learning.yaml, votes.jsonl, comments.jsonl}      also L20260517-1, the older ids
+learnings/L-0001.yaml, learnings/superseded/L-0001.yaml             the oldest, flat form
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.store.files import read_text
+from orbit_registry.text.yaml import YamlProblemError, load
+
+STATUSES = ("accepted", "superseded", "proposed", "deleted")
+"""The status folders; where one id stands in two of them, the first in this order keeps it."""
+OURS = frozenset(
+    {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
+)
+ASIDE = "imported-from-orbit"
+_ID = {"adr": re.compile(r"ADR-\d+\Z"), "learning": re.compile(r"L-?\d+(?:-\d+)?\Z")}
+_RECORD = {"adr": "adr.yaml", "learning": "learning.yaml"}
+_PLURAL = {"adr": "adrs", "learning": "learnings"}
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """One foreign record: its files (paths from the `.orbit/`) and what its YAML says, or why that can't be read."""
+
+    kind: str
+    path: str
+    """The YAML file."""
+    folder: str | None
+    """The record's folder; None in the flat form."""
+    siblings: tuple[str, ...]
+    """The other files of the folder, from it."""
+    data: Mapping[str, object] = field(default_factory=dict)
+    text: str = ""
+    status_folder: str | None = None
+    problem: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The id it has: the one in the file, else that of its folder."""
+        named = (self.folder or self.path.removesuffix(".yaml")).rpartition("/")[2]
+        return str(self.data.get("id") or named)
+
+
+@dataclass(slots=True)
+class Layout:
+    """A whole foreign `.orbit/`."""
+
+    root: Path
+    adrs: list[Foreign] = field(default_factory=list)
+    learnings: list[Foreign] = field(default_factory=list)
+    strays: list[str] = field(default_factory=list)
+    """Files where only records should stand, from the `.orbit/`."""
+    others: list[str] = field(default_factory=list)
+    """What stands beside the records and is none of ours."""
+
+    @property
+    def records(self) -> list[Foreign]:
+        """Every record, in the order in which ids are given."""
+        return [*self.adrs, *self.learnings]
+
+
+def find_orbit(path: Path) -> Path | None:
+    """Return the `.orbit/` of another tool that a path means: itself, or the one in it; None where there is none."""
+    for folder in (path / ".orbit", path, path.parent):
+        if folder.is_dir() and any(_scan_kind(folder, kind) for kind in _RECORD):
+            return folder
+        if folder.name == ".orbit" and folder.is_dir():
+            return None
+    return None
+
+
+def read_layout(orbit: Path) -> Layout:
+    """Return every foreign record below an `.orbit/`; a file that can't be read is a record with a problem."""
+    layout = Layout(orbit)
+    for kind, held in (("adr", layout.adrs), ("learning", layout.learnings)):
+        held += (found for found in _records(orbit, kind, layout.strays) if not _is_ours(found))
+    layout.adrs.sort(key=lambda one: (one.id, STATUSES.index(one.status_folder or STATUSES[0]), one.path))
+    layout.learnings.sort(key=lambda one: (one.id, one.path))
+    for name in sorted(entry.name for entry in orbit.iterdir()):
+        if name not in OURS and name not in _PLURAL.values():
+            layout.others.append(name)
+    return layout
+
+
+def _is_ours(found: Foreign) -> bool:
+    return "uid" in found.data
+
+
+def _scan_kind(orbit: Path, kind: str) -> bool:
+    """Say whether a folder of records holds at least one foreign one."""
+    strays: list[str] = []
+    return any(not _is_ours(found) for found in _records(orbit, kind, strays))
+
+
+def _records(orbit: Path, kind: str, strays: list[str]) -> Iterator[Foreign]:
+    top = _PLURAL[kind]
+    yield from _folder(orbit, kind, top, None, strays)
+    for name in STATUSES:
+        if (orbit / top / name).is_dir() and not (orbit / top / name).is_symlink():
+            yield from _folder(orbit, kind, f"{top}/{name}", name, strays)
+
+
+def _folder(orbit: Path, kind: str, top: str, status: str | None, strays: list[str]) -> Iterator[Foreign]:
+    try:
+        names = sorted(entry.name for entry in (orbit / top).iterdir())
+    except OSError:
+        return
+    for name in names:
+        path = f"{top}/{name}"
+        here = orbit / path
+        if name.startswith(".") or (status is None and name in STATUSES and here.is_dir()):
+            continue
+        if here.is_symlink():
+            strays.append(path)
+        elif here.is_dir():
+            siblings = tuple(_siblings(here))
+            if _RECORD[kind] in siblings:
+                rest = tuple(file for file in siblings if file != _RECORD[kind])
+                yield _read(orbit, kind, f"{path}/{_RECORD[kind]}", path, rest, status)
+            else:
+                strays += (f"{path}/{file}" for file in siblings)
+        elif name.endswith(".yaml") and _ID[kind].match(name.removesuffix(".yaml")):
+            yield _read(orbit, kind, path, None, (), status)
+        else:
+            strays.append(path)
+
+
+def _siblings(folder: Path) -> Iterator[str]:
+    for parent, folders, files in os.walk(folder):
+        folders.sort()
+        prefix = Path(parent).relative_to(folder).as_posix()
+        yield from (name if prefix == "." else f"{prefix}/{name}" for name in sorted(files))
+
+
+def _read(
+    orbit: Path, kind: str, path: str, folder: str | None, siblings: tuple[str, ...], status: str | None
+) -> Foreign:
+    try:
+        text = read_text(orbit / path)
+        data = load(text)
+    except YamlProblemError as error:
+        place = error.problem.position
+        where = f"line {place.line}, column {place.column}: " if place else ""
+        return Foreign(kind, path, folder, siblings, status_folder=status, problem=f"{where}{error.problem.message}")
+    except OrbitError as error:
+        said = error.message.replace(f"{orbit}{os.sep}", "")
+        return Foreign(kind, path, folder, siblings, status_folder=status, problem=said)
+    if not isinstance(data, dict):
+        return Foreign(kind, path, folder, siblings, status_folder=status, problem="the file holds no mapping")
+    return Foreign(kind, path, folder, siblings, data, text, status)

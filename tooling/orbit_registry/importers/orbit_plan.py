@@ -1,0 +1,304 @@
+"""Decides what each record of danieljhkim/orbit becomes: id, files and home of its prose; it writes nothing."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.importers.orbit_fields import Mapped, adr_fields, learning_fields
+from orbit_registry.importers.orbit_layout import ASIDE, Foreign, Layout
+from orbit_registry.importers.prose import ProseHome, find_homes, same_prose
+from orbit_registry.kinds.schema import SCHEMA_VERSION
+from orbit_registry.records.ids import code_id, sequence_number
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp
+from orbit_registry.store.adopt import new_numbers, stable_uid
+from orbit_registry.store.codec import ordered
+from orbit_registry.store.documents import BODY, entry_text
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
+from orbit_registry.store.journal import Change
+from orbit_registry.store.outcome import Outcome
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.store.writer import record_path, render, validated
+
+IMPORTED_BODY = "imported-body.md"
+_LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
+_OUR_LEARNING = re.compile(r"L-[0-9]{4,}\Z")
+
+
+@dataclass(slots=True)
+class OrbitPlan:
+    """The changes, a group a record, and what becomes of everything."""
+
+    groups: list[list[Change]] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A foreign record and the id it gets."""
+
+    foreign: Foreign
+    id: str
+    legacy_ids: tuple[str, ...] = ()
+    why: str = ""
+
+
+def plan_import(workspace: Workspace, layout: Layout, *, in_place: bool, dry_run: bool) -> OrbitPlan:
+    """Return what taking over a layout means; without `dry_run` new numbers are taken and the write lock is held."""
+    plan = OrbitPlan()
+    records = [*read_collection(workspace).records] if (workspace.orbit / "config.yaml").exists() else []
+    given = [*_ids(workspace, layout, records, plan, dry_run=dry_run)]
+    renamed: dict[str, str] = {}
+    for one in given:
+        renamed.setdefault(one.foreign.id, one.id)
+    homes = find_homes(workspace, [(one.id, one.foreign) for one in given if one.foreign.kind == "adr"], records)
+    now = stamp(datetime.now(UTC))
+
+    def rename(name: str) -> str:
+        return renamed.get(name, name)
+
+    for one in given:
+        changes = _record_changes(workspace, layout, one, homes.get(one.id), rename, now, plan, in_place=in_place)
+        if changes:
+            plan.groups.append(changes)
+    _rest(workspace, layout, plan, in_place=in_place)
+    _notes(plan, given, homes)
+    return plan
+
+
+# --- ids
+
+
+def _ids(
+    workspace: Workspace, layout: Layout, records: Sequence[Record], plan: OrbitPlan, *, dry_run: bool
+) -> Iterator[_Given]:
+    there: dict[tuple[str, str], Record] = {}
+    for record in records:
+        for name in (record.id, *record.legacy_ids):
+            there[name, str(record.data.get("created_at"))] = record
+    taken = {record.id for record in records}
+    fresh: list[tuple[Foreign, str]] = []
+    for foreign in layout.records:
+        label = f"{_shown(layout, foreign.path)}"
+        if foreign.problem is not None:
+            plan.outcomes.append(Outcome("left", label, None, foreign.problem))
+            continue
+        same = there.get((foreign.id, str(foreign.data.get("created_at"))))
+        if same is not None:
+            plan.outcomes.append(Outcome("present", label, same.id, ""))
+            continue
+        valid = (
+            sequence_number(foreign.id, "ADR-") is not None
+            if foreign.kind == "adr"
+            else _OUR_LEARNING.match(foreign.id) is not None
+        )
+        if valid and foreign.id not in taken:
+            taken.add(foreign.id)
+            yield _Given(foreign, foreign.id)
+        elif foreign.kind == "learning":
+            record_id = _code(workspace, foreign, taken)
+            taken.add(record_id)
+            why = f"{foreign.id} is taken by another record" if valid else f"{foreign.id} is an older form of id"
+            yield _Given(foreign, record_id, (foreign.id,), why)
+        else:
+            why = f"{foreign.id} names another decision too" if valid else f"{foreign.id} is no id of ours"
+            fresh.append((foreign, why))
+    if fresh:
+        kind = workspace.kinds["adr"]
+        avoid = {number for one in taken if (number := sequence_number(one, kind.prefix)) is not None}
+        numbers = new_numbers(workspace, kind, len(fresh), avoid, dry_run=dry_run)
+        for (foreign, why), record_id in zip(fresh, numbers, strict=True):
+            yield _Given(foreign, record_id, (foreign.id,), why)
+
+
+def _code(workspace: Workspace, foreign: Foreign, taken: set[str]) -> str:
+    """Return the short code of a learning whose old id has another form; the same one wherever it is imported."""
+    length = 5
+    while (record_id := code_id(workspace.kinds["learning"].prefix, _uid(foreign), length)) in taken:
+        length += 1
+    return record_id
+
+
+def _uid(foreign: Foreign) -> str:
+    headline = foreign.data.get("title") or foreign.data.get("summary")
+    return stable_uid("orbit", foreign.kind, foreign.id, str(foreign.data.get("created_at")), str(headline))
+
+
+# --- one record
+
+
+def _record_changes(
+    workspace: Workspace,
+    layout: Layout,
+    given: _Given,
+    home: ProseHome | None,
+    rename: Callable[[str], str],
+    now: str,
+    plan: OrbitPlan,
+    *,
+    in_place: bool,
+) -> list[Change]:
+    foreign, label = given.foreign, _shown(layout, given.foreign.path)
+    kind = workspace.kinds[foreign.kind]
+    mapped = (adr_fields if foreign.kind == "adr" else learning_fields)(
+        foreign.data, foreign.status_folder, rename, now
+    )
+    target = posixpath.dirname(record_path(workspace, kind, given.id))
+    files, dropped, comments = _files(layout, given, home, mapped)
+    data = _data(given, mapped, home, comments)
+    path = f"{target}/{kind.name}.yaml"
+    try:
+        text = render(workspace, kind, ordered(data, kind.schema.properties), path)
+        validated(text, kind, path)
+    except InvalidRecordError as error:
+        plan.outcomes.append(Outcome("left", label, None, error.message.partition(": ")[2]))
+        return []
+    after: dict[str, str] = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
+    before = {name: _text(workspace.root / name) for name in _old_files(layout, foreign)} if in_place else {}
+    plan.outcomes.append(Outcome("taken", label, given.id, ""))
+    if given.why:
+        plan.outcomes.append(
+            Outcome("changed", label, given.id, f"a new id, because {given.why}; the old one resolves")
+        )
+    plan.outcomes += (Outcome("changed", label, given.id, why) for why in (*mapped.changed, *dropped))
+    old = {name: content for name, content in before.items() if name not in after}
+    return [
+        *(Change(name, before.get(name), content) for name, content in after.items()),
+        *(Change(name, content, None) for name, content in old.items()),
+    ]
+
+
+def _data(given: _Given, mapped: Mapped, home: ProseHome | None, comments: Sequence[object]) -> dict[str, object]:
+    fields = dict(mapped.fields)
+    if home is not None:
+        fields["source"] = {
+            "path": home.document.path,
+            "heading": home.heading,
+            "format": "log",
+            "authority": "document",
+        }
+        fields["date"] = home.entry.date or fields.get("date")
+    legacy = fields.get("legacy_ids")
+    fields["legacy_ids"] = list(dict.fromkeys([*(legacy if isinstance(legacy, list) else []), *given.legacy_ids]))
+    fields["x-comments"] = list(comments)
+    kept = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+    return {"schema_version": SCHEMA_VERSION, "id": given.id, "uid": _uid(given.foreign), **kept}
+
+
+def _files(
+    layout: Layout, given: _Given, home: ProseHome | None, mapped: Mapped
+) -> tuple[dict[str, str], list[str], list[object]]:
+    """Return the files that stand beside the new record, what was dropped and why, and the comments it had."""
+    files: dict[str, str] = {}
+    dropped: list[str] = []
+    comments: list[object] = []
+    for name in given.foreign.siblings:
+        content = _text(layout.root / f"{given.foreign.folder}/{name}")
+        if name in _LOGS and not content.strip():
+            dropped.append(f"its empty {name} is dropped: here it is made on the first entry")
+        elif name == "comments.jsonl":
+            comments = _rows(content)
+            dropped.append("its comments are kept in the record, as x-comments")
+        elif name == "votes.jsonl":
+            files[name] = _votes(content, given)
+        elif name == BODY and not content.strip():
+            dropped.append("its body.md is empty")
+        elif name == BODY and home is not None:
+            if same_prose(content, entry_text(home.document, home.entry)):
+                dropped.append(f"its body.md says what {home.document.path} says, and is dropped")
+            else:
+                files[IMPORTED_BODY] = content
+                dropped.append(f"{home.document.path} has its prose; the other version is kept as {IMPORTED_BODY}")
+        else:
+            files[name] = content
+    return files, dropped, comments
+
+
+def _rows(content: str) -> list[object]:
+    """Return the rows of a JSONL file; a line that is no JSON stays the text it is."""
+    rows: list[object] = []
+    for line in content.splitlines():
+        if line.strip():
+            try:
+                rows.append(json.loads(line))
+            except (ValueError, RecursionError):
+                rows.append(line)
+    return rows
+
+
+def _votes(content: str, given: _Given) -> str:
+    """Return the votes with the id that the record has now; a line that is no vote stays as it is."""
+    if given.id == given.foreign.id:
+        return content
+    lines = []
+    for line in content.splitlines():
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict) and row.get("learning_id") == given.foreign.id:
+            line = json.dumps({**row, "learning_id": given.id}, ensure_ascii=False)
+        lines.append(line)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _old_files(layout: Layout, foreign: Foreign) -> list[str]:
+    names = [foreign.path, *(f"{foreign.folder}/{name}" for name in foreign.siblings)]
+    return [f"{ORBIT}/{name}" for name in names]
+
+
+def _text(path: Path) -> str:
+    return read_bytes(path, limit=20 * DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
+
+
+def _shown(layout: Layout, path: str) -> str:
+    return f"{layout.root.name}/{path}"
+
+
+# --- what is no record
+
+
+def _rest(workspace: Workspace, layout: Layout, plan: OrbitPlan, *, in_place: bool) -> None:
+    for name in layout.strays:
+        label = _shown(layout, name)
+        target = f"{ORBIT}/{ASIDE}/{name}"
+        if not in_place:
+            plan.outcomes.append(Outcome("left", label, None, "no record"))
+            continue
+        try:
+            content = _text(layout.root / name)
+        except OrbitError as error:
+            plan.outcomes.append(Outcome("left", label, None, f"no record, and can't be put aside: {error.message}"))
+            continue
+        plan.groups.append([Change(target, None, content), Change(f"{ORBIT}/{name}", content, None)])
+        plan.outcomes.append(Outcome("left", label, None, f"no record: put aside in {ORBIT}/{ASIDE}/"))
+    for name in layout.others:
+        plan.outcomes.append(Outcome("left", _shown(layout, name), None, "not about records: untouched"))
+
+
+def _notes(plan: OrbitPlan, given: Sequence[_Given], homes: Mapping[str, ProseHome]) -> None:
+    adrs = [one for one in given if one.foreign.kind == "adr"]
+    if adrs:
+        here = sum(1 for one in adrs if one.id in homes)
+        plan.notes.append(
+            f"{here} of {len(adrs)} decisions have their prose in a document, the others in {BODY} beside their record"
+        )
+    by_id: dict[str, list[_Given]] = defaultdict(list)
+    for one in given:
+        by_id[one.foreign.id].append(one)
+    for name, held in by_id.items():
+        if len(held) > 1:
+            named = ", ".join(
+                f"{one.id} ({one.foreign.data.get('title') or one.foreign.data.get('summary')})" for one in held
+            )
+            plan.notes.append(f"{name} named {len(held)} things: {named}")

@@ -1,0 +1,423 @@
+"""Makes records for decisions that stand in documents: the documents stay as they are, and each record points at one.
+
+What a document says goes into its record as written; what it does not say is not made up. Reading documents and
+resolving what they say of each other happens here; which files are worth reading is the caller's to decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import posixpath
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.adopt_edges import Edge, EdgeTable, Place, Targets, Unresolved, read_edges, tabulate
+from orbit_registry.store.adopt_ids import Candidate, Named, number_candidates
+from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
+from orbit_registry.store.author import current_author
+from orbit_registry.store.documents import LOG_NAME, Document, decision_paths, heading_of
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.outcome import Outcome, TakeoverReport
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.store.writer import Author, edited, new_data, record_path, render, validated, writing
+from orbit_registry.text.adr import AdrDocument, read_document
+from orbit_registry.text.yaml import YamlProblemError, load
+from orbit_registry.text.yaml_edit import rewrite
+
+STEP_LIMIT = 40_000_000
+_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_DIGITS = re.compile(r"\d{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptionPlan:
+    """The files that an adoption writes, and what becomes of each document."""
+
+    changes: tuple[Change, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the records there are already stand for."""
+
+    records: Mapping[str, Record]
+    numbers: set[int]
+    by_path: dict[str, list[Record]] = field(default_factory=dict)
+    by_legacy: dict[str, list[Record]] = field(default_factory=dict)
+
+
+def plan_adoption(
+    workspace: Workspace, paths: Iterable[str], records: RecordSet, author: Author, *, dry_run: bool
+) -> AdoptionPlan:
+    """Return what adopting the documents at `paths` (from the root) means; without `dry_run` new numbers are taken.
+
+    The caller holds the write lock unless `dry_run` is set.
+    """
+    kind = workspace.kinds["adr"]
+    known = _known(workspace, kind, records)
+    outcomes: list[Outcome] = []
+    candidates = _candidates(workspace, sorted(set(paths)), known, outcomes)
+
+    def take(count: int, avoid: Collection[int]) -> list[str]:
+        return new_numbers(workspace, kind, count, avoid, dry_run=dry_run)
+
+    named = number_candidates(candidates, known.numbers, kind.prefix, workspace.config.design, take)
+    edges, unresolved = _edges(known, named, outcomes)
+    table = tabulate(edges)
+    changes = [*_new_records(workspace, kind, author, named, table, unresolved, outcomes)]
+    made = {one.id for one in named}
+    changes += _changed_records(workspace, known, table, made, outcomes)
+    outcomes += (_implied(record, edge) for record, edge in table.implied)
+    changes += _configuration(workspace, [one.candidate for one in named], outcomes)
+    return AdoptionPlan(tuple(changes), tuple(outcomes))
+
+
+def adopt(
+    workspace: Workspace, paths: Iterable[str], *, author: Author | None = None, dry_run: bool = False
+) -> tuple[Outcome, ...]:
+    """Make a record for each decision at `paths` that has none; a second call changes nothing.
+
+    Everything is one recoverable step: after a kill the next writer finishes it.
+
+    Raises:
+        WriteError: the disk refused; what was written is taken back.
+    """
+    who = author or importer(workspace)
+    if dry_run:
+        return plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=True).outcomes
+    with writing(workspace):
+        plan = plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=False)
+        for step in in_steps(plan.changes):
+            apply_step(workspace, "adopt", step)
+        return plan.outcomes
+
+
+def backfill(
+    workspace: Workspace, paths: Sequence[str] = (), *, author: Author | None = None, dry_run: bool = False
+) -> TakeoverReport:
+    """Make records for decisions that were written by hand, in the documents named or in all there are.
+
+    Raises:
+        UnsafePathError: a path leads out of the root.
+    """
+    for path in paths:
+        inside(workspace.root, path)
+    wanted = [posixpath.normpath(path) for path in paths] or list(decision_paths(workspace))
+    outcomes = adopt(workspace, wanted, author=author, dry_run=dry_run)
+    if not paths:
+        outcomes = tuple(one for one in outcomes if one.what != "left" or one.record is not None)
+    return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)
+
+
+def importer(workspace: Workspace) -> Author:
+    """Return the author of records that were taken over: whoever runs the command, as an import."""
+    return Author(current_author(workspace.git).name, "import")
+
+
+def in_steps(changes: Sequence[Change], limit: int = STEP_LIMIT) -> Iterator[list[Change]]:
+    """Yield the changes in as few steps as the journal's size allows."""
+    step: list[Change] = []
+    size = 0
+    for change in changes:
+        weight = len(change.before or "") + len(change.after or "") + 200
+        if step and size + weight > limit:
+            yield step
+            step, size = [], 0
+        step.append(change)
+        size += weight
+    if step:
+        yield step
+
+
+def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[int], *, dry_run: bool) -> list[str]:
+    """Return `count` new ids whose numbers are none of `avoid`; a dry run looks at the numbers and takes none."""
+    if dry_run:
+        claims = claims_folder(workspace) / f"{kind.name}.json"
+        number = max((seen.number for seen in seen_numbers(workspace, kind, claims)), default=0)
+        found: list[str] = []
+        while len(found) < count:
+            number += 1
+            if number not in avoid:
+                found.append(sequence_id(kind.prefix, number))
+        return found
+    taken: list[str] = []
+    while len(taken) < count:
+        for allocation in allocate(workspace, kind, count - len(taken)):
+            if sequence_number(allocation.id, kind.prefix) not in avoid:
+                taken.append(allocation.id)
+    return taken
+
+
+def stable_uid(*parts: str) -> str:
+    """Return a uid made of what identifies a thing at its origin, so that two clones that import it make one record."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+# --- what is there
+
+
+def _known(workspace: Workspace, kind: Kind, records: RecordSet) -> _Known:
+    known = _Known({record.id: record for record in records if record.kind.name == kind.name}, set())
+    for pending in (False, True):
+        try:
+            names = [entry.name for entry in workspace.folder_of(kind, pending=pending).iterdir()]
+        except OSError:
+            continue
+        numbers = (sequence_number(name, kind.prefix) for name in names)
+        known.numbers.update(number for number in numbers if number is not None)
+    for record in known.records.values():
+        if record.source is not None:
+            known.by_path.setdefault(record.source.path, []).append(record)
+        for name in record.legacy_ids:
+            known.by_legacy.setdefault(name, []).append(record)
+    return known
+
+
+def _candidates(workspace: Workspace, paths: Sequence[str], known: _Known, outcomes: list[Outcome]) -> list[Candidate]:
+    found: list[Candidate] = []
+    for path in paths:
+        try:
+            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+        except OrbitError as error:
+            outcomes.append(Outcome("left", path, None, error.message.replace(f"{workspace.root}{os.sep}", "")))
+            continue
+        file = read_document(text, path)
+        document = Document(path, text, file)
+        if not file.entries:
+            outcomes.append(Outcome("left", path, None, file.skipped_reason or "it holds no decision"))
+        held = _held_entries(document, known.by_path.get(path, ()))
+        seen: set[str] = set()
+        for entry in file.entries:
+            candidate = Candidate(document, entry)
+            there = _present(workspace, candidate, held, known)
+            twice = candidate.in_log and (entry.number or "") in seen
+            seen.add(entry.number or "")
+            if there is not None:
+                outcomes.append(there)
+            elif twice:
+                why = f"the log holds ADR-{entry.number} twice, and a record could not tell them apart; renumber one"
+                outcomes.append(Outcome("left", candidate.label, None, why))
+            else:
+                found.append(candidate)
+    return found
+
+
+def _held_entries(document: Document, records: Iterable[Record]) -> dict[int, Record]:
+    """Return the record of each entry that has one, by the entry's place; a file's one decision is at its start."""
+    entries = document.file.entries
+    numbers: dict[int, AdrDocument] = {}
+    titles: dict[str, AdrDocument] = {}
+    for entry in entries:
+        if entry.number and entry.number.isdigit():
+            numbers.setdefault(int(entry.number), entry)
+        titles.setdefault(entry.title, entry)
+    held: dict[int, Record] = {}
+    for record in records:
+        heading = record.source.heading if record.source else None
+        if len(entries) == 1 and (heading is None or document.file.format == "file"):
+            held[entries[0].span.start] = record
+            continue
+        digits = _DIGITS.search(heading or "")
+        found = (numbers.get(int(digits[0])) if digits else None) or titles.get(heading or "")
+        if found is not None:
+            held[found.span.start] = record
+    return held
+
+
+def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Record], known: _Known) -> Outcome | None:
+    """Return why a decision needs no record, or must not get one now."""
+    record = held.get(candidate.entry.span.start)
+    if record is not None:
+        return Outcome("present", candidate.label, record.id, "")
+    name = candidate.local_name
+    if name is not None and name in known.by_legacy:
+        ids = ", ".join(one.id for one in known.by_legacy[name])
+        return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
+    if candidate.number is None or candidate.is_local(workspace.config.design):
+        return None
+    same = known.records.get(sequence_id("ADR-", candidate.number))
+    if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
+        return None
+    if same.source is None:
+        why = f"{same.id} keeps its prose in {same.folder}/body.md; a decision has one home, so drop one of the two"
+        return Outcome("left", candidate.label, same.id, why)
+    if not (workspace.root / same.source.path).exists():
+        why = f"it looks like the document of {same.id}, which named {same.source.path}; set source.path there"
+        return Outcome("left", candidate.label, same.id, why)
+    return None
+
+
+# --- what the documents say of each other
+
+
+def _edges(
+    known: _Known, named: Sequence[Named], outcomes: list[Outcome]
+) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
+    old = [_place(record) for record in known.records.values()]
+    new = [Place(one.id, one.candidate.path, one.candidate.number, one.legacy_ids) for one in named]
+    targets = Targets([*old, *new])
+    edges: list[Edge] = []
+    unresolved: dict[str, list[Unresolved]] = {}
+    for one in named:
+        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets):
+            if isinstance(found, Edge):
+                edges.append(found)
+                continue
+            unresolved.setdefault(one.id, []).append(found)
+            which = f": {', '.join(found.candidates)}" if found.candidates else ""
+            why = f"`{found.rel.replace('_', ' ')} {found.target}` is no link between records: {found.why}{which}"
+            outcomes.append(Outcome("left", one.candidate.label, one.id, why))
+    return edges, unresolved
+
+
+def _place(record: Record) -> Place:
+    source = record.source
+    written = [name for name in record.legacy_ids if name.isdigit()]
+    digits = _DIGITS.search(source.heading) if source and source.heading else None
+    number = int(digits[0]) if digits else int(written[0]) if written else sequence_number(record.id, "ADR-")
+    return Place(record.id, source.path if source else None, number, record.legacy_ids)
+
+
+# --- what is written
+
+
+def _new_records(
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    named: Sequence[Named],
+    table: EdgeTable,
+    unresolved: Mapping[str, Sequence[Unresolved]],
+    outcomes: list[Outcome],
+) -> Iterator[Change]:
+    uids: set[str] = set()
+    for one in named:
+        candidate = one.candidate
+        uid = stable_uid("adr", candidate.path, candidate.entry.number or "", candidate.entry.title)
+        uid = new_uid() if uid in uids else uid
+        uids.add(uid)
+        left_open = [found.as_data() for found in unresolved.get(one.id, ())]
+        fields = {**document_fields(one), **table.fields(one.id), "x-unresolved": left_open}
+        path = record_path(workspace, kind, one.id)
+        text = render(workspace, kind, new_data(kind, one.id, uid, author, fields), path)
+        try:
+            validated(text, kind, path)
+        except InvalidRecordError as error:
+            outcomes.append(Outcome("left", candidate.label, None, f"its record would be invalid: {error.message}"))
+            continue
+        outcomes.append(Outcome("taken", candidate.label, one.id, ""))
+        if one.why_not:
+            outcomes.append(Outcome("changed", candidate.label, one.id, f"a new number, because {one.why_not}"))
+        yield Change(path, None, text)
+
+
+def _implied(record: str, edge: Edge) -> Outcome:
+    said = f"only the document of {edge.stated_by} says `{edge.as_written.replace('_', ' ')}`; both records hold it"
+    return Outcome("changed", edge.stated_by, record, said)
+
+
+def document_fields(one: Named) -> dict[str, object]:
+    """Return the fields of a record that a document states."""
+    entry, candidate = one.candidate.entry, one.candidate
+    form = "log" if candidate.in_log else "file"
+    source = {
+        "path": candidate.path,
+        "heading": heading_of(entry, form),
+        "format": form,
+        "authority": "document",
+    }
+    feature = candidate.feature
+    return {
+        "title": one_line(entry.title, 300) or posixpath.basename(candidate.path),
+        "status": entry.status,
+        "status_raw": entry.status_raw.strip()[:2000],
+        "date": (entry.date or "")[:40],
+        "tasks": words(entry.tasks),
+        "deciders": words(entry.deciders),
+        "labels": words(entry.tags),
+        "feature": feature if feature and _FEATURE.match(feature) else None,
+        "legacy_ids": list(one.legacy_ids),
+        "source": {name: value for name, value in source.items() if value is not None},
+    }
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return a text as one line of at most `limit` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"
+
+
+def words(values: Iterable[str]) -> list[str]:
+    """Return texts as a record's list of words: one line each, none twice."""
+    return list(dict.fromkeys(word for value in values if (word := one_line(value, 200))))[:200]
+
+
+def _changed_records(
+    workspace: Workspace, known: _Known, table: EdgeTable, made: Collection[str], outcomes: list[Outcome]
+) -> Iterator[Change]:
+    """Yield the edits of records that were there before and are the other end of an edge."""
+    for record_id in sorted(table.records() - set(made)):
+        record = known.records[record_id]
+        added = table.fields(record_id)
+
+        def edit(data: dict[str, object], added: Mapping[str, object] = added) -> dict[str, object]:
+            for name, values in added.items():
+                have = data.get(name)
+                held = list(have) if isinstance(have, list) else []
+                wanted = held + [value for value in (values if isinstance(values, list) else ()) if value not in held]
+                if wanted != held:
+                    data[name] = wanted
+            return data
+
+        try:
+            change, _ = edited(workspace, record, edit)
+        except InvalidRecordError as error:
+            outcomes.append(Outcome("left", record.path, record_id, f"it can't be linked back: {error.message}"))
+            continue
+        if change.before != change.after:
+            yield change
+
+
+def _configuration(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[Change]:
+    """Yield the change of the configuration that names new folders of decision files, so that later ones are found."""
+    config = workspace.config
+    known = (config.adr.folder, *config.adr.folders)
+    folders = sorted(
+        {posixpath.dirname(candidate.path) for candidate in adopted if not _is_log(config.design, candidate)}
+    )
+    missing: list[str] = []
+    for folder in folders:
+        covered = any(folder == other or folder.startswith(f"{other}/") for other in (*known, *missing))
+        if folder and not covered:
+            missing.append(folder)
+    if not missing:
+        return
+    path = f"{ORBIT}/config.yaml"
+    try:
+        text = read_text(workspace.root / path)
+        data = load(text)
+        if not isinstance(data, dict):
+            return
+        adr = data.get("adr")
+        section = dict(adr) if isinstance(adr, dict) else {}
+        after = rewrite(text, {**data, "adr": {**section, "folders": [*config.adr.folders, *missing]}})
+    except (OrbitError, YamlProblemError) as error:
+        outcomes.append(Outcome("left", path, None, f"name {', '.join(missing)} in adr.folders by hand: {error}"))
+        return
+    outcomes.append(Outcome("changed", path, None, f"adr.folders names {json.dumps(missing)}"))
+    yield Change(path, text, after)
+
+
+def _is_log(design: str, candidate: Candidate) -> bool:
+    return candidate.path.startswith(f"{design}/") and posixpath.basename(candidate.path) == LOG_NAME

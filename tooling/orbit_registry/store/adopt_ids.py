@@ -1,0 +1,144 @@
+"""Decides which id and which earlier names a document's decision gets; takes no number itself and writes nothing.
+
+A number in a file's name, front matter or heading becomes the id where it is free: `0042` is `ADR-0042`. Where several
+documents claim one number, the first by path gets it and the others get new ones. A log below the design folder
+counts for itself, so `ADR-001` to `ADR-999` there are local names: `feature/ADR-001`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
+from orbit_registry.store.documents import LOG_NAME, Document
+from orbit_registry.text.adr import AdrDocument
+
+HIGHEST = 999_999
+_GENERIC = frozenset({"readme", "index", "adr", "decision"})
+_DIGITS = re.compile(r"\d{1,9}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A decision in a document that no record points at yet."""
+
+    document: Document
+    entry: AdrDocument
+
+    @property
+    def path(self) -> str:
+        """The document, from the root."""
+        return self.document.path
+
+    @property
+    def in_log(self) -> bool:
+        """Say whether the document holds several decisions."""
+        return self.document.file.format == "log"
+
+    @property
+    def number(self) -> int | None:
+        """The number the text gives the decision, where it is one that ids are made of."""
+        written = self.entry.number
+        if written is None or not _DIGITS.match(written):
+            return None
+        return int(written) if int(written) <= HIGHEST else None
+
+    @property
+    def label(self) -> str:
+        """How a report names it."""
+        return f"{self.path} · ADR-{self.entry.number}" if self.in_log else self.path
+
+    @property
+    def feature(self) -> str | None:
+        """The folder of a log, which is the feature it belongs to."""
+        return posixpath.basename(posixpath.dirname(self.path)) or None if self.in_log else None
+
+    def is_local(self, design: str) -> bool:
+        """Say whether the number counts within its own log only."""
+        below = self.path.startswith(f"{design}/") and posixpath.basename(self.path) == LOG_NAME
+        return self.in_log and below and len(self.entry.number or "") < SEQUENCE_WIDTH
+
+    @property
+    def local_name(self) -> str | None:
+        """The name of a log's entry that is unique among logs: `feature/ADR-001`."""
+        return f"{self.feature}/ADR-{self.entry.number}" if self.feature and self.entry.number else None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A candidate with the id and the earlier names it gets."""
+
+    candidate: Candidate
+    id: str
+    legacy_ids: tuple[str, ...]
+    why_not: str | None = None
+    """Why the number in the document did not become the id; empty where it has none."""
+
+
+def number_candidates(
+    candidates: Sequence[Candidate],
+    taken: Collection[int],
+    prefix: str,
+    design: str,
+    take: Callable[[int, Collection[int]], list[str]],
+) -> list[Named]:
+    """Return every candidate with its id; `take(count, avoid)` gives new ids whose numbers are none of `avoid`."""
+    holder: dict[int, Candidate] = {}
+    reasons: dict[int, str | None] = {}
+    claims: dict[int, int] = defaultdict(int)
+    for index, candidate in enumerate(candidates):
+        number = candidate.number
+        if number is None:
+            reasons[index] = "" if candidate.entry.number is None else f"{candidate.entry.number} is no running number"
+            continue
+        claims[number] += 1
+        if candidate.is_local(design):
+            reasons[index] = f"ADR-{candidate.entry.number} counts within its log only"
+        elif number in taken:
+            reasons[index] = f"{sequence_id(prefix, number)} is taken by another record"
+        elif number in holder:
+            reasons[index] = f"{candidate.entry.number} is also the number of {holder[number].label}, which comes first"
+        else:
+            holder[number] = candidate
+            reasons[index] = None
+    wanting = [index for index, why in reasons.items() if why is not None]
+    fresh = dict(zip(wanting, take(len(wanting), {*taken, *holder}), strict=True)) if wanting else {}
+    folders = {posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log}
+    named = []
+    for index, candidate in enumerate(candidates):
+        record_id = fresh.get(index) or sequence_id(prefix, candidate.number or 0)
+        shared = candidate.number is not None and (claims[candidate.number] > 1 or candidate.number in taken)
+        names = _legacy_names(candidate, record_id, folders, shared=shared)
+        named.append(Named(candidate, record_id, names, reasons[index]))
+    return named
+
+
+def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str], *, shared: bool) -> tuple[str, ...]:
+    """Return the names a decision was known by, the most specific last."""
+    entry = candidate.entry
+    names: list[str] = [*entry.legacy_ids]
+    if candidate.in_log:
+        if candidate.local_name and f"ADR-{entry.number}" != record_id:
+            names.append(candidate.local_name)
+    else:
+        folder = posixpath.dirname(candidate.path)
+        pure = PurePosixPath(candidate.path)
+        nested = any(above in folders for above in _above(folder))
+        if entry.number:
+            names.append(entry.number)
+            if folder and (nested or shared):
+                names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
+        names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
+        names.append(posixpath.basename(folder) if pure.stem.lower() in _GENERIC else pure.stem)
+    tidy = (re.sub(r"[\s\x00-\x1f\x7f]+", "-", name.strip().strip("\"'`"))[:300] for name in names)
+    return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))
+
+
+def _above(folder: str) -> list[str]:
+    parts = folder.split("/") if folder else []
+    return ["/".join(parts[:length]) for length in range(len(parts))]
