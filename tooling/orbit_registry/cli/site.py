@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from orbit_registry.cli.check import say_diagnostics
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import as_json, envelope, plural
+from orbit_registry.errors import UsageError
+
+if TYPE_CHECKING:
+    from orbit_registry.site.build import Progress
 
 
 @click.group()
@@ -28,21 +35,39 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
     \b
     orbit site build --out site
     """
-    result = open_registry().build_site(out.resolve(), base_url=base_url, strict=strict)
+    _need_extra()
+    from orbit_registry.site.build import build_site  # only where its libraries are known to be there
+
+    result = build_site(open_registry(), out.resolve(), base_url=base_url, strict=strict, progress=_progress())
     if output == "json":
         rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
-        click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))
+        counts = {name: getattr(result, name) for name in ("pages", "written", "unchanged", "removed", "seconds")}
+        data = {"out": str(result.out), "config": result.config, **counts}
+        click.echo(as_json(envelope(data, ok=not result.failed, diagnostics=rows)))
     else:
         say_diagnostics(result.diagnostics)
-        done = f"{plural(result.written, 'page')} written, {result.unchanged} unchanged, {result.removed} removed"
-        click.echo(f"{done}\n{result.out}\nread it: python3 -m http.server --bind 127.0.0.1 --directory {result.out}")
-    if not result.ok:
+        done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
+        click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
+        click.echo(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {result.out}")
+    if result.failed:
         context.exit(1)
 
 
-@group.command("serve")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to build; a cache if not given.")
-def serve(port: int, out: Path | None) -> None:
-    """Serve the site on this machine and rebuild it when a file changes; Ctrl-C ends it."""
-    open_registry().serve_site(port=port, out=out.resolve() if out else None, say=click.echo)
+def _need_extra() -> None:
+    """Raise a usage error where the site's libraries are not installed."""
+    missing = [name for name in ("mkdocs", "material", "nh3") if importlib.util.find_spec(name) is None]
+    if missing:
+        hint = 'pip install "orbit-registry[site]"'
+        raise UsageError(f"the site needs {', '.join(missing)}, which is not installed", hint=hint)
+
+
+def _progress() -> Progress | None:
+    """Return something that shows the steps of a build on a terminal, or None where nobody watches."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(step: str, done: int, of: int) -> None:
+        counted = f" {done}/{of}" if of > 1 else ""
+        click.echo(f"\r\033[K{step}{counted}", nl=False, err=True)
+
+    return show
