@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
@@ -20,118 +20,32 @@ from markdown_it.rules_inline import StateInline, autolink, image, link
 from markdown_it.token import Token
 
 from orbit_registry.text.citations import Citation, find_citations
+from orbit_registry.text.front_matter import find_front_matter
 from orbit_registry.text.position import Position, Span
+from orbit_registry.text.structure import Cell, Heading, Link, LinkKind, MarkdownDocument, Table, TextLines, within
 
-LinkKind = Literal["inline", "reference", "autolink", "image"]
+__all__ = [
+    "Cell",
+    "Citation",
+    "Heading",
+    "Link",
+    "LinkKind",
+    "MarkdownDocument",
+    "Table",
+    "TextLines",
+    "cited_ids",
+    "parse_markdown",
+    "render_html",
+    "within",
+]
 
-_LINE_END = re.compile(r"\r\n?|\n")
 _HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
-_MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
-_FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
-
-
-class TextLines:
-    """Where the lines of a text start, so that an offset becomes a position in logarithmic time."""
-
-    __slots__ = ("_newlines", "ends", "starts", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.starts: list[int] = [0]
-        self.ends: list[int] = []
-        self._newlines: list[int] = [0]
-        for match in _LINE_END.finditer(text):
-            self.ends.append(match.start())
-            self.starts.append(match.end())
-            if match.group() != "\r":
-                self._newlines.append(match.end())
-        self.ends.append(len(text))
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def position(self, offset: int) -> Position:
-        """Return line and column of the character at `offset`; lines end at `\\n`, as editors count them."""
-        line = bisect_right(self._newlines, offset)
-        return Position(line, offset - self._newlines[line - 1] + 1)
-
-    def index_of(self, offset: int) -> int:
-        """Return the number (from 0) of the line that the character at `offset` stands in."""
-        return bisect_right(self.starts, offset) - 1
-
-    def start_of(self, line: int) -> int:
-        """Return the offset where line `line` (from 0) starts, or the end of the text after the last line."""
-        return self.starts[line] if line < len(self.starts) else len(self.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading outside quotes, lists and code; `text` is plain, `title` spans the title as written."""
-
-    level: int
-    text: str
-    title: Span
-    id: str | None
-    position: Position
-    section: Span
-    """From the heading's own line up to the next heading of the same or a higher level."""
-    body: Span
-    """The section without the heading's lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One table cell: plain text, and where its content stands (None where the row leaves it out)."""
-
-    text: str
-    span: Span | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table; the first row is its header."""
-
-    rows: tuple[tuple[Cell, ...], ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link or image; `target` is decoded as the parser reads it, `target_span` is where it is written."""
-
-    text: str
-    target: str
-    position: Position
-    span: Span
-    target_span: Span | None
-    kind: LinkKind
-
-
-@dataclass(frozen=True, slots=True)
-class MarkdownDocument:
-    """The structure of one Markdown text."""
-
-    text: str
-    lines: TextLines
-    front_matter: Span | None
-    """The lines between the `---` fences, without the fences."""
-    content_start: int
-    """Where the text after the front matter (or the byte order mark) begins."""
-    headings: tuple[Heading, ...]
-    code: tuple[Span, ...]
-    """Fenced and indented code, whole lines, fences included."""
-    html: tuple[Span, ...]
-    """HTML blocks, comments among them, whole lines."""
-    rules: tuple[Span, ...]
-    """Thematic breaks, whole lines."""
-    tables: tuple[Table, ...]
-    links: tuple[Link, ...]
 
 
 def parse_markdown(text: str) -> MarkdownDocument:
     """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails."""
     lines = TextLines(text)
-    front_matter, first_line = _front_matter(text, lines)
+    front_matter, first_line = find_front_matter(text, lines)
     start = lines.start_of(first_line)
     if first_line == 0 and text.startswith("\ufeff"):
         start = 1
@@ -147,6 +61,7 @@ def parse_markdown(text: str) -> MarkdownDocument:
         tuple(_with_sections(reader.headings, len(text))),
         tuple(reader.code),
         tuple(reader.html),
+        tuple(sorted((*reader.code, *reader.html), key=lambda span: span.start)),
         tuple(reader.rules),
         tuple(reader.tables),
         tuple(reader.links),
@@ -164,34 +79,9 @@ def render_html(text: str) -> str:
     The result still has to be sanitised before it is published: this decides structure, not safety.
     """
     lines = TextLines(text)
-    _, first_line = _front_matter(text, lines)
+    _, first_line = find_front_matter(text, lines)
     start = lines.start_of(first_line) if first_line else int(text.startswith("\ufeff"))
     return str(_renderer().render(text[start:]))
-
-
-def _front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
-    """Return the span between the `---` fences and the number of the first line after them (0: none).
-
-    An opening fence that someone lost is forgiven where every line down to the closing one is an entry.
-    """
-    first = text[lines.starts[0] : lines.ends[0]].removeprefix("\ufeff")
-    fenced = first.rstrip(" \t") == "---"
-    if not fenced and _MAPPING_LINE.match(first) is None:
-        return None, 0
-    mappings, others = 0, 0
-    for number in range(1 if fenced else 0, min(len(lines), _FENCE_LIMIT)):
-        line = text[lines.starts[number] : lines.ends[number]] if number else first
-        if line.rstrip(" \t") in ("---", "..."):
-            if (others and not mappings) or (not fenced and (others or mappings < 2)):
-                return None, 0
-            start = lines.starts[1] if fenced else text.startswith("\ufeff")
-            return Span(int(start), lines.starts[number]), number + 1
-        if not fenced and not line.strip():
-            return None, 0
-        if line.strip() and not line.startswith((" ", "\t", "#", "- ")):
-            matched = _MAPPING_LINE.match(line) is not None
-            mappings, others = mappings + matched, others + (not matched)
-    return None, 0
 
 
 def _recording(rule: Callable[[StateInline, bool], bool], kind: LinkKind) -> Callable[[StateInline, bool], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import get_args
 
 from orbit_registry.text.adr.header import ROLES, Header, split_names, visible_lines
@@ -14,8 +14,7 @@ from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.status import normalise_status
 from orbit_registry.text.adr.styles import STYLES
 from orbit_registry.text.adr.titles import TitleParts
-from orbit_registry.text.citations import find_citations
-from orbit_registry.text.markdown import Heading
+from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Position, Problem, Span
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
@@ -91,7 +90,7 @@ def build(
         superseding_spans=tuple(fact.span for fact in facts if fact.key == "superseding"),
         date_span=date_span,
         facts=facts,
-        problems=tuple(_problems(facts, date, date_raw, status, status_raw, number, parts, position)),
+        problems=tuple(_problems(header, facts, date, status, number, parts, position)),
     )
 
 
@@ -162,9 +161,10 @@ def _relations(
     header: Header, facts: Sequence[Fact], sections: Sequence[Section], body: Span, number: str | None
 ) -> Iterator[Relation]:
     """Yield what the header and the sections of links state, then what the text merely mentions."""
+    own = {value for fact in facts if fact.key == "legacy_ids" for value in fact.values}
     seen: set[tuple[str, str]] = set()
     mentioned: set[str] = set()
-    for relation in (*_stated(header, facts), *_linked(header, sections), *_mentioned(header, body, number)):
+    for relation in (*_stated(header, facts), *_linked(header, sections), *_mentioned(header, body, number, own)):
         key = target_key(relation.target_raw)
         if (relation.rel, key) in seen or (relation.rel == "references" and key in mentioned):
             continue
@@ -204,10 +204,9 @@ def _targets_of(header: Header, fact: Fact) -> Iterator[Relation]:
 def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
     """Yield `- Supersedes [x](x.md)` from the sections that hold links, and from lines of the header."""
     document = header.document
-    hidden = sorted((*document.code, *document.html), key=lambda span: span.start)
     places = [section.body for section in sections if section.key == "references"] + list(header.zone)
     for place in places:
-        for line in visible_lines(document, place, hidden):
+        for line in visible_lines(document, place, document.hidden):
             content = header.text[line.start : line.end]
             lead = len(content) - len(content.lstrip(" \t*+->_"))
             for phrase in find_phrases(header.text, line.start + lead, line.end):
@@ -219,42 +218,48 @@ def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
                 yield Relation(phrase.rel, phrase.target, position, phrase.span, phrase.text)
 
 
-def _mentioned(header: Header, body: Span, number: str | None) -> Iterator[Relation]:
+def _mentioned(header: Header, body: Span, number: str | None, own: Collection[str]) -> Iterator[Relation]:
     """Yield links to other documents and ids named in the text."""
     document = header.document
-    for link in document.links:
+    for link in within(document.links, body, lambda link: link.span.start):
         target = link.target.partition("#")[0]
-        inside = body.start <= link.span.start < body.end
-        if inside and link.kind != "image" and "://" not in target and target.lower().endswith((".md", ".markdown")):
+        if link.kind != "image" and "://" not in target and target.lower().endswith((".md", ".markdown")):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
-    for citation in find_citations(header.text, document.code):
-        if not body.start <= citation.span.start < body.end or "ADR-" not in citation.id:
+    for citation in within(header.citations, body, lambda citation: citation.span.start):
+        if "ADR-" not in citation.id:
             continue
-        if _same_number(citation.id, number) and "/" not in citation.id:
+        if citation.id in own or (_same_number(citation.id, number) and "/" not in citation.id):
             continue
         yield Relation("references", citation.id, citation.position, citation.span, citation.id, citation.weak)
 
 
 def _problems(
+    header: Header,
     facts: Sequence[Fact],
     date: str | None,
-    date_raw: str,
     status: Status,
-    status_raw: str,
     number: str | None,
     parts: TitleParts,
     position: Position,
 ) -> Iterator[Problem]:
     """Yield what a reader of the document would want to know about it."""
-    if status == "unknown" and status_raw.strip():
+    lines = header.document.lines
+    stated = _first(facts, "status")
+    if status == "unknown" and stated is not None and stated.raw.strip():
         yield Problem(
             "adr-status-unknown",
-            f"the status {_short(status_raw)} is none that is known",
-            position,
+            f"the status {_short(stated.raw)} is none that is known",
+            lines.position(stated.span.start),
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
-    if date is None and date_raw.strip():
-        yield Problem("adr-date-unclear", f"{_short(date_raw)} is not a date", position, "write YYYY-MM-DD or YYYY-MM")
+    dated = _first(facts, "date")
+    if date is None and dated is not None and dated.raw.strip():
+        yield Problem(
+            "adr-date-unclear",
+            f"{_short(dated.raw)} is not a date",
+            lines.position(dated.span.start),
+            "write YYYY-MM-DD or YYYY-MM",
+        )
     if number and parts.number and number.isdigit() and int(number) != int(parts.number):
         yield Problem(
             "adr-number-differs",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.text.adr.fields import Field, read_fields
+from orbit_registry.text.citations import Citation
 from orbit_registry.text.markdown import Heading, MarkdownDocument
 from orbit_registry.text.position import Span
 
@@ -102,6 +104,8 @@ class Header:
     """The headings inside the decision, its own left out."""
     fields: tuple[Field, ...]
     in_log: bool
+    citations: tuple[Citation, ...] = ()
+    """The ids named anywhere in the file."""
 
     @property
     def text(self) -> str:
@@ -110,16 +114,15 @@ class Header:
 
     def lines(self) -> Iterator[Line]:
         """Yield the zone's lines that are neither code nor an HTML comment."""
-        hidden = sorted((*self.document.code, *self.document.html), key=lambda span: span.start)
         for span in self.zone:
-            yield from visible_lines(self.document, span, hidden)
+            yield from visible_lines(self.document, span, self.document.hidden)
 
 
 def visible_lines(document: MarkdownDocument, span: Span, hidden: Sequence[Span]) -> Iterator[Line]:
     """Yield the lines of `span` outside the sorted `hidden` spans."""
     lines = document.lines
     number = lines.index_of(span.start)
-    next_hidden = 0
+    next_hidden = bisect_right(hidden, span.start, key=lambda other: other.end)
     while number < len(lines) and lines.starts[number] < span.end:
         start = max(lines.starts[number], span.start)
         end = min(lines.ends[number], span.end)

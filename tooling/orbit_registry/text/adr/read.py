@@ -18,7 +18,7 @@ from orbit_registry.text.adr.titles import (
     split_title,
     title_of_path,
 )
-from orbit_registry.text.markdown import Heading, MarkdownDocument, parse_markdown
+from orbit_registry.text.markdown import Citation, Heading, MarkdownDocument, cited_ids, parse_markdown, within
 from orbit_registry.text.position import Problem, Span
 
 _MARKDOWN = frozenset({"", ".md", ".markdown", ".mdown", ".mkd"})
@@ -91,14 +91,17 @@ def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitlePa
 
 
 def _read_log(document: MarkdownDocument, found: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
-    entries = tuple(_entry(document, heading, parts) for heading, parts in found)
+    citations = cited_ids(document.text, document)
+    entries = tuple(_entry(document, heading, parts, citations) for heading, parts in found)
     return AdrFile("log", entries, tuple(_log_problems(entries)))
 
 
-def _entry(document: MarkdownDocument, heading: Heading, parts: TitleParts) -> AdrDocument:
+def _entry(
+    document: MarkdownDocument, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]
+) -> AdrDocument:
     inside = _inside(document, heading)
     body = _trimmed(document, heading.body)
-    header = Header(document, (_entry_zone(document, heading, inside),), inside, (), True)
+    header = Header(document, (_entry_zone(document, heading, inside),), inside, (), True, citations)
     return build(
         header,
         heading=heading,
@@ -125,20 +128,15 @@ def entry_header(text: str, entry: AdrDocument) -> Header:
 
 
 def _inside(document: MarkdownDocument, heading: Heading) -> tuple[Heading, ...]:
-    return tuple(
-        other for other in document.headings if heading.section.start < other.section.start < heading.section.end
-    )
+    return tuple(within(document.headings, heading.body, lambda other: other.section.start))
 
 
 def _trimmed(document: MarkdownDocument, body: Span) -> Span:
     """Leave the blank lines and the rule that separate an entry from the next one out of its body."""
     end = body.end
-    for rule in reversed(document.rules):
-        if rule.end <= body.end and rule.start >= body.start and not document.text[rule.end : body.end].strip():
-            end = rule.start
-            break
-        if rule.end <= body.start:
-            break
+    rules = within(document.rules, body, lambda rule: rule.start)
+    if rules and not document.text[rules[-1].end : body.end].strip():
+        end = rules[-1].start
     return Span(body.start, body.start + len(document.text[body.start : end].rstrip()))
 
 
@@ -202,7 +200,8 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     heading = _title_heading(document)
     after = heading.body.start if heading else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
-    header = Header(document, tuple(_zones(document, after, inside)), inside, fields, False)
+    citations = cited_ids(document.text, document)
+    header = Header(document, tuple(_zones(document, after, inside)), inside, fields, False, citations)
     stated = next(
         (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from orbit_registry.text.adr.header import visible_lines
@@ -81,13 +82,22 @@ def section_key(heading: str) -> str:
     return found or "other"
 
 
+def section_level(headings: Sequence[tuple[int, str]]) -> int:
+    """Return the level of a decision's own sections, given level and key of its headings: that of the first known one.
+
+    A stray heading of level 1 in the middle of a document does not push the others down.
+    """
+    known = [level for level, key in headings if key != "other"]
+    return known[0] if known else min((level for level, _ in headings), default=0)
+
+
 def read_sections(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
     """Return the parts of a decision: its top-level sections, the known ones below them, and run-in headings."""
     sections: list[Section] = []
-    top = min((heading.level for heading in headings), default=0)
+    top = section_level([(heading.level, section_key(heading.text)) for heading in headings])
     for heading in headings:
         key = section_key(heading.text)
-        if heading.level == top or key in _SUBSECTIONS:
+        if heading.level <= top or key in _SUBSECTIONS:
             sections.append(Section(key, heading.text, heading.level, heading.body, heading.position))
     sections.extend(_run_ins(document, headings, body))
     return tuple(sorted(sections, key=lambda section: section.position))
@@ -109,7 +119,7 @@ def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span
         after_break = not content.strip() or bool(found and found[-1][2] == line.start) or content.startswith("#")
     for index, (key, name, start, body_start) in enumerate(found):
         next_run_in = found[index + 1][2] if index + 1 < len(found) else body.end
-        end = min(next_run_in, next((end for end in ends if end > start), body.end))
+        end = min(next_run_in, ends[bisect_right(ends, start)])
         yield Section(key, name, 0, Span(body_start, end), document.lines.position(start), True)
 
 

@@ -54,6 +54,8 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     """
     text = _COMMENT.sub(" ", raw[:_LIMIT]).strip()
     current = _WAS.sub(" ", text)
+    if _CHOICE.search(_LINK.sub(r"\1", current)):
+        return "unknown", ()  # a template's choice that nobody made
     return _status(current), _targets(current)
 
 
@@ -62,8 +64,6 @@ def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
 
 
 def _status(text: str) -> Status:
-    if _CHOICE.search(_LINK.sub(r"\1", text)):
-        return "unknown"
     if _PARTIAL.match(text.lstrip("*_`\"' ")):
         return "accepted"  # a part was replaced, the rest stays in force
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):

@@ -145,8 +145,9 @@ def _heading(text: str, entry: AdrDocument) -> str:
 
 def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
     """Yield the lines that state something, as one block for each group of lines, with placeholders."""
-    text = document.text
+    text, lines = document.text, document.lines
     edits: list[tuple[Span, str]] = []
+    kept: set[int] = set()
     for fact in entry.facts:
         if fact.style in ("front-matter", "section", "badge"):
             continue
@@ -154,20 +155,22 @@ def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
             edits.append((fact.span, _statement(text, fact.span)))
         elif fact.key in _PLACEHOLDERS and fact.key not in ("status", "tasks", "title"):
             edits.append((fact.span, _PLACEHOLDERS[fact.key]))
-    edits = _apart(edits)
-    stated = [document.lines.index_of(span.start) for span, _ in edits]
-    block: list[str] = []
-    previous = -2
-    for (span, value), number in zip(edits, stated, strict=True):
-        line_end = document.lines.ends[document.lines.index_of(span.end)]
-        line = _edited(text, Span(document.lines.starts[number], line_end), [(span, value)]).rstrip()
-        if block and number != previous + 1:
-            yield newline_of(text).join(block)
-            block = []
-        block.append(line)
-        previous = document.lines.index_of(span.end)
-    if block:
-        yield newline_of(text).join(block)
+        elif fact.style == "table" and fact.key not in ("status", "title"):
+            edits.append((fact.span, ""))
+        else:
+            continue
+        around = _table_around(document, fact.span) if fact.style == "table" else fact.span
+        kept.update(range(lines.index_of(around.start), lines.index_of(around.end) + 1))
+    for number in sorted(kept):
+        if number - 1 not in kept:
+            start = lines.starts[number]
+        if number + 1 not in kept:
+            yield _edited(text, Span(start, lines.ends[number]), edits).rstrip()
+
+
+def _table_around(document: MarkdownDocument, span: Span) -> Span:
+    """Return the table that a cell stands in, or the cell where that can't be told."""
+    return next((t.span for t in document.tables if t.span.start <= span.start and span.end <= t.span.end), span)
 
 
 def _statement(text: str, span: Span) -> str:
@@ -221,7 +224,7 @@ def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
     """Return the part of the text with the edits made and every other `$` doubled."""
     parts: list[str] = []
     at = span.start
-    for edit, replacement in _apart(edits):
+    for edit, replacement in _apart([edit for edit in edits if span.start <= edit[0].start < span.end]):
         parts.extend((_literal(text[at : edit.start]), replacement))
         at = edit.end
     parts.append(_literal(text[at : span.end]))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from orbit_registry.errors import UsageError
 from orbit_registry.text.adr.model import AdrDocument, AdrFile
 from orbit_registry.text.adr.read import entry_header, read_document
-from orbit_registry.text.adr.sections import section_key
+from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.styles import BY_NAME, STYLES
 from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
 from orbit_registry.text.position import Span
@@ -123,9 +123,9 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
 
 def _section_level(document: MarkdownDocument, entry: AdrDocument) -> int:
     """Return the level of the entry's own sections."""
-    levels = [section.level for section in entry.sections if not section.run_in]
-    if levels:
-        return min(levels)
+    level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
+    if level:
+        return level
     own = next(
         (h.level for h in document.headings if entry.heading_span and h.section.start == entry.heading_span.start), 1
     )

@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import Fact
+from orbit_registry.text.markdown import within
 
 NAME = "badge"
 _URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)", re.IGNORECASE)
@@ -15,9 +16,9 @@ _URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]
 
 def read(header: Header) -> Iterator[Fact]:
     """Yield the status of the first status badge in the header."""
-    for link in header.document.links:
-        inside = any(zone.start <= link.span.start < zone.end for zone in header.zone)
-        if link.kind != "image" or link.target_span is None or not inside:
+    links = header.document.links
+    for link in (link for zone in header.zone for link in within(links, zone, lambda link: link.span.start)):
+        if link.kind != "image" or link.target_span is None:
             continue
         match = _URL.search(link.target_span.of(header.text))
         if match:

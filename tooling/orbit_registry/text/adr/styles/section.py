@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from orbit_registry.text.adr.header import Header, keyed, visible_lines
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import find_phrases
-from orbit_registry.text.adr.sections import section_key
+from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.markdown import Heading
+from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Span
 
 NAME = "section"
@@ -20,7 +20,7 @@ _KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "ta
 
 def read(header: Header) -> Iterator[Fact]:
     """Yield the sections that hold a status, a date, people or tags."""
-    level = min((heading.level for heading in header.headings), default=0)
+    level = section_level([(heading.level, section_key(heading.text)) for heading in header.headings])
     for heading in header.headings:
         key = _KEYS.get(section_key(heading.text))
         if key is None or heading.level > level:
@@ -35,12 +35,11 @@ def read(header: Header) -> Iterator[Fact]:
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:
     """Return the section's paragraphs without quotes, comments and what stands under a deeper heading."""
     text = header.text
-    end = min((other.section.start for other in header.headings if other.section.start > heading.section.start),
-              default=heading.body.end)  # fmt: skip
-    hidden = sorted((*header.document.code, *header.document.html), key=lambda span: span.start)
+    following = within(header.headings, heading.body, lambda other: other.section.start)
+    end = following[0].section.start if following else heading.body.end
     spans: list[Span] = []
     open_end = -1
-    for line in visible_lines(header.document, Span(heading.body.start, min(end, heading.body.end)), hidden):
+    for line in visible_lines(header.document, Span(heading.body.start, end), header.document.hidden):
         content = text[line.start : line.end].strip()
         if not content or content.startswith(">") or set(content) <= {"-", "*", "_"}:
             open_end = -1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orbit_registry.text.adr.header import KEYS, Header
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.markdown import Cell, Table
+from orbit_registry.text.markdown import Cell, Table, within
 from orbit_registry.text.position import Span
 
 NAME = "table"
@@ -15,9 +15,8 @@ NAME = "table"
 
 def read(header: Header) -> Iterator[Fact]:
     """Yield the known keys of the tables in the header."""
-    for table in header.document.tables:
-        if not any(zone.start <= table.span.start < zone.end for zone in header.zone):
-            continue
+    tables = header.document.tables
+    for table in (table for zone in header.zone for table in within(tables, zone, lambda table: table.span.start)):
         for key, cell in _pairs(table):
             if cell.span is None:
                 continue

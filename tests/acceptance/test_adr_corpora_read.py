@@ -1,0 +1,185 @@
+"""Real ADR collections are read as their files say; the figures were counted from the files by hand and grep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.text.adr import AdrFile, Rel, read_document, set_status
+
+CORPORA = Path(__file__).resolve().parents[2].parent / "shared" / "corpora"
+COLLECTIONS = CORPORA / "adr"
+LOGS = CORPORA / "orbit-2026-07" / "docs" / "design"
+
+pytestmark = pytest.mark.skipif(
+    not COLLECTIONS.is_dir() or not LOGS.is_dir(), reason="the shared corpora are not beside this checkout"
+)
+
+# collection: Markdown documents, decisions, skipped, then decisions by status
+COUNTS: dict[str, tuple[int, int, dict[str, int]]] = {
+    "JabRef__jabref": (72, 2, {"unknown": 64, "accepted": 5, "superseded": 1}),
+    "adr__madr": (27, 8, {"unknown": 19}),
+    "alphagov__govuk-infrastructure": (25, 1, {"accepted": 23, "deprecated": 1}),
+    "arachne-framework__architecture": (17, 0, {"proposed": 16, "accepted": 1}),
+    "cometbft__cometbft": (
+        128,
+        35,
+        {"accepted": 59, "proposed": 20, "unknown": 9, "rejected": 4, "deprecated": 1},
+    ),
+    "curie-eng__curie": (115, 2, {"accepted": 98, "proposed": 13, "superseded": 2}),
+    "joshrotenberg__adrs": (17, 1, {"accepted": 10, "proposed": 5, "superseded": 1}),
+    "kamp-us__phoenix": (320, 0, {"accepted": 266, "superseded": 41, "proposed": 9, "deprecated": 2, "unknown": 2}),
+    "mbeacom__adrkit": (32, 1, {"accepted": 27, "proposed": 2, "superseded": 2}),
+    "microsoft__agent-framework": (42, 3, {"accepted": 23, "proposed": 15, "superseded": 1}),
+    "npryce__adr-tools": (9, 0, {"accepted": 9}),
+    "opinionated-digital-center__pyadr": (0, 0, {}),
+    "structurizr__java": (65, 0, {"unknown": 38, "accepted": 24, "superseded": 3}),
+    "thomvaill__log4brains": (44, 7, {"accepted": 23, "unknown": 9, "proposed": 2, "superseded": 2, "rejected": 1}),
+}
+
+
+@cache
+def collection(name: str) -> tuple[tuple[str, str, AdrFile], ...]:
+    """Return (path, text, what was read) for each Markdown document of a collection."""
+    return tuple(_documents(COLLECTIONS / name, "*.md"))
+
+
+def _documents(root: Path, pattern: str) -> Iterator[tuple[str, str, AdrFile]]:
+    for path in sorted(root.rglob(pattern)):
+        text = path.read_bytes().decode("utf-8")
+        relative = path.relative_to(root).as_posix()
+        yield relative, text, read_document(text, relative)
+
+
+def document(name: str, ending: str) -> AdrFile:
+    """Return what was read from the one document of a collection whose path ends so."""
+    (found,) = [file for path, _, file in collection(name) if path.endswith(ending)]
+    return found
+
+
+def test_every_collection_is_counted() -> None:
+    """A new collection has to be looked at before this passes."""
+    assert set(COUNTS) == {path.name for path in COLLECTIONS.iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_each_document_is_a_decision_or_skipped_with_a_reason(name: str) -> None:
+    """Nothing disappears: documents are decisions with the statuses they state, or skipped, and it is said why."""
+    documents, skipped, statuses = COUNTS[name]
+    files = [file for _, _, file in collection(name)]
+
+    assert len(files) == documents
+    assert sum(file.skipped_reason is not None for file in files) == skipped
+    assert all(len(file.entries) == 1 for file in files if file.skipped_reason is None)
+    assert Counter(entry.status for file in files for entry in file.entries) == statuses
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_status_set_in_a_real_document_changes_that_status_alone(name: str) -> None:
+    """Everything before and after the places that state a status stays, and the new status is read back."""
+    for path, text, file in collection(name):
+        for entry in file.entries:
+            changed = set_status(text, entry, "Superseded by ADR-9999")
+            (again,) = read_document(changed, path).entries
+
+            assert again.status == "superseded", path
+            assert "ADR-9999" in again.targets("superseded_by"), path
+            assert again.title == entry.title, path
+            if entry.status_span is not None:
+                assert changed.startswith(text[: entry.status_span.start]), path
+                assert changed.endswith(text[entry.status_span.end :]), path
+            else:
+                assert len(changed) - len(text) < 60, path
+
+
+def test_numbers_are_kept_as_written_and_dates_are_no_numbers() -> None:
+    """Zeros stay; a file named after a day has no number."""
+    numbers = [entry.number for _, _, file in collection("cometbft__cometbft") for entry in file.entries]
+    dated = [entry.number for _, _, file in collection("thomvaill__log4brains") for entry in file.entries]
+    repeated = Counter(
+        entry.number for _, _, file in collection("microsoft__agent-framework") for entry in file.entries
+    )
+
+    assert {"001", "081", "100", "119"} <= set(numbers)
+    assert set(dated) == {None}
+    assert {number for number, count in repeated.items() if count > 1} == {
+        "0016", "0021", "0024", "0029", "0032",
+    }  # fmt: skip
+
+
+def test_titles_have_no_number_in_them() -> None:
+    """`12. T`, `ADR 079: T`, `0034 — T` and `Architecture Decision Record: T` all give T."""
+    titles = [entry.title for name in COUNTS for _, _, file in collection(name) for entry in file.entries]
+
+    assert not [title for title in titles if title[:4].isdigit() or title.upper().startswith(("ADR-", "ADR 0"))]
+    assert all(titles)
+
+
+def test_relations_are_read_from_every_style() -> None:
+    """Links, ids, numbers, several targets, and the spelling of adr-tools."""
+    harness = document("curie-eng__curie", "0016-swappable-jobs-around-an-opinionated-core.md")
+    assert harness.entries[0].status == "accepted"
+
+    cases: tuple[tuple[str, str, Rel], ...] = (
+        ("npryce__adr-tools", "0005-help-comments.md", "amended_by"),
+        ("structurizr__java", "dsl/decisions/adrtools/0004-markdown-format.md", "superseded_by"),
+        ("structurizr__java", "dsl/decisions/adrtools/0010-asciidoc-format.md", "supersedes"),
+        ("joshrotenberg__adrs", "0007-authentication-mechanism.md", "related_to"),
+        ("thomvaill__log4brains", "20201029-superseder.md", "supersedes"),
+        ("kamp-us__phoenix", "0025-split-livedo-connection-topic.md", "superseded_by"),
+    )
+
+    assert [document(name, ending).entries[0].targets(rel) for name, ending, rel in cases] == [
+        ("0009-help-scripts.md",),
+        ("0010-asciidoc-format.md",),
+        ("0004-markdown-format.md",),
+        ("2", "5"),
+        ("20201028-superseded-adr.md",),
+        ("0037-unified-void-aligned-live-do.md",),
+    ]
+
+
+def test_statuses_in_the_wrong_place_or_dress_are_still_found() -> None:
+    """After the decision, under a stray heading, below help text, without an opening fence; but not in bodies."""
+    comet = {
+        number: document("cometbft__cometbft", ending).entries[0]
+        for number, ending in (
+            ("043", "adr-043-blockchain-riri-org.md"),
+            ("036", "adr-036-empty-blocks-abci.md"),
+            ("041", "adr-041-proposer-selection-via-abci.md"),
+            ("110", "adr-110-remote-mempool.md"),
+        )
+    }
+
+    assert {number: entry.status for number, entry in comet.items()} == {
+        "043": "accepted", "036": "unknown", "041": "unknown", "110": "rejected",
+    }  # fmt: skip
+    assert document("microsoft__agent-framework", "0021-agent-skills-design.md").entries[0].status == "proposed"
+    assert {entry.format for _, _, file in collection("microsoft__agent-framework") for entry in file.entries} == {
+        "front-matter"
+    }
+
+
+def test_decision_logs_are_read_entry_by_entry() -> None:
+    """Each `## ADR-…` heading is an entry with a status, a month or day, and its tasks."""
+    files = {path: file for path, _, file in _documents(LOGS, "4_decisions.md")}
+    entries = [entry for file in files.values() for entry in file.entries]
+
+    assert files.pop("_templates/4_decisions.md").skipped_reason == "a template"
+    assert {file.format for file in files.values()} == {"log"}
+    assert len(files) == 20
+    assert Counter(entry.status for entry in entries) == {"accepted": 145, "superseded": 48, "proposed": 27}
+    assert all(entry.date and entry.title and entry.number for entry in entries)
+    assert sum(len(entry.legacy_ids) for entry in entries) == 10
+    assert sum(bool(entry.tasks) for entry in entries) == 211
+    assert [
+        (path.split("/")[-2], problem.code) for path, file in sorted(files.items()) for problem in file.problems
+    ] == [
+        ("activity-job", "adr-entry-order"),
+        ("auditability", "adr-entry-order"),
+        ("user-interface", "adr-entry-order"),
+    ]

@@ -1,0 +1,194 @@
+"""Reading and rewriting ADR documents holds for every text, not only for the cases."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_status
+from orbit_registry.text.markdown import cited_ids, parse_markdown
+
+CASES = Path(__file__).parents[1] / "cases" / "adr_documents"
+DOCUMENTS = sorted(CASES.glob("*.json"))
+STATUSES = {
+    "accepted": "accepted",
+    "Proposed": "proposed",
+    "rejected": "rejected",
+    "deprecated": "deprecated",
+    "Superseded by ADR-0042": "superseded",
+    "superseded by [ADR-0042](0042-next.md)": "superseded",
+}
+
+PIECES = st.sampled_from(
+    [
+        "---\n", "# ", "## ", "Status: ", "Status:", "## Status\n", "- ", "* Status: accepted\n", "**Status:** ", "·",
+        " · ", "2026-05", "[ORB-1]", "ADR-0001", "## ADR-1 — x\n", "## ADR-2 — y\n", "\n", "\r\n", "\r", "\n\n",
+        "```\n",
+        "~~~\n", "| a | b |\n|---|---|\n", "| Status | x |\n", "[a](b.md)", "[a][b]\n\n[b]: c.md\n", "<!--", "-->",
+        "\ufeff", "\t", "    ", "> ", "superseded by ", "accepted", "date: ", "status: ", "tags: [a, \"b", "'", "{",
+        "}",
+        "|", "$title", "![Status](https://img.shields.io/badge/status-accepted-green)", "## Context\n", "\\", "`",
+        "é\x00\u2028",
+        "**Decision.** ", "Cost: ", "; ", "(was: ", "1. ", "0042", "<div>", "===\n", "and ", "\x1b[0m", "￼",
+    ]
+)  # fmt: skip
+TEXTS = st.lists(st.one_of(PIECES, PIECES, PIECES, st.text(max_size=8)), max_size=40).map("".join)
+PATHS = st.sampled_from(["docs/adr/0007-x.md", "docs/design/f/4_decisions.md", "notes.md", "ADR-1/README.md", ""])
+
+
+def check_status_round_trip(text: str, path: str, entry: AdrDocument, index: int, status: str) -> None:
+    """Set a status, and compare everything outside the places that state one, and what is read back."""
+    changed = set_status(text, entry, status)
+    spans = sorted(
+        [span for span in (entry.status_span, *entry.superseding_spans) if span is not None], key=lambda s: s.start
+    )
+    if entry.status_span is not None:
+        assert changed.startswith(text[: spans[0].start])
+        assert changed.endswith(text[spans[-1].end :])
+    again = read_document(changed, path).entries[index]
+    assert again.status == STATUSES[status], (entry.status_raw, again.status_raw, again.format)
+    assert again.title == entry.title
+    assert again.number == entry.number
+    assert [section.key for section in again.sections if section.key != "status"] == [
+        section.key for section in entry.sections if section.key != "status"
+    ]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("case", DOCUMENTS, ids=lambda path: path.stem)
+def test_a_status_is_read_back_as_it_was_set(case: Path, status: str) -> None:
+    """In every case only the places that state the status change, and the new status is what is read."""
+    path = json.loads(case.read_text(encoding="utf-8"))["path"]
+    text = case.with_suffix(".md").read_bytes().decode("utf-8")
+    for index, entry in enumerate(read_document(text, path).entries):
+        check_status_round_trip(text, path, entry, index, status)
+
+
+WORDS = st.text(
+    alphabet=st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_characters="#|\\`<>*_[]"),
+    min_size=1,
+    max_size=30,
+)
+NUMBERS = st.integers(min_value=1, max_value=60)
+STYLES = (
+    "---\nstatus: {status}\n---\n# {title}\n\n",
+    '---\ntitle: x\nstatus: "{status}"  # why\n---\n\n# {title}\n\n',
+    "# {title}\n\n* Status: {status}\n* Date: 2026-05-01\n\n",
+    "# {title}\n\n- **Status:** {status} <!-- one of -->\n\n",
+    "# {title}\n\nStatus: {status}\nDate: 2026-05-01\n\n",
+    "# {title}\n\n**Status:** {status} · 2026-05 · [ORB-1]\n\n",
+    "# {title}\n\n## Status\n\n{status}\n\n",
+    "# {title}\n\n| Status | {status} |\n|---|---|\n\n",
+    "# {title}\n\n",
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(STYLES),
+    st.sampled_from(["accepted", "Superseded by [ADR-7](7.md)", "whatever", "{a | b}", "Draft; amends ADR-3"]),
+    WORDS,
+    WORDS,
+    st.sampled_from(list(STATUSES)),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_a_generated_document_takes_every_status(
+    style: str, old: str, title: str, prose: str, status: str, newline: str
+) -> None:
+    """Whatever the style, the title and the prose, a status that was set is the status that is read."""
+    text = style.format(status=old, title=f"T {title}") + f"## Context\n\nP {prose}\n\n## Decision\n\nD {prose}\n"
+    text = text.replace("\n", newline)
+    (entry,) = read_document(text, "docs/adr/0007-x.md").entries
+
+    check_status_round_trip(text, "docs/adr/0007-x.md", entry, 0, status)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TEXTS, PATHS)
+def test_every_text_is_read(text: str, path: str) -> None:
+    """Reading never fails, and every span lies inside the text."""
+    file = read_document(text, path)
+    document = parse_markdown(text)
+    cited_ids(text, document)
+
+    for entry in file.entries:
+        places = [
+            entry.span,
+            *entry.title_spans,
+            *entry.number_spans,
+            *(fact.span for fact in entry.facts),
+        ]
+        assert all(0 <= span.start <= span.end <= len(text) for span in places)
+        assert all(0 <= section.body.start <= section.body.end <= len(text) for section in entry.sections)
+        for status in ("accepted", "Superseded by ADR-2"):
+            read_document(set_status(text, entry, status), path)
+    for link in document.links:
+        assert 0 <= link.span.start < link.span.end <= len(text)
+    for heading in document.headings:
+        assert heading.section.start <= heading.body.start <= heading.body.end == heading.section.end
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.integers(min_value=1, max_value=60), unique=True, max_size=8),
+    st.integers(min_value=1, max_value=60),
+    WORDS,
+)
+def test_a_log_stays_in_order_whatever_is_inserted(numbers: list[int], number: int, prose: str) -> None:
+    """Entries ascend, an insertion changes no other byte, and removing it gives the log back."""
+    text = "# Log — Decisions\n"
+    for other in numbers:
+        text = insert_entry(text, f"## ADR-{other:04} — T\n\nStatus: Accepted\n\nP {prose}", f"ADR-{other:04}")
+    entries = read_document(text, "4_decisions.md").entries
+    assert [entry.number for entry in entries] == [f"{other:04}" for other in sorted(numbers)]
+    if number in numbers:
+        return
+
+    changed = insert_entry(text, f"## ADR-{number:04} — N", f"ADR-{number:04}")
+    inserted = next(e for e in read_document(changed, "4_decisions.md").entries if e.title == "N")
+
+    assert remove_entry(changed, inserted) == text
+
+
+HOSTILE = {
+    "brackets": "[" * 4000,
+    "links": "[a](" * 4000,
+    "headings": "## ADR-1 — x\n" * 1000,
+    "statuses": "Status: superseded by ADR-1, " * 1000,
+    "wrapped": "# T\n\nStatus: accepted\n" + "more words\n" * 2000,
+    "bold": "**Context.** " * 2000,
+    "paragraphs": "**Context.** x\n\n" * 1000,
+    "rules": "# T\n\n## ADR-1 — x\n\n" + "---\n\n" * 1000,
+    "front matter": "---\nstatus: [" + "a, " * 4000 + "\n---\n# x\n",
+    "keys": "---\n" + "key: value\n" * 1000 + "---\n# x\n\n## Decision\n",
+    "citations": "ADR-1, " * 4000,
+    "plurals": "ADRs " + "1, " * 4000,
+    "slashes": "a/" * 8000,
+    "spaces": "# T\n\nStatus:" + " " * 16000 + "\n",
+    "verbs": "superseded by " * 4000,
+    "table": "| Status | a |\n|---|---|\n" + "| x | y |\n" * 1000,
+    "comments": "<!-- " * 4000,
+    "parentheses": "# T\n\nStatus: " + "(" * 8000,
+    "line ends": "\r" * 8000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_cost_grows_no_faster_than_the_text(name: str) -> None:
+    """Four times the text takes far less than sixteen times the time; a floor hides the clock's noise."""
+
+    def seconds(text: str) -> float:
+        started = time.process_time()
+        read_document(text, "docs/adr/4_decisions.md")
+        cited_ids(text)
+        return time.process_time() - started
+
+    small = min(seconds(HOSTILE[name]) for _ in range(2))
+    large = seconds(HOSTILE[name] * 4)
+
+    assert large < 9 * max(small, 0.02)

@@ -1,0 +1,67 @@
+"""What a status says, in every wording that was met so far."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.text.adr import normalise_status
+
+WORDINGS = [
+    ("accepted", "accepted", []),
+    ("Accepted.", "accepted", []),
+    ("**Accepted**", "accepted", []),
+    ("✅ ACCEPTED", "accepted", []),
+    ("`accepted`", "accepted", []),
+    ("Approved.", "accepted", []),
+    ("Implemented (moved to another repository)", "accepted", []),
+    ("Partially Accepted", "accepted", []),
+    ("Accepted (with open question)", "accepted", []),
+    ("Accepted: Tracking issue [\\#3297].", "accepted", []),
+    ("{proposed}", "proposed", []),
+    ("Draft.", "proposed", []),
+    ("In Review.", "proposed", []),
+    ("in-progress", "proposed", []),
+    ("WIP", "proposed", []),
+    ("Pending", "proposed", []),
+    ("under discussion", "proposed", []),
+    ("Declined", "rejected", []),
+    ("withdrawn", "rejected", []),
+    ("Deprecated (no superseding ADR)", "deprecated", []),
+    ("Reverted", "deprecated", []),
+    ("retired (PR #12)", "deprecated", []),
+    ("superseded", "superseded", []),
+    ("Superceded by [10. AsciiDoc](0010-asciidoc.md)", "superseded", [("superseded_by", "0010-asciidoc.md")]),
+    ("superseded by ADR-0057", "superseded", [("superseded_by", "ADR-0057")]),
+    ("Superseded by [ADR-0042]", "superseded", [("superseded_by", "ADR-0042")]),
+    ("superseded by 0042", "superseded", [("superseded_by", "0042")]),
+    ("Superseded by `feature/ADR-001`", "superseded", [("superseded_by", "feature/ADR-001")]),
+    (
+        "Superseded by [ADR-1](a.md) and [ADR-2](b.md) (the rest)",
+        "superseded",
+        [("superseded_by", "a.md"), ("superseded_by", "b.md")],
+    ),
+    ("retired by [0037](0037-x.md)", "superseded", [("superseded_by", "0037-x.md")]),
+    ("accepted; supersedes ADR-0045", "accepted", [("supersedes", "ADR-0045")]),
+    ("Accepted, amends ADR-2 and ADR-3", "accepted", [("amends", "ADR-2"), ("amends", "ADR-3")]),
+    ("proposed; amended-in-part by [0240](0240-icon.md)", "proposed", [("amended_by", "0240-icon.md")]),
+    ("amended-in-part by [0042](a.md), [0043](b.md)", "accepted", [("amended_by", "a.md"), ("amended_by", "b.md")]),
+    ("superseded-in-part by [0041](c.md)", "accepted", [("amended_by", "c.md")]),
+    ("superseded by [3](d.md) (was: amended by [4](e.md))", "superseded", [("superseded_by", "d.md")]),
+    ("Rejected in favour of ADR 111", "rejected", [("related_to", "ADR 111")]),
+    ("{proposed | rejected | accepted | superseded by ADR-0123}", "unknown", []),
+    ("{Deprecated|Proposed|Accepted}", "unknown", []),
+    ("<!-- accepted -->", "unknown", []),
+    ("not accepted", "unknown", []),
+    ("on hold", "unknown", []),
+    ("moot", "unknown", []),
+    ("The two points above have been accepted", "unknown", []),
+    ("", "unknown", []),
+]
+
+
+@pytest.mark.parametrize(("raw", "status", "targets"), WORDINGS, ids=[raw[:40] for raw, _, _ in WORDINGS])
+def test_a_status_is_understood_or_unknown(raw: str, status: str, targets: list[tuple[str, str]]) -> None:
+    """The first status word decides, targets are kept as written, and nothing is invented."""
+    found, related = normalise_status(raw)
+
+    assert (found, list(related)) == (status, targets)

@@ -1,0 +1,121 @@
+"""The structure of a Markdown text as values with places; how it is found is `markdown`'s business."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from orbit_registry.text.position import Position, Span
+
+Item = TypeVar("Item")
+LinkKind = Literal["inline", "reference", "autolink", "image"]
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class TextLines:
+    """Where the lines of a text start, so that an offset becomes a position in logarithmic time."""
+
+    __slots__ = ("_newlines", "ends", "starts", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts: list[int] = [0]
+        self.ends: list[int] = []
+        self._newlines: list[int] = [0]
+        for match in _LINE_END.finditer(text):
+            self.ends.append(match.start())
+            self.starts.append(match.end())
+            if match.group() != "\r":
+                self._newlines.append(match.end())
+        self.ends.append(len(text))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def position(self, offset: int) -> Position:
+        """Return line and column of the character at `offset`; lines end at `\\n`, as editors count them."""
+        line = bisect_right(self._newlines, offset)
+        return Position(line, offset - self._newlines[line - 1] + 1)
+
+    def index_of(self, offset: int) -> int:
+        """Return the number (from 0) of the line that the character at `offset` stands in."""
+        return bisect_right(self.starts, offset) - 1
+
+    def start_of(self, line: int) -> int:
+        """Return the offset where line `line` (from 0) starts, or the end of the text after the last line."""
+        return self.starts[line] if line < len(self.starts) else len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading outside quotes, lists and code; `text` is plain, `title` spans the title as written."""
+
+    level: int
+    text: str
+    title: Span
+    id: str | None
+    position: Position
+    section: Span
+    """From the heading's own line up to the next heading of the same or a higher level."""
+    body: Span
+    """The section without the heading's lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One table cell: plain text, and where its content stands (None where the row leaves it out)."""
+
+    text: str
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; the first row is its header."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link or image; `target` is decoded as the parser reads it, `target_span` is where it is written."""
+
+    text: str
+    target: str
+    position: Position
+    span: Span
+    target_span: Span | None
+    kind: LinkKind
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownDocument:
+    """The structure of one Markdown text."""
+
+    text: str
+    lines: TextLines
+    front_matter: Span | None
+    """The lines between the `---` fences, without the fences."""
+    content_start: int
+    """Where the text after the front matter (or the byte order mark) begins."""
+    headings: tuple[Heading, ...]
+    code: tuple[Span, ...]
+    """Fenced and indented code, whole lines, fences included."""
+    html: tuple[Span, ...]
+    """HTML blocks, comments among them, whole lines."""
+    hidden: tuple[Span, ...]
+    """Code and HTML blocks together, in order."""
+    rules: tuple[Span, ...]
+    """Thematic breaks, whole lines."""
+    tables: tuple[Table, ...]
+    links: tuple[Link, ...]
+
+
+def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> Sequence[Item]:
+    """Return the items that start inside `span`; they must be in the order of `start`."""
+    return items[bisect_left(items, span.start, key=start) : bisect_left(items, span.end, key=start)]
