@@ -17,7 +17,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.config import Config
 from orbit_registry.store.documents import Document, Documents
 from orbit_registry.store.facts import Facts
-from orbit_registry.text.adr.model import AdrDocument
+from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.position import Position, position_at
 from orbit_registry.text.yaml import Pointer
 
@@ -106,13 +106,12 @@ class CheckContext:
             return Location(f"{record.folder}/body.md", position_at(record.prose, offset))
         return self.in_field(record, record.kind.prose, record.prose, offset)
 
-    def in_entry(self, record: Record, offset: int | None = None) -> Location:
-        """Return the place of an offset in the text that holds a decision; without one, of the decision itself."""
+    def in_entry(self, record: Record, section: Section | None = None) -> Location:
+        """Return the place of a section of a decision; without one, of the decision itself."""
         home = self.homes.get(record.path)
         if home is not None:
-            document, entry = home
-            return Location(document.path, entry.position if offset is None else position_at(document.text, offset))
-        return Location(f"{record.folder}/body.md", position_at(record.prose, offset or 0))
+            return Location(home[0].path, section.position if section else home[1].position)
+        return Location(f"{record.folder}/body.md", section.position if section else Position(1))
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
         """Return the place of a character of a text field; the field's own place where the file writes it otherwise."""

@@ -84,7 +84,7 @@ def gather(workspace: Workspace, records: Iterable[Record], against: str | None 
         changed |= {*untracked, *(tracked or () if base is not None and base.commit is None else ())}
     moved = [record for record in held if changed is not None and record.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
-    files = tracked if tracked is not None else tuple(_walk(workspace.root))
+    files = {*tracked, *untracked} if tracked is not None else set(_walk(workspace.root))
     return Facts(
         tracked=tracked,
         untracked=untracked,

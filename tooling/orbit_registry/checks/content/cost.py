@@ -22,7 +22,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
         section = entry.section("consequences")
-        where = context.in_entry(record, section.body.start if section else None)
+        where = context.in_entry(record, section)
         yield CHECK.at(where, f"{record.id} names no cost", severity=severity, record=record)
 
 

@@ -17,7 +17,8 @@ _PLACEHOLDER = re.compile(
 )
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
 _WHOLE = (
-    "# ADR-0001 — A\n\nStatus: Accepted\n\n## Context\n\nA.\n\n## Decision Drivers\n\nA.\n\n## Considered Options\n\nA.\n\n"
+    "# ADR-0001 — A\n\nStatus: Accepted\n\n## Context\n\nA.\n\n"
+    "## Decision Drivers\n\nA.\n\n## Considered Options\n\nA.\n\n"
     "## Decision\n\nA.\n\n## Consequences\n\nA.\n\n### Positive\n\nA.\n\n### Negative\n\nA.\n\n## Rationale\n\nA.\n"
 )
 """A decision with every section that a template made from it gives a prompt for."""
@@ -29,7 +30,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         if record.phase == "closed" or not record.prose:
             continue
         known = prompts_of(record.kind.folder, record.kind.in_document)
-        found = [offset for offset, line in _lines(record.prose) if _is_prompt(line, known)]
+        found = [offset for offset, line in _lines(record.prose) if is_prompt(line, known)]
         if found:
             more = f" ({len(found)} of them)" if len(found) > 1 else ""
             message = f"{record.id} still holds a prompt of its template{more}"
@@ -44,7 +45,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         at += len(line) + 1
 
 
-def _is_prompt(line: str, known: frozenset[str]) -> bool:
+def is_prompt(line: str, known: frozenset[str]) -> bool:
+    """Say whether a line is one of the `known` prompts, or looks like one of a common template."""
     bare = _DRESS.sub("", line).strip()
     return bool(bare) and (bare in known or _PLACEHOLDER.fullmatch(bare) is not None)
 

@@ -17,7 +17,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         for text in strings_of(record):
             for suspect in find_secrets(text.value):
                 length = suspect.end - suspect.start
-                message = f"{text.name} of {record.id} holds what looks like a {suspect.kind} ({length} characters)"
+                message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {length} characters"
                 yield CHECK.at(text.place(context, record, suspect.start), message, record=record)
 
 

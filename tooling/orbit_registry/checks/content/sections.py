@@ -51,8 +51,8 @@ def _stands_in(entry: AdrDocument, key: str) -> bool:
 def _finding(
     context: CheckContext, record: Record, section: Section | None, message: str, severity: Severity
 ) -> Diagnostic:
-    start = context.in_entry(record, section.body.start if section else None)
-    return CHECK.at(start, message, severity=severity if is_ours(record) else Severity.NOTE, record=record)
+    where = context.in_entry(record, section)
+    return CHECK.at(where, message, severity=severity if is_ours(record) else Severity.NOTE, record=record)
 
 
 CHECK = Check(

@@ -48,9 +48,9 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
         found.append(("title", record.title, entry.title))
     if record.status.name != entry.status:
         found.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
-    date, stated = record.text("date"), entry.date or entry.date_raw.strip()
+    date, stated = record.text("date"), entry.date
     if date and stated and not (date.startswith(stated) or stated.startswith(date) or date == entry.date_raw.strip()):
-        found.append(("date", date, stated))
+        found.append(("date", date, stated))  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
     return found
 
 
@@ -110,7 +110,7 @@ def _record_follows(
         if entry.status_raw.strip():
             data["status_raw"] = entry.status_raw.strip()[:2000]
     if "date" in names:
-        data["date"] = (entry.date or entry.date_raw.strip())[:40]
+        data["date"] = entry.date
     data["updated_at"] = stamp(context.now)
     if not record.kind.schema.is_valid(data):
         return ()

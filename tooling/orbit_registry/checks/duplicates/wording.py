@@ -6,10 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from orbit_registry.checks.content.prompts import is_prompt, prompts_of
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.record import Record
 
 _WORD = re.compile(r"\w+")
+_FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
 
 
 def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
@@ -22,8 +24,12 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
 
 
 def wording(record: Record) -> str:
-    """Return what a record says: headline and prose."""
-    return f"{record.title}\n{record.prose}"
+    """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
+    if not record.kind.in_document:
+        return f"{record.title}\n{record.prose}"
+    known = prompts_of(record.kind.folder, True)
+    said = [line for line in record.prose.split("\n") if not _FORM.match(line) and not is_prompt(line, known)]
+    return "\n".join((record.title, *said))
 
 
 def normalised(text: str) -> str:
@@ -32,7 +38,10 @@ def normalised(text: str) -> str:
 
 
 def settled(context: CheckContext, one: Record, other: Record) -> bool:
-    """Say whether either record states that the two are distinct, or one replaces the other."""
+    """Say whether the two state that they are distinct or that one replaces the other, or share one text anyway."""
+    homes = [context.homes.get(record.path) for record in (one, other)]
+    if homes[0] is not None and homes[0] == homes[1]:
+        return True
     for left, right in ((one, other), (other, one)):
         for name in ("distinct_from", "supersedes", "superseded_by"):
             if any(found.uid == right.uid for target in left.words(name) for found in context.resolve(target)):

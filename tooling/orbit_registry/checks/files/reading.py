@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from orbit_registry.checks.check import Check, Run
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.text.position import Position
 
 _CODES = (
     ("ORB101", "unreadable-file", "A record's file can't be read.", "make it a readable UTF-8 file, or delete it"),
@@ -21,14 +24,25 @@ _CODES = (
 )
 
 
-def _passing_on(code: str) -> Run:
+def _passing_on(code: str, hint: str) -> Run:
     def run(context: CheckContext) -> Iterator[Diagnostic]:
-        return (problem for problem in context.problems if problem.code == code)
+        return (_placed(problem, hint) for problem in context.problems if problem.code == code)
 
     return run
 
 
+def _placed(problem: Diagnostic, hint: str) -> Diagnostic:
+    """Return a finding with its place where the words have it, `path:3:7: not valid UTF-8`, and always with a hint."""
+    location, message = problem.location, problem.message
+    found = re.match(rf"{re.escape(location.path)}(?::(\d+):(\d+))?: ", message)
+    if found is not None:
+        message = message[found.end() :]
+        if found[1] is not None:
+            location = Location(location.path, Position(int(found[1]), int(found[2])))
+    return replace(problem, location=location, message=message, hint=problem.hint or hint)
+
+
 CHECKS = tuple(
-    Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code))
+    Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code, hint))
     for code, name, summary, hint in _CODES
 )

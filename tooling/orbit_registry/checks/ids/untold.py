@@ -12,7 +12,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield what could not be checked, and why."""
     for untold in context.facts.untold:
-        yield CHECK.at(Location(".orbit"), f"not checked: {untold.message}", hint=untold.hint)
+        yield CHECK.at(Location(".orbit/config.yaml"), f"not checked: {untold.message}", hint=untold.hint)
 
 
 CHECK = Check(

@@ -47,7 +47,7 @@ def _near(prefix: str, folders: set[str]) -> str | None:
         parent, _, name = parent.rpartition("/")
     inside = f"{parent}/" if parent else ""
     siblings = [one[len(inside) :] for one in folders if one.startswith(inside) and "/" not in one[len(inside) :]]
-    near = difflib.get_close_matches(name, siblings, n=1, cutoff=0.7)
+    near = difflib.get_close_matches(name, siblings, n=1, cutoff=0.6)
     gone = f"`{inside}{name}` is not there"
     return f"{gone}; did you mean `{inside}{near[0]}`?" if near else f"{gone}; correct the glob, or retire the record"
 

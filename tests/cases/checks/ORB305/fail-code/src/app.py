@@ -1,0 +1,2 @@
+# ADR-0001: one log
+# ADR-0042: nobody knows
