@@ -1,68 +1,23 @@
-"""Builds the site: stage, generate, expand, check; each step is its own module, this one only joins them."""
+"""Builds the site of a registry: stage, generate, expand, check; returns at once where nothing has changed."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Protocol
 
-from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.records.record import Record
-from orbit_registry.site.documents import mirrored_documents
-from orbit_registry.site.expand import Expansion
-from orbit_registry.site.forge import forge_of
+from orbit_registry.site import stamps
 from orbit_registry.site.generate import generate
-from orbit_registry.site.memo import all_diagnostics, key_of, open_memo
-from orbit_registry.site.output import open_output
+from orbit_registry.site.memo import diagnostic_from_row, diagnostic_row, key_of
+from orbit_registry.site.output import MANIFEST, open_output
 from orbit_registry.site.own import read_own
-from orbit_registry.site.pages import SHELL
-from orbit_registry.site.shelf import Shelf
-from orbit_registry.site.sitemap import SiteMap, site_map
-from orbit_registry.site.stage import Sources, own_pages, stage
-from orbit_registry.site.urls import document_url
-from orbit_registry.store.reader import Collection
+from orbit_registry.site.result import SiteResult
+from orbit_registry.site.steps import Progress, Readable, heavier_than_notes, prepare, publish
 from orbit_registry.store.workspace import Workspace
 
 CACHE = "site"
-Progress = Callable[[str, int, int], None]
-"""Called with the step's name, how much of it is done, and how much there is."""
-
-
-class Readable(Protocol):
-    """What the site asks of a registry."""
-
-    workspace: Workspace
-
-    @property
-    def collection(self) -> Collection:
-        """The records, and the files that hold none."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SiteResult:
-    """What a build did. `failed` says whether a strict build counts as failed."""
-
-    out: Path
-    pages: int
-    written: int
-    unchanged: int
-    removed: int
-    diagnostics: tuple[Diagnostic, ...]
-    seconds: float
-    config: str | None
-    """The repository's own configuration file that was used, or None."""
-    failed: bool = False
-
-
-def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Record]:
-    """Return the records that the site shows: those whose status is shown, never one that waits in the inbox."""
-    inbox = workspace.relative(workspace.inbox) + "/"
-    return [record for record in records if record.status.shown and not record.path.startswith(inbox)]
 
 
 def build_site(
@@ -71,8 +26,13 @@ def build_site(
     base_url: str | None = None,
     strict: bool = False,
     progress: Progress | None = None,
+    *,
+    snapshot: bool = True,
 ) -> SiteResult:
     """Write the site of a registry's records and documents into `out`.
+
+    `progress` is told the step's name, how much is done and how much there is. `snapshot` says whether the database
+    for download is written too.
 
     Raises:
         RefusedError: `out` holds files that no build of ours wrote.
@@ -80,90 +40,64 @@ def build_site(
         GeneratorError: the generator is missing or failed.
         WriteError: the disk refused.
     """
-    started = time.perf_counter()
+    started, started_ns = time.perf_counter(), time.time_ns()
     workspace = registry.workspace
     address = base_url or workspace.config.site.get("base_url") or None
-    target = open_output(out)
-    target.save()
-    report = progress or (lambda step, done, of: None)
-    report("read", 0, 1)
-    collection = registry.collection
-    records = shown_records(workspace, list(collection.records))
-    sources, site = _sources(workspace, records, address)
     cache = workspace.cache / CACHE
-    code = key_of(_package_version(), _code_digest())
-    report("stage", 0, 1)
-    stage_memo = open_memo(cache / "staged.json", code)
-    staged = stage(sources, cache / "source", stage_memo)
-    stage_memo.save()
-    report("generate", 0, 1)
-    complaints = generate(staged, cache / "generated")
-    memo = open_memo(
-        cache / f"pages-{hashlib.blake2b(str(out.resolve()).encode(), digest_size=6).hexdigest()}.json", code
-    )
-    expansion = Expansion(
-        records=records,
-        kinds=sources.kinds,
-        documents=sources.documents,
-        titles=staged.titles,
-        problems=collection.problems,
-        site=site,
-        shelf=Shelf(workspace),
-        generated=cache / "generated",
-        base_url=address,
-        out=target,
-        memo=memo,
-        progress=lambda done, of: report("expand", done, of),
-    )
-    found = expansion.run()
-    removed = target.finish()
-    memo.save()
-    everything = [*staged.diagnostics, *all_diagnostics([stage_memo, memo]), *complaints, *found]
-    diagnostics = tuple(sorted(set(everything), key=lambda one: one.sort_key))
-    return SiteResult(
-        out=out,
-        pages=sum(path.endswith(".html") for path in target.after),
-        written=target.written,
-        unchanged=target.unchanged,
-        removed=removed,
-        diagnostics=diagnostics,
-        seconds=time.perf_counter() - started,
-        config=sources.own.file.name if sources.own else None,
-        failed=strict and any(one.severity is not Severity.NOTE for one in diagnostics),
-    )
+    code = code_version()
+    wanted = key_of(code, str(out.resolve()), address, snapshot)
+    state = cache / f"state-{hashlib.blake2b(str(out.resolve()).encode(), digest_size=6).hexdigest()}.json"
+    target = open_output(out)
+    result = _as_before(state, wanted, out)
+    if result is None:
+        target.save()
+        report: Progress = progress or (lambda step, done, of: None)
+        report("read", 0, 1)
+        own = read_own(workspace.root)
+        prepared = prepare(registry, own, cache, address, code)
+        report("generate", 0, 1)
+        complaints = generate(prepared.staged, cache / "generated")
+        result = publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
+        outputs = [str(out / name) for name in (*target.after, MANIFEST)]
+        held = stamps.stamps_of(stamps.inputs_of(prepared), started_ns)
+        if held is not None:
+            held = stamps.Stamps({**held.held, **{path: stamps.stamp_of(path) for path in outputs}})
+        stamps.save(state, held, _row(wanted, result))
+    ok = not (strict and heavier_than_notes(result.diagnostics))
+    return replace(result, seconds=time.perf_counter() - started, ok=ok)
 
 
-def _sources(workspace: Workspace, records: list[Record], base_url: str | None) -> tuple[Sources, SiteMap]:
-    own = read_own(workspace.root)
-    kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
-    docs = own.docs if own else "docs"
-    taken = [*(f"{kind.plural}/" for kind in kinds), "health/", "documents/", f"{SHELL}/", "legacy/", "files/"]
-    documents = tuple(mirrored_documents(workspace, docs, taken))
-    mirrored = {document.path: document.url for document in documents}
-    curated = {}
-    if own:
-        pages = [f"{docs}/{name}" for name in own_pages(workspace.root, own) if name.lower().endswith(".md")]
-        curated = {path: document_url(path, docs) for path in pages if path not in mirrored}
-    config = workspace.config.site
-    forge = forge_of(config.get("repository"), config.get("branch"))
-    site = site_map(workspace.root, forge, records, mirrored, curated)
-    title = str(config.get("title") or workspace.name)
-    return Sources(workspace, kinds, documents, own, title, base_url, site), site
+def _as_before(state: Path, wanted: str, out: Path) -> SiteResult | None:
+    """Return what the last build said, if it would do the same again."""
+    kept = stamps.load(state)
+    if kept is None or not isinstance(kept[1], dict) or kept[1].get("wanted") != wanted or not kept[0].hold:
+        return None
+    data = kept[1]
+    diagnostics = tuple(diagnostic_from_row(row) for row in data["diagnostics"])
+    return SiteResult(out, data["pages"], 0, data["files"], 0, diagnostics, 0.0, data["config"])
 
 
-def _package_version() -> str:
+def _row(wanted: str, result: SiteResult) -> dict[str, object]:
+    return {
+        "wanted": wanted,
+        "pages": result.pages,
+        "files": result.written + result.unchanged,
+        "config": result.config,
+        "diagnostics": [diagnostic_row(one) for one in result.diagnostics],
+    }
+
+
+def code_version() -> str:
+    """Return a text that changes when the code that makes pages does: what other code made is made again."""
     try:
-        return version("orbit-registry")
+        package = version("orbit-registry")
     except PackageNotFoundError:
-        return "unknown"
+        package = "unknown"
+    top = Path(__file__).parents[1]
+    files = [file for folder in ("site", "text", "records") for file in sorted((top / folder).rglob("*.py"))]
+    return key_of(package, [stamps.stamp_of(str(file)) for file in files])
 
 
-def _code_digest() -> str:
-    """Return a text that changes when the code that makes pages does: what was made by other code is made again."""
-    package = Path(__file__).parents[1]
-    stamps = []
-    for folder in ("site", "text", "records"):
-        for file in sorted((package / folder).rglob("*.py")):
-            info = file.stat()
-            stamps.append(f"{file.name}-{info.st_mtime_ns}-{info.st_size}")
-    return key_of(stamps)
+def generated_folder(workspace: Workspace) -> Path:
+    """Return where the generator's pages are kept between builds."""
+    return workspace.cache / CACHE / "generated"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _INLINE = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
-_SCOPE = re.compile(r'new URL\("(?:\.|\.\.(?:/\.\.)*)/?",location\)')
+_SCOPE = re.compile(r'new URL\("[^"\\]*",location\)')
 _HEAD = re.compile(r'<meta charset="utf-8">', re.IGNORECASE)
 _POLICY = (
     "default-src 'none'; script-src 'self'{hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "

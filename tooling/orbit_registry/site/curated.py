@@ -27,10 +27,11 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
         written = link.target
         if _ELSEWHERE.match(written) or link.target_span is None or not written:
             continue
-        inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), written.partition("#")[0]))
-        if inside in site.curated or (
-            inside.startswith(f"{docs}/") and (site.root / inside).is_file() and inside not in site.mirrored
-        ):
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), written.partition("#")[0]))
+        if target in site.generated or target in site.curated:
+            continue
+        beside = target.startswith(f"{docs}/") and target not in site.mirrored
+        if beside and (site.root / target).is_file():
             continue
         meaning = site.image(path, written) if link.kind == "image" else site.target(path, written)
         lookups[("image" if link.kind == "image" else "link", written)] = meaning.token
@@ -38,9 +39,9 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
             code, severity = (DEAD_LINK, Severity.WARNING) if meaning.broken else (NO_PAGE, Severity.NOTE)
             found.append(Diagnostic(code, severity, meaning.problem, Location(path, link.position)))
         if meaning.url is not None:
-            target = meaning.url if meaning.outside else relative(page, meaning.url)
-            changes.append((link.target_span.start, link.target_span.end, target))
-        elif not meaning.broken:
+            address = meaning.url if meaning.outside else relative(page, meaning.url)
+            changes.append((link.target_span.start, link.target_span.end, address))
+        else:
             changes.append((link.span.start, link.span.end, link.text))
     for start, end, new in sorted(set(changes), reverse=True):
         text = text[:start] + new + text[end:]

@@ -41,14 +41,20 @@ class Document:
         return f"{self.url}index.md"
 
 
-def mirrored_documents(workspace: Workspace, docs: str | None, taken: Sequence[str]) -> list[Document]:
-    """Return the design documents and what `site.mirror` names; `taken` are URLs that generated pages have."""
+def mirrored_documents(
+    workspace: Workspace, docs: str | None, taken: Sequence[str]
+) -> tuple[list[Path], list[Document]]:
+    """Return the folders searched, and in them the design documents and what `site.mirror` names.
+
+    `taken` are the URLs that generated pages have; a document that would stand there stands below `documents/`.
+    """
     config = workspace.config
     globs = [f"{config.design}/**", *config.site.get("mirror", ())]
     chosen = [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]
     found = []
     used = set(taken)
-    for path, file in _candidates(workspace.root, globs):
+    folders = _folders(workspace.root, globs)
+    for path, file in sorted({path: file for top in folders for path, file in _walk(workspace.root, top)}.items()):
         if match_any(chosen, path) is None:
             continue
         url = document_url(path, docs)
@@ -57,13 +63,13 @@ def mirrored_documents(workspace: Workspace, docs: str | None, taken: Sequence[s
         used.add(url)
         info = file.stat()
         found.append(Document(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"))
-    return found
+    return folders, found
 
 
-def _candidates(root: Path, globs: Sequence[str]) -> list[tuple[str, Path]]:
-    """Return the Markdown files below the folders that globs begin with, by path."""
+def _folders(root: Path, globs: Sequence[str]) -> list[Path]:
+    """Return the folders that globs begin with, so that only they are searched."""
     tops = {_WILD.split(glob, maxsplit=1)[0].rpartition("/")[0] for glob in globs if not glob.startswith("!")}
-    return sorted({path: file for top in tops for path, file in _walk(root, root / top)}.items())
+    return [root / top for top in sorted(tops)]
 
 
 def _walk(root: Path, top: Path) -> Iterator[tuple[str, Path]]:

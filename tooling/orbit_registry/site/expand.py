@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,6 +50,8 @@ class Expansion:
     base_url: str | None
     out: Output
     memo: Memo
+    export: Callable[[Path], object] | None = None
+    """Writes the snapshot for download to a file; None leaves it out."""
     progress: Callable[[int, int], None] | None = None
     shells: dict[int, Shell] = field(init=False)
     policy: Policy = field(init=False)
@@ -179,9 +182,27 @@ class Expansion:
 
     def _data(self) -> None:
         rows = [listed(record) for record in self.records]
+        self._snapshot()
         self.out.write("records.json", json.dumps({"records": rows}, ensure_ascii=False, indent=1) + "\n")
         if self.base_url:
             self.out.write("sitemap.xml", self._sitemap())
+
+    def _snapshot(self) -> None:
+        if self.export is None:
+            return
+        path = "snapshot.duckdb"
+        held = [
+            [dict(record.data), [vote.key for vote in record.votes], self.shelf.stamp(record)]
+            for record in self.records
+        ]
+        key = key_of(held)
+        if self.memo.fresh(path, key, lambda *_: "") is not None and self.out.keep(path):
+            return
+        with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
+            file = Path(folder) / path
+            self.export(file)
+            self.out.write(path, file.read_bytes())
+        self.memo.put(path, Made(key, path))
 
     def _sitemap(self) -> str:
         top = str(self.base_url).rstrip("/") + "/"

@@ -80,21 +80,23 @@ def open_memo(file: Path, version: str) -> Memo:
 
 
 def _row(made: Made) -> list[Any]:
-    return [made.key, made.path, made.lookups, [_diagnostic_row(one) for one in made.diagnostics], made.extra]
+    return [made.key, made.path, made.lookups, [diagnostic_row(one) for one in made.diagnostics], made.extra]
 
 
 def _made(row: list[Any]) -> Made:
     lookups = tuple((kind, name, token) for kind, name, token in row[2])
-    return Made(row[0], row[1], lookups, tuple(_diagnostic(one) for one in row[3]), row[4])
+    return Made(row[0], row[1], lookups, tuple(diagnostic_from_row(one) for one in row[3]), row[4])
 
 
-def _diagnostic_row(one: Diagnostic) -> list[Any]:
+def diagnostic_row(one: Diagnostic) -> list[Any]:
+    """Return a diagnostic as values that JSON can hold."""
     place = one.location.position
     at = [place.line, place.column] if place else None
     return [one.code, one.severity.value, one.message, one.location.path, at, one.hint, one.record]
 
 
-def _diagnostic(row: list[Any]) -> Diagnostic:
+def diagnostic_from_row(row: list[Any]) -> Diagnostic:
+    """Return the diagnostic that a row holds."""
     code, severity, message, path, at, hint, record = row
     where = Location(path, Position(*at) if at else None)
     return Diagnostic(code, Severity(severity), message, where, hint, record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,13 @@ class OwnConfig:
         return list(value) if isinstance(value, list) else []
 
 
-def read_own(root: Path) -> OwnConfig | None:
+def read_own(root: Path, file: Path | None = None) -> OwnConfig | None:
     """Return the repository's own configuration, or None where it has none.
 
     Raises:
         ConfigError: it can't be read, or its pages lie outside the repository.
     """
-    file = root / FILE
+    file = file or root / FILE
     if not file.is_file():
         return None
     try:
@@ -46,9 +46,9 @@ def read_own(root: Path) -> OwnConfig | None:
     except (ConfigurationError, OSError) as error:
         said = " ".join(str(error).split())
         raise ConfigError(f"{FILE}: {said}", hint="`mkdocs build` says more") from None
-    docs = os.path.normpath(str(data.get("docs_dir", "docs")))
-    if Path(docs).is_absolute() or docs.startswith(".."):
-        raise ConfigError(f"{FILE}: docs_dir {docs!r} lies outside the repository")
+    docs = os.path.relpath(file.parent / str(data.get("docs_dir", "docs")), root)
+    if docs == "." or docs.startswith(".."):
+        raise ConfigError(f"{FILE}: docs_dir {docs!r} is not a folder inside the repository")
     return OwnConfig(file, docs.replace(os.sep, "/"), data)
 
 
@@ -71,6 +71,29 @@ def _files(entries: Sequence[object]) -> Iterator[str]:
         elif isinstance(entry, dict):
             for value in entry.values():
                 yield from _files(value if isinstance(value, list) else [value])
+
+
+def without_missing(entries: Sequence[object], known: Set[str]) -> tuple[list[object], list[str]]:
+    """Return a navigation without the pages that do not exist, and those; addresses elsewhere stay."""
+    kept: list[object] = []
+    missing: list[str] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            (kept if _exists(entry, known) else missing).append(entry)
+        elif isinstance(entry, dict):
+            inner: dict[object, object] = {}
+            for title, value in entry.items():
+                below, lost = without_missing(value if isinstance(value, list) else [value], known)
+                missing += lost
+                if below:
+                    inner[title] = below if isinstance(value, list) else below[0]
+            if inner:
+                kept.append(inner)
+    return kept, missing
+
+
+def _exists(page: str, known: Set[str]) -> bool:
+    return page in known or "://" in page or page.startswith("/")
 
 
 def _nav_of(pages: Sequence[str]) -> list[object]:

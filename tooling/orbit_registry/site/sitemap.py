@@ -57,8 +57,12 @@ class SiteMap:
     """Repository path of a page that the generator renders itself → its site URL."""
     anchors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Document path → slug of an entry's heading → site URL of that record."""
+    generated: frozenset[str] = frozenset()
+    """Paths, as if they stood among the repository's own pages, of the pages that we write the source of."""
     assets: set[str] = field(default_factory=set)
     """Repository paths of images that pages show; expand copies them."""
+    seen: set[str] = field(default_factory=set)
+    """Repository paths that were looked for because a link leads there."""
 
     def cited(self, any_id: str, origin: str) -> str | None:
         """Return the page of the one record that an id means in the document `origin`."""
@@ -81,6 +85,10 @@ class SiteMap:
         path = self._path(origin, unquote(parts.path))
         if path is None:
             return Meaning(None, problem=f"the link `{written}` leads out of the repository", broken=True)
+        self.seen.add(path)
+        if origin.startswith(".orbit/") and not os.path.lexists(self.root / path):
+            # People write paths in a record from the repository's root, not from the record's own folder.
+            path = self._path("", unquote(parts.path)) or path
         return self._meaning_of(path, parts.fragment, written)
 
     def image(self, origin: str, written: str) -> Meaning:
@@ -108,6 +116,7 @@ class SiteMap:
         if len(parts) >= 3 and parts[0] == ".orbit" and parts[2] in self.records:
             return Meaning(self.records[parts[2]])
         full = self.root / path
+        self.seen.add(path)
         if not os.path.lexists(full):
             return Meaning(None, problem=f"the link `{written}` leads to nothing: {path} does not exist", broken=True)
         address = self.forge.view(path, folder=full.is_dir())
@@ -123,12 +132,18 @@ class SiteMap:
         return None if joined.startswith("..") or "\x00" in joined else joined
 
     def _is_file(self, path: str) -> bool:
+        self.seen.add(path)
         full = self.root / path
         return full.is_file() and not full.is_symlink()
 
 
 def site_map(
-    root: Path, forge: Forge, records: Iterable[Record], mirrored: Mapping[str, str], curated: Mapping[str, str]
+    root: Path,
+    forge: Forge,
+    records: Iterable[Record],
+    mirrored: Mapping[str, str],
+    curated: Mapping[str, str],
+    generated: Iterable[str] = (),
 ) -> SiteMap:
     """Return the map of a build: the records that are shown, and the pages of documents by their path."""
     by_id: dict[str, set[str]] = defaultdict(set)
@@ -147,7 +162,9 @@ def site_map(
     tails = {name: next(iter(urls)) for name, urls in by_tail.items() if len(urls) == 1 and name not in by_legacy}
     own = {path: next(iter(urls)) for path, urls in by_document.items() if len(urls) == 1}
     ids = {record_id: next(iter(urls)) for record_id, urls in by_id.items() if len(urls) == 1}
-    return SiteMap(root, forge, ids, {**tails, **named}, {**own, **mirrored}, mirrored, curated)
+    return SiteMap(
+        root, forge, ids, {**tails, **named}, {**own, **mirrored}, mirrored, curated, generated=frozenset(generated)
+    )
 
 
 def url_of(record: Record) -> str:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
@@ -15,9 +16,9 @@ from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
 from orbit_registry.site.output import Output, open_output
-from orbit_registry.site.own import OwnConfig, completed_nav
+from orbit_registry.site.own import OwnConfig, completed_nav, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
-from orbit_registry.site.prose import ask
+from orbit_registry.site.prose import DEAD_LINK, ask
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
@@ -34,6 +35,7 @@ class Staged:
     folder: Path
     digest: str
     titles: Mapping[str, str]
+    nav: list[Any]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -44,6 +46,8 @@ class Sources:
     workspace: Workspace
     kinds: tuple[Kind, ...]
     documents: tuple[Document, ...]
+    folders: tuple[Path, ...]
+    """The folders that were searched for documents."""
     own: OwnConfig | None
     title: str
     base_url: str | None
@@ -75,10 +79,12 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
         if path not in own_files:
             out.write(f"{DOCS}/{path}", text)
     nav = navigation(sources.kinds, mirrored)
-    _configure(sources, out, nav, own_files, mirrored)
+    known = {name.removeprefix(f"{DOCS}/") for name in out.after}
+    nav = _navigation(sources, nav, own_files, known, problems)
+    _configure(sources, out, nav)
     out.finish()
     digest = key_of(out.after, overrides_digest(folder / OVERRIDES), str(folder))
-    return Staged(folder, digest, titles, tuple(problems))
+    return Staged(folder, digest, titles, nav, tuple(problems))
 
 
 def _documents(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) -> Iterator[tuple[Document, str]]:
@@ -137,9 +143,7 @@ def _read(root: Path, path: str, problems: list[Diagnostic]) -> str | None:
         return None
 
 
-def _configure(
-    sources: Sources, out: Output, nav: list[object], own_files: list[str], mirrored: Mapping[str, str]
-) -> None:
+def _configure(sources: Sources, out: Output, nav: list[Any]) -> None:
     """Write the theme's folder and the generator's configuration."""
     own = sources.own
     folder = out.folder / OVERRIDES
@@ -150,21 +154,35 @@ def _configure(
         _copy_tree(own.file.parent / str(theirs), out, OVERRIDES)
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     if own is None:
-        start: list[object] = [{"Home": "index.md"}]
-        config = staged(built_in(sources.title, [*start, *nav]), folders, sources.base_url)
+        config = staged(built_in(sources.title, nav), folders, sources.base_url)
     else:
-        pages = [name for name in own_files if name.endswith(".md")]
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {
             "INHERIT": str(own.file),
             "theme": {"name": theme.get("name", "material")},
-            "nav": completed_nav(own.words("nav"), pages, nav),
+            "nav": nav,
             "extra_css": [*STYLES, *(one for one in own.words("extra_css") if one not in STYLES)],
             "extra_javascript": [*SCRIPTS, *(one for one in own.words("extra_javascript") if one not in SCRIPTS)],
             "extra": {"orbit_staged": True},
         }
         config = staged(base, folders, sources.base_url)
     out.write(CONFIG, json.dumps(config, indent=1, sort_keys=True))
+
+
+def _navigation(
+    sources: Sources, generated: list[object], own_files: list[str], known: set[str], problems: list[Diagnostic]
+) -> list[Any]:
+    """Return the whole navigation; an entry of the repository's own that names no page is a finding."""
+    if sources.own is None:
+        return [{"Home": "index.md"}, *generated]
+    pages = [name for name in own_files if name.endswith(".md")]
+    nav, missing = without_missing(completed_nav(sources.own.words("nav"), pages, generated), known)
+    where = Location(sources.own.file.relative_to(sources.workspace.root).as_posix())
+    problems += [
+        Diagnostic(DEAD_LINK, Severity.WARNING, f"the navigation names {name}, which does not exist", where)
+        for name in missing
+    ]
+    return nav
 
 
 def _copy_tree(source: Path, out: Output, name: str) -> None:

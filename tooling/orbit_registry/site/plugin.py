@@ -1,0 +1,93 @@
+"""The MkDocs plugin: plain `mkdocs build` and `mkdocs serve` do what `orbit site build` does; no more is in it."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.plugins import BasePlugin
+from mkdocs.utils import clean_directory
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.diagnostic import Severity
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import CACHE, code_version
+from orbit_registry.site.output import MANIFEST, open_output
+from orbit_registry.site.own import read_own
+from orbit_registry.site.stage import DOCS, OVERRIDES
+from orbit_registry.site.steps import Prepared, prepare, publish
+from orbit_registry.site.theme import SCRIPTS, STYLES
+
+_log = logging.getLogger("mkdocs.plugins.orbit")
+
+
+class Options(Config):
+    """The plugin has no options: `.orbit/config.yaml` holds them."""
+
+
+class OrbitPlugin(BasePlugin[Options]):
+    """Stages before MkDocs reads its pages, expands after it wrote them; idle when our own build runs MkDocs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._prepared: Prepared | None = None
+        self._target: Path | None = None
+        self._own_docs: Path | None = None
+        self._cache = Path()
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
+        """Stage the site, and point MkDocs at the staged tree; its output goes to our cache first."""
+        if config.extra.get("orbit_staged"):
+            return None
+        top = Path(str(config.config_file_path)).parent
+        self._target, self._own_docs = Path(config.site_dir), Path(config.docs_dir)
+        try:
+            registry = Registry.open(top)
+            own = read_own(registry.workspace.root, Path(str(config.config_file_path)))
+            self._cache = registry.workspace.cache / CACHE / "plugin"
+            prepared = prepare(registry, own, self._cache, config.site_url or None, code_version())
+        except OrbitError as error:
+            raise PluginError(error.message + (f" ({error.hint})" if error.hint else "")) from None
+        staged = prepared.staged.folder
+        config.docs_dir = str(staged / DOCS)
+        config.site_dir = str(self._cache / "generated")
+        config.theme.dirs.insert(0, str(staged / OVERRIDES))
+        config.nav = prepared.staged.nav
+        config.extra_css = [*STYLES, *(one for one in config.extra_css if one not in STYLES)]
+        own_scripts = [one for one in config.extra_javascript if str(one) not in SCRIPTS]
+        config.extra_javascript = [*SCRIPTS, *own_scripts]
+        self._prepared = prepared
+        return config
+
+    def on_post_build(self, config: MkDocsConfig) -> None:
+        """Expand MkDocs' pages into the folder it was asked to write to."""
+        if self._prepared is None or self._target is None:
+            return
+        if not (self._target / MANIFEST).is_file():
+            # MkDocs empties its folder before each build; we took its place.
+            clean_directory(str(self._target))
+        try:
+            result = publish(self._prepared, Path(config.site_dir), open_output(self._target))
+        except OrbitError as error:
+            raise PluginError(error.message + (f" ({error.hint})" if error.hint else "")) from None
+        for one in result.diagnostics:
+            level = logging.INFO if one.severity is Severity.NOTE else logging.WARNING
+            _log.log(level, "%s: %s (%s)", one.location, one.message, one.code)
+        _log.info("Records: %d pages in %s", result.pages, self._target)
+
+    def on_serve(self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any) -> LiveReloadServer:
+        """Watch the records and the documents beside the pages."""
+        if self._prepared is None:
+            return server
+        workspace = self._prepared.registry.workspace
+        folders = [workspace.folder_of(kind) for kind in workspace.kinds]
+        for folder in (*folders, *self._prepared.sources.folders, self._own_docs):
+            if folder is not None and folder.is_dir():
+                server.watch(str(folder))
+        server.watch(str(workspace.orbit / "config.yaml"))
+        return server

@@ -1,0 +1,156 @@
+"""Joins the steps of a build: what is staged from where, what is expanded to where; each step is its own module."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.site.documents import mirrored_documents
+from orbit_registry.site.expand import Expansion
+from orbit_registry.site.forge import forge_of
+from orbit_registry.site.memo import Memo, all_diagnostics, open_memo
+from orbit_registry.site.output import Output
+from orbit_registry.site.own import OwnConfig
+from orbit_registry.site.pages import SHELL, curated_pages
+from orbit_registry.site.result import SiteResult
+from orbit_registry.site.shelf import Shelf
+from orbit_registry.site.sitemap import site_map
+from orbit_registry.site.stage import Sources, Staged, own_pages, stage
+from orbit_registry.site.urls import document_url
+from orbit_registry.store.reader import Collection
+from orbit_registry.store.workspace import Workspace
+
+Progress = Callable[[str, int, int], None]
+"""Called with the step's name, how much of it is done, and how much there is."""
+TAKEN = ("health/", "documents/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
+
+
+class Readable(Protocol):
+    """What the site asks of a registry."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where it stands."""
+        ...
+
+    @property
+    def collection(self) -> Collection:
+        """The records, and the files that hold none."""
+        ...
+
+    def export_snapshot(self, file: str | Path, parquet: str | Path | None = None) -> list[Path]:
+        """Write a copy of the snapshot for others."""
+        ...
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A staged site: everything that expanding needs beside the generator's pages."""
+
+    registry: Readable
+    records: Sequence[Record]
+    collection: Collection
+    sources: Sources
+    staged: Staged
+    memo: Memo
+    code: str
+    base_url: str | None
+
+
+def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Record]:
+    """Return the records that the site shows: those whose status is shown, never one that waits in the inbox."""
+    inbox = workspace.relative(workspace.inbox) + "/"
+    return [record for record in records if record.status.shown and not record.path.startswith(inbox)]
+
+
+def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, code: str) -> Prepared:
+    """Stage the site of a registry into `cache`; `code` changes when the code that makes pages does."""
+    workspace = registry.workspace
+    collection = registry.collection
+    records = shown_records(workspace, list(collection.records))
+    sources = sources_of(workspace, records, own, base_url)
+    memo = open_memo(cache / "staged.json", code)
+    staged = stage(sources, cache / "source", memo)
+    memo.save()
+    return Prepared(registry, records, collection, sources, staged, memo, code, base_url)
+
+
+def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig | None, base_url: str | None) -> Sources:
+    """Return what a site is staged from."""
+    kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
+    docs = own.docs if own else "docs"
+    folders, found = mirrored_documents(workspace, docs, [*(f"{kind.plural}/" for kind in kinds), *TAKEN])
+    documents = tuple(found)
+    mirrored = {document.path: document.url for document in documents}
+    curated = {}
+    if own:
+        pages = [f"{docs}/{name}" for name in own_pages(workspace.root, own) if name.lower().endswith(".md")]
+        curated = {path: document_url(path, docs) for path in pages if path not in mirrored}
+    config = workspace.config.site
+    forge = forge_of(config.get("repository"), config.get("branch"))
+    title = str(config.get("title") or workspace.name)
+    generated = [*curated_pages(workspace.kinds, title, documents), "records.json", "snapshot.duckdb"]
+    site = site_map(workspace.root, forge, records, mirrored, curated, [f"{docs}/{name}" for name in generated])
+    return Sources(workspace, kinds, documents, tuple(folders), own, title, base_url, site)
+
+
+def publish(
+    prepared: Prepared,
+    generated: Path,
+    out: Output,
+    complaints: Sequence[Diagnostic] = (),
+    progress: Progress | None = None,
+    *,
+    snapshot: bool = True,
+) -> SiteResult:
+    """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
+    workspace = prepared.registry.workspace
+    cache = workspace.cache / "site"
+    memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code)
+    report: Progress = progress or (lambda step, done, of: None)
+    expansion = Expansion(
+        records=prepared.records,
+        kinds=prepared.sources.kinds,
+        documents=prepared.sources.documents,
+        titles=prepared.staged.titles,
+        problems=prepared.collection.problems,
+        site=prepared.sources.site,
+        shelf=Shelf(workspace),
+        generated=generated,
+        base_url=prepared.base_url,
+        out=out,
+        memo=memo,
+        export=prepared.registry.export_snapshot if snapshot else None,
+        progress=lambda done, of: report("pages", done, of),
+    )
+    found = expansion.run()
+    removed = out.finish()
+    memo.save()
+    everything = [*prepared.staged.diagnostics, *all_diagnostics([prepared.memo, memo]), *complaints, *found]
+    # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
+    distinct = {(one.code, one.location, one.message): one for one in everything}
+    own = prepared.sources.own
+    return SiteResult(
+        out=out.folder,
+        pages=sum(path.endswith(".html") for path in out.after),
+        written=out.written,
+        unchanged=out.unchanged,
+        removed=removed,
+        diagnostics=tuple(sorted(distinct.values(), key=lambda one: one.sort_key)),
+        seconds=0.0,
+        config=own.file.name if own else None,
+    )
+
+
+def heavier_than_notes(diagnostics: Sequence[Diagnostic]) -> bool:
+    """Say whether a strict build fails for these findings."""
+    return any(one.severity is not Severity.NOTE for one in diagnostics)
+
+
+def _name_of(folder: Path) -> str:
+    return hashlib.blake2b(str(folder.resolve()).encode(), digest_size=6).hexdigest()
