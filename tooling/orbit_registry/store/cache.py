@@ -62,12 +62,15 @@ def stamp_of(found: os.stat_result) -> Stamp:
 
 
 class FileCache:
-    """The files of one purpose, `name`, under a root; `fingerprint` says what else the values depend on."""
+    """The files of one purpose, `name`, under a root.
 
-    def __init__(self, root: Path, folder: str, name: str, fingerprint: str) -> None:
+    `fingerprint` says what else the values depend on; `began_ns` is when the run began, by default now.
+    """
+
+    def __init__(self, root: Path, folder: str, name: str, fingerprint: str, *, began_ns: int | None = None) -> None:
         self._root, self._folder, self._name = root, folder, name
         self._fingerprint = f"{CACHE_VERSION} {fingerprint}"
-        self._began = time.time_ns()
+        self._began = time.time_ns() if began_ns is None else began_ns
         self._values: dict[str, str] = {}
         self._entries: dict[str, _Entry] = {}
         self._folders: dict[str, tuple[Stamp | None, list[str]]] = {}

@@ -1,0 +1,190 @@
+"""Writes a made-up repository of any size, the same for the same number and seed; measures nothing.
+
+Shapes follow what real collections showed: records of about 1.3 kB, words in a Zipf distribution, three globs a record
+(directories, extensions, files, few with a star inside, one in a hundred without a root), one record in ten a decision
+with its prose in a document (a file of its own, or an entry of a log), one in five voted for.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from pathlib import Path
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+EXTENSIONS = ("py", "ts", "rs", "go", "sql", "md", "yaml")
+TOP_FOLDERS = ("src", "lib", "services", "web", "tools", "infra")
+AREAS = ("auth", "billing", "cache", "deploy", "events", "files", "graph", "http", "index", "jobs", "keys", "logs")
+START = datetime(2024, 1, 1, tzinfo=UTC)
+ADR_EVERY = 10
+LOG_SIZE = 40
+
+
+class Words:
+    """Text whose word frequencies fall as in prose; a seed gives the same text every time."""
+
+    def __init__(self, chance: random.Random, size: int = 6000) -> None:
+        self._chance = chance
+        starts = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u")]
+        ends = ("n", "r", "s", "ter", "ling", "ment", "x", "tion", "ly", "d")
+        found: dict[str, None] = {}
+        while len(found) < size:
+            found["".join(chance.choice(starts) for _ in range(chance.randint(1, 3))) + chance.choice(ends)] = None
+        self._words = list(found)
+        self._weights = list(accumulate(1 / (rank + 2.7) for rank in range(size)))
+
+    def take(self, count: int) -> list[str]:
+        """Return some words."""
+        return self._chance.choices(self._words, cum_weights=self._weights, k=count)
+
+    def sentence(self, count: int) -> str:
+        """Return a sentence of some words."""
+        return " ".join(self.take(count)).capitalize() + "."
+
+    def paragraph(self, characters: int) -> str:
+        """Return sentences of at least so many characters."""
+        said: list[str] = []
+        while sum(map(len, said)) < characters:
+            said.append(self.sentence(self._chance.randint(7, 16)))
+        return " ".join(said)
+
+
+def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = True) -> None:
+    """Write a git repository with `number` records below an empty or missing folder."""
+    chance = random.Random(f"{seed}/{number}")
+    words = Words(chance)
+    root.mkdir(parents=True, exist_ok=True)
+    folders = list(_folders(chance, max(20, number // 20)))
+    _write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: synthetic\n")
+    _write(root / ".gitignore", ".orbit/state/\n")
+    _write(root / ".gitattributes", ".orbit/**/votes.jsonl merge=union\n")
+    for folder in folders:
+        for name in ("main", "model", "store", "view_test"):
+            _write(root / folder / f"{name}.{chance.choice(EXTENSIONS)}", "")
+    logs: dict[str, list[str]] = {}
+    decisions = 0
+    for position in range(number):
+        if position % ADR_EVERY == 0:
+            decisions += 1
+            _decision(root, chance, words, folders, decisions, logs)
+        else:
+            _learning(root, chance, words, folders)
+    for path, entries in logs.items():
+        _write(root / path, "# Decisions\n\n" + "\n".join(entries))
+    if commit:
+        for line in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
+            identity = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
+            subprocess.run(["git", *identity, *line], cwd=root, check=True, capture_output=True)
+
+
+def paths(number: int, *, seed: int = 7) -> list[str]:
+    """Return paths to ask about: the files of the repository that `make_repository` writes for the same arguments."""
+    chance = random.Random(f"{seed}/{number}")
+    Words(chance)
+    return [f"{folder}/main.py" for folder in _folders(chance, max(20, number // 20))]
+
+
+def _folders(chance: random.Random, count: int) -> Iterator[str]:
+    found: dict[str, None] = {}
+    while len(found) < count:
+        parts = [chance.choice(TOP_FOLDERS), chance.choice(AREAS)]
+        parts += [f"{chance.choice(AREAS)}{chance.randint(1, 30)}" for _ in range(chance.randint(0, 2))]
+        path = "/".join(parts)
+        if path not in found:
+            found[path] = None
+            yield path
+
+
+def _glob(chance: random.Random, folders: list[str]) -> str:
+    folder = folders[min(int(chance.paretovariate(0.6)) - 1, len(folders) - 1)]
+    extension = chance.choice(EXTENSIONS)
+    kind = chance.random()
+    if kind < 0.45:
+        return f"{folder}/**"
+    if kind < 0.65:
+        return f"{folder}/*.{extension}"
+    if kind < 0.80:
+        return f"{folder}/**/*.{extension}"
+    if kind < 0.94:
+        return f"{folder}/main.{extension}"
+    if kind < 0.99:
+        return f"{folder.partition('/')[0]}/*/{folder.rpartition('/')[2]}/*_test.{extension}"
+    return f"**/*.{extension}"
+
+
+def _scope(chance: random.Random, folders: list[str]) -> str:
+    globs = dict.fromkeys(_glob(chance, folders) for _ in range(3))
+    tags = dict.fromkeys(chance.choice(AREAS) for _ in range(chance.randint(1, 3)))
+    listed = "\n".join(f'    - "{one}"' for one in globs)
+    return f"scope:\n  paths:\n{listed}\n  tags: [{', '.join(tags)}]\n"
+
+
+def _times(chance: random.Random) -> tuple[str, str]:
+    created = START + timedelta(seconds=chance.randint(0, 60_000_000))
+    updated = created + timedelta(seconds=chance.randint(0, 10_000_000))
+    return f"{created:%Y-%m-%dT%H:%M:%SZ}", f"{updated:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _learning(root: Path, chance: random.Random, words: Words, folders: list[str]) -> None:
+    uid = f"{chance.getrandbits(128):032x}"
+    record_id = "L-" + "".join(chance.choice(ALPHABET) for _ in range(8))
+    created, updated = _times(chance)
+    body = "".join(f"  {words.paragraph(260)}\n" for _ in range(2))
+    status = chance.choices(("active", "retired"), (95, 5))[0]
+    text = (
+        f"schema_version: 1\nid: {record_id}\nuid: {uid}\nstatus: {status}\nsummary: {words.sentence(14)}\n"
+        f"body: |\n{body}category: {chance.choice(AREAS)}\nconfidence: {chance.choice(('low', 'medium', 'high'))}\n"
+        f"{_scope(chance, folders)}"
+        f"evidence:\n  - {{kind: task, reference: T-{chance.randint(1, 9999)}}}\n"
+        f"  - {{kind: file, reference: {chance.choice(folders)}/main.py}}\n"
+        f"priority: {chance.choice((0, 0, 0, 10, 100))}\n"
+        f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
+    )
+    folder = root / ".orbit/learnings" / record_id
+    _write(folder / "learning.yaml", text)
+    if chance.random() < 0.2:
+        rows = []
+        for task in range(chance.randint(1, 6)):
+            at = START + timedelta(seconds=chance.randint(0, 70_000_000))
+            rows.append(
+                f'{{"learning_id": "{record_id}", "voter_model": "model-{chance.randint(1, 3)}", '
+                f'"voted_at": "{at:%Y-%m-%dT%H:%M:%SZ}", "task_id": "T-{task}"}}\n'
+            )
+        _write(folder / "votes.jsonl", "".join(rows))
+
+
+def _decision(
+    root: Path, chance: random.Random, words: Words, folders: list[str], number: int, logs: dict[str, list[str]]
+) -> None:
+    record_id = f"ADR-{number:04d}"
+    created, updated = _times(chance)
+    title = " ".join(words.take(6)).capitalize()
+    in_log = (number // LOG_SIZE) % 2 == 1
+    feature = f"feature{number // LOG_SIZE}"
+    path = f"docs/design/{feature}/4_decisions.md" if in_log else f"docs/adr/{number:04d}-decision.md"
+    level = "###" if in_log else "##"
+    sections = (
+        f"{level} Context\n\n{words.paragraph(300)}\n\n{level} Decision\n\n{words.paragraph(250)}\n\n"
+        f"{level} Consequences\n\n{words.paragraph(200)}\n\nCost: {words.sentence(9)}\n"
+    )
+    if in_log:
+        entry = f"## {record_id} — {title}\n\nStatus: Accepted · {created[:10]}\n\n{sections}"
+        logs.setdefault(path, []).append(entry)
+    else:
+        _write(root / path, f"# {record_id} — {title}\n\nStatus: Accepted · {created[:10]}\n\n{sections}")
+    heading = f", heading: {record_id}, format: log" if in_log else ", format: file"
+    text = (
+        f"schema_version: 1\nid: {record_id}\nuid: {chance.getrandbits(128):032x}\ntitle: {title}\nstatus: accepted\n"
+        f"date: '{created[:10]}'\nfeature: {feature}\nsource: {{path: {path}{heading}, authority: record}}\n"
+        f"{_scope(chance, folders)}"
+        f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
+    )
+    _write(root / ".orbit/adrs" / record_id / "adr.yaml", text)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,292 @@
+"""What the cache of files remembers, and what it never believes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.store.cache import MISSING, FileCache
+from orbit_registry.store.reader import Reading, read_collection
+from orbit_registry.store.workspace import Workspace, open_workspace
+
+LATER = 10_000_000_000
+PARTS = ("manifest", "values", "seal")
+
+UID = "0123456789abcdef0123456789abcdef"
+LEARNING = """schema_version: 1
+id: {id}
+uid: {uid}
+status: active
+summary: {summary}
+created_at: 2026-05-17T12:00:00Z
+updated_at: 2026-05-17T12:00:00Z
+"""
+
+
+def cache(root: Path, *, later: int = LATER, fingerprint: str = "") -> FileCache:
+    """Open the cache of a folder, as a run would that begins some nanoseconds from now."""
+    return FileCache(root, "cache", "test", fingerprint, began_ns=time.time_ns() + later)
+
+
+def remembered(root: Path, name: str = "a.txt", value: object = "kept") -> None:
+    """Let one run look at a file and keep a value for it."""
+    first = cache(root)
+    first.keep(first.state(name), value)
+    first.save()
+
+
+def wait_for_the_next_tick(folder: Path) -> None:
+    """Return when a file written now gets a stamp that no file there shares any more."""
+    probe = folder / "probe"
+    end = time.time_ns() + 120_000_000
+    while not probe.exists() or probe.stat().st_ctime_ns < end:
+        probe.write_text("x", "utf-8")
+    probe.unlink()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a folder with one file."""
+    (tmp_path / "a.txt").write_text("one", "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """Return a workspace with three learnings."""
+    (tmp_path / ".orbit").mkdir()
+    (tmp_path / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        write(tmp_path, code, f"Summary {code}")
+    return open_workspace(tmp_path)
+
+
+def write(root: Path, code: str, summary: str) -> Path:
+    """Write a learning."""
+    file = root / f".orbit/learnings/L-{code}/learning.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    uid = hashlib.sha256(code.encode()).hexdigest()[:32]
+    file.write_text(LEARNING.format(id=f"L-{code}", uid=uid, summary=summary), "utf-8")
+    return file
+
+
+def summaries(workspace: Workspace) -> list[str]:
+    """Return the summaries of a workspace's learnings."""
+    return [str(record.data["summary"]) for record in read_collection(workspace).records]
+
+
+def test_a_file_that_did_not_change_is_not_read_again(root: Path) -> None:
+    """The second run knows hash and value, and has no bytes because it did not open the file."""
+    remembered(root, value={"n": [1, 2.5, None, "é"]})
+    second = cache(root)
+    state = second.state("a.txt")
+    assert state.content is None
+    assert state.sha256 == hashlib.sha256(b"one").hexdigest()
+    assert second.value(state) == {"n": [1, 2.5, None, "é"]}
+
+
+def test_a_changed_file_has_no_value(root: Path) -> None:
+    """A file with other content is read, and what was kept for it is gone."""
+    remembered(root)
+    (root / "a.txt").write_text("two", "utf-8")
+    second = cache(root)
+    state = second.state("a.txt")
+    assert state.content == b"two"
+    assert second.value(state) is MISSING
+
+
+def test_an_edit_that_hides_its_time_is_seen(root: Path) -> None:
+    """Same size and the old modification time do not deceive: the kernel's change time tells."""
+    before = (root / "a.txt").stat()
+    remembered(root)
+    (root / "a.txt").write_text("two", "utf-8")
+    os.utime(root / "a.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert cache(root).state("a.txt").content == b"two"
+
+
+def test_a_touched_file_keeps_its_value(root: Path) -> None:
+    """Another time with the same content costs one read and no parsing."""
+    remembered(root)
+    os.utime(root / "a.txt", ns=(1, 1))
+    second = cache(root)
+    state = second.state("a.txt")
+    assert state.content == b"one"
+    assert second.value(state) == "kept"
+
+
+def test_a_file_written_in_the_same_tick_is_read_again(root: Path) -> None:
+    """A stamp that a later write could share is not trusted: git's rule for racy files."""
+    first = cache(root, later=0)
+    first.keep(first.state("a.txt"), "kept")
+    first.save()
+    second = cache(root)
+    state = second.state("a.txt")
+    assert state.content == b"one"
+    assert second.value(state) == "kept"
+    second.save()
+    assert cache(root).state("a.txt").content is None
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"null", b"[]", b"[" * 100_000, b"\xff\xfe", b'{"fingerprint": 1, "files": 3}', b"\0" * 300],
+    ids=["empty", "torn", "null", "list", "deep", "binary", "types", "zeros"],
+)
+def test_a_damaged_cache_is_as_good_as_none(root: Path, part: str, content: bytes) -> None:
+    """Whatever a cache file holds, the run reads the real file and says nothing of the cache."""
+    remembered(root)
+    (root / f"cache/test.{part}").write_bytes(content)
+    second = cache(root)
+    state = second.state("a.txt")
+    assert second.value(state) in (MISSING, "kept")
+    assert state.sha256 == hashlib.sha256(b"one").hexdigest()
+    second.keep(state, "again")
+    second.save()
+    third = cache(root)
+    assert third.value(third.state("a.txt")) == "again"
+
+
+def test_a_cache_that_came_with_the_repository_is_not_believed(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A cache copied byte for byte, with the right hashes in it, gives no value: its seal names another inode."""
+    remembered(root, value="planted")
+    clone = tmp_path_factory.mktemp("clone") / "root"
+    shutil.copytree(root, clone)
+    second = cache(clone)
+    state = second.state("a.txt")
+    assert state.content == b"one"
+    assert second.value(state) is MISSING
+
+
+def test_a_planted_cache_puts_no_record_into_a_collection(workspace: Workspace, tmp_path: Path) -> None:
+    """Values changed behind the reader's back, the seal left alone, do not reach anyone."""
+    assert summaries(workspace) == ["Summary aaaaa", "Summary bbbbb", "Summary ccccc"]
+    values = workspace.cache / "records.values"
+    planted = values.read_bytes().replace(b"Summary aaaaa", b"Planted aaaaa")
+    values.write_bytes(planted)
+    assert b"Planted" in values.read_bytes()
+    assert summaries(workspace) == ["Summary aaaaa", "Summary bbbbb", "Summary ccccc"]
+
+
+def test_the_cache_is_not_written_through_a_link(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A folder of the cache that is a symbolic link gets nothing: a repository can't make us write elsewhere."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (root / "cache").symlink_to(elsewhere)
+    remembered(root)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written_is_let_be(root: Path) -> None:
+    """A file where the cache's folder should be hinders no reading."""
+    (root / "cache").write_text("in the way", "utf-8")
+    remembered(root)
+    assert cache(root).state("a.txt").content == b"one"
+
+
+@pytest.mark.parametrize("value", [{1: "a"}, float("nan"), ("a",), {"a": {2: 3}}], ids=repr)
+def test_a_value_that_json_would_change_is_not_kept(root: Path, value: object) -> None:
+    """What comes back is what was kept, or nothing."""
+    remembered(root, value=value)
+    second = cache(root)
+    assert second.value(second.state("a.txt")) is MISSING
+
+
+def test_another_fingerprint_voids_the_cache(root: Path) -> None:
+    """When a kind's schema changes, no value of the old one is used."""
+    remembered(root)
+    second = cache(root, fingerprint="other")
+    assert second.value(second.state("a.txt")) is MISSING
+
+
+def test_a_file_that_is_gone_is_forgotten(root: Path) -> None:
+    """A manifest holds the files of the last run alone, so that it does not grow for ever."""
+    remembered(root)
+    (root / "a.txt").unlink()
+    (root / "b.txt").write_text("b", "utf-8")
+    remembered(root, "b.txt")
+    assert list(json.loads((root / "cache/test.manifest").read_bytes())["files"]) == ["b.txt"]
+
+
+def test_a_missing_file_is_an_error_with_its_path(root: Path) -> None:
+    """A state without a hash says why."""
+    state = cache(root).state("none.txt")
+    assert state.sha256 == ""
+    assert state.error is not None
+    assert "none.txt" in state.error.message
+
+
+Change = Callable[[Path], object]
+CHANGES: dict[str, tuple[Change, list[str]]] = {
+    "edited": (lambda root: write(root, "aaaaa", "New"), ["New", "Summary bbbbb", "Summary ccccc"]),
+    "added": (
+        lambda root: write(root, "ddddd", "Fourth"),
+        ["Summary aaaaa", "Summary bbbbb", "Summary ccccc", "Fourth"],
+    ),
+    "removed": (lambda root: shutil.rmtree(root / ".orbit/learnings/L-bbbbb"), ["Summary aaaaa", "Summary ccccc"]),
+    "broken": (
+        lambda root: (root / ".orbit/learnings/L-aaaaa/learning.yaml").write_text("id: [", "utf-8"),
+        ["Summary bbbbb", "Summary ccccc"],
+    ),
+    "linked": (lambda root: replace_by_link(root / ".orbit/learnings/L-aaaaa"), ["Summary bbbbb", "Summary ccccc"]),
+    "renamed": (
+        lambda root: (root / ".orbit/learnings/L-aaaaa").rename(root / ".orbit/learnings/L-eeeee"),
+        ["Summary bbbbb", "Summary ccccc"],
+    ),
+}
+
+
+def replace_by_link(folder: Path) -> None:
+    """Put a symbolic link where a folder was."""
+    folder.rename(folder.parent.parent.parent / "moved")
+    folder.symlink_to(folder.parent.parent.parent / "moved")
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> None:
+    """After any change the cached reading says what a first reading says, problems included."""
+    wait_for_the_next_tick(workspace.root)
+    read_collection(workspace)
+    change, expected = CHANGES[name]
+    change(workspace.root)
+    warm = read_collection(workspace)
+    assert [str(record.data["summary"]) for record in warm.records] == expected
+    shutil.rmtree(workspace.cache)
+    cold = read_collection(workspace)
+    assert [record.data for record in warm.records] == [record.data for record in cold.records]
+    assert warm.problems == cold.problems
+
+
+def test_a_warm_reading_opens_no_record(workspace: Workspace) -> None:
+    """Once stamps have settled, a reading holds no bytes of any file and the same records."""
+    wait_for_the_next_tick(workspace.root)
+    first = read_collection(workspace)
+    second = Reading(workspace)
+    assert {state.content for state in second.states.values()} == {None}
+    assert second.parsed_count == 0
+    assert [record.data for record in second.collection.records] == [record.data for record in first.records]
+
+
+def test_votes_are_remembered_with_their_times(workspace: Workspace) -> None:
+    """A cached vote equals the one in the file; a file with a bad line is read again and reported each time."""
+    file = workspace.root / ".orbit/learnings/L-aaaaa/votes.jsonl"
+    row = {"learning_id": "L-aaaaa", "voter_model": "m", "voted_at": "2026-05-01T10:00:00+02:00", "task_id": "T-1"}
+    file.write_text(json.dumps(row) + "\n", "utf-8")
+    wait_for_the_next_tick(workspace.root)
+    cold = read_collection(workspace).records.get("L-aaaaa").votes
+    warm = read_collection(workspace).records.get("L-aaaaa").votes
+    assert warm == cold
+    assert len(warm) == 1
+    file.write_text(file.read_text("utf-8") + "torn", "utf-8")
+    for _ in range(2):
+        again = read_collection(workspace)
+        assert again.records.get("L-aaaaa").votes == cold
+        assert [problem.code for problem in again.problems] == ["ORB107"]
