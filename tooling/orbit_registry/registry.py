@@ -13,7 +13,8 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.snapshot import current
 from orbit_registry.snapshot.sync import SyncResult, sync
-from orbit_registry.store import adopt, adrs, lifecycle, voting
+from orbit_registry.store import adopt, adrs, lifecycle, log_merge, merge, voting
+from orbit_registry.store import renumber as numbers
 from orbit_registry.store.author import current_author
 from orbit_registry.store.documents import Documents, read_documents, with_prose
 from orbit_registry.store.journal import begun
@@ -125,6 +126,21 @@ class Registry:
         """Let one record replace another: both ends, or neither."""
         self.refresh()
         return lifecycle.supersede(self.workspace, old_id, new_id)
+
+    def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:
+        """Give a record another number; its document and its citations follow. See `store.renumber.renumber`."""
+        self.refresh()
+        return numbers.renumber(self.workspace, any_id, number, dry_run=dry_run)
+
+    def resolve(self, *, dry_run: bool = False) -> merge.ResolveReport:
+        """Mend the merge under way; see `store.merge.resolve`."""
+        self.refresh()
+        return merge.resolve(self.workspace, dry_run=dry_run)
+
+    @staticmethod
+    def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
+        """Merge one decision log for git; see `store.log_merge.merge_driver`."""
+        return log_merge.merge_driver(base, ours, theirs, path)
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record while doing a task."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -134,3 +135,34 @@ class Git:
         """Return every local and remote-tracking branch and tag."""
         listed = self.ask("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags")
         return listed.splitlines() if listed else []
+
+
+def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
+    """Merge three texts line by line as git does; returns the text and whether it holds conflict markers.
+
+    Raises:
+        GitError: git is missing, or one of the texts is binary.
+    """
+    with tempfile.TemporaryDirectory(prefix="orbit-merge-") as name:
+        files = [Path(name) / side for side in ("ours", "base", "theirs")]
+        for file, text in zip(files, (ours, base, theirs), strict=True):
+            file.write_bytes(text.encode("utf-8", "surrogateescape"))
+        labels = [part for side in ("ours", "base", "theirs") for part in ("-L", side)]
+        try:
+            done = subprocess.run(
+                ["git", "-c", "merge.conflictStyle=merge", "merge-file", "-p", *labels, *map(str, files)],
+                cwd=name,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                env={**os.environ, **_ENVIRONMENT},
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise GitError("git is not installed", hint="install git 2.20 or newer") from None
+        except subprocess.TimeoutExpired:
+            raise GitError(f"git merge-file took more than {TIMEOUT_SECONDS} s") from None
+    if done.returncode > 127:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise GitError(f"git merge-file: {said[-1] if said else f'exit {done.returncode}'}")
+    return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0
