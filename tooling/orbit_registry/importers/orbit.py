@@ -15,7 +15,7 @@ from orbit_registry.errors import (
     UsageError,
     WorkspaceNotFoundError,
 )
-from orbit_registry.importers.orbit_layout import Layout, find_orbit, read_layout
+from orbit_registry.importers.orbit_layout import find_orbit, read_layout
 from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.adopt import in_steps
@@ -24,12 +24,21 @@ from orbit_registry.store.files import write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import apply_step
 from orbit_registry.store.outcome import Outcome, TakeoverReport
-from orbit_registry.store.setup import config_text, detect_style, setup_workspace, write_schemas
+from orbit_registry.store.setup import (
+    GITATTRIBUTES,
+    GITIGNORE,
+    config_text,
+    detect_style,
+    schema_texts,
+    setup_workspace,
+    write_schemas,
+)
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace, open_workspace
 from orbit_registry.store.writer import writing
 
 MARK = "x-imported_from"
 _STEP = 20_000_000
+_COMMITTED = ("config.yaml", "schemas/", "baseline.yaml", "adrs/", "learnings/", "imported-from-orbit/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +66,23 @@ class OrbitImporter:
         layout = read_layout(orbit)
         target = _target(start, orbit)
         in_place = target.root / ORBIT == orbit
+        files = _workspace_files(target) if in_place else []
         if dry_run:
             plan = plan_import(target, layout, in_place=in_place, dry_run=True)
-            return _report(orbit, target, plan, layout, in_place, dry_run)
-        written = _make_workspace(target) if in_place else ()
-        workspace = open_workspace(target.root)
-        with writing(workspace):
-            layout = read_layout(orbit)
-            plan = plan_import(workspace, layout, in_place=in_place, dry_run=False)
-            for step in in_steps([change for group in plan.groups for change in group], _STEP):
-                apply_step(workspace, "import", step)
-        return _report(orbit, workspace, plan, layout, in_place, dry_run, written)
+        else:
+            plan = _apply(target, orbit, in_place=in_place)
+        return TakeoverReport("orbit", str(orbit), dry_run, (*plan.outcomes, *files), tuple(plan.notes))
+
+
+def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
+    if in_place:
+        _make_workspace(target)
+    workspace = open_workspace(target.root)
+    with writing(workspace):
+        plan = plan_import(workspace, read_layout(orbit), in_place=in_place, dry_run=False)
+        for step in in_steps([change for group in plan.groups for change in group], _STEP):
+            apply_step(workspace, "import", step)
+    return plan
 
 
 def _marked(path: Path) -> Path | None:
@@ -110,32 +125,52 @@ def _inside_workspace(start: Path) -> bool:
     return True
 
 
-def _make_workspace(target: Workspace) -> tuple[str, ...]:
+def _make_workspace(target: Workspace) -> None:
     """Write the configuration first: from then on a killed import is a workspace with records still to be taken."""
     config = target.orbit / "config.yaml"
-    written = []
     if not config.exists():
         note = f"\n# The tool whose records were taken over here.\n{MARK}: orbit\n"
         write_atomic(config, config_text(detect_style(target.root)) + note)
-        written.append(f"{ORBIT}/config.yaml")
     top = Git(target.root).top
     if top is None or top == target.root:
-        report = setup_workspace(target.root, load_kinds())
-        return (*written, *report.created, *report.changed)
-    return (*written, *write_schemas(open_workspace(target.root)))
+        setup_workspace(target.root, load_kinds())
+    else:
+        write_schemas(open_workspace(target.root))
+    hidden = _hidden_from_git(target)
+    if hidden:
+        ignore = target.root / ".gitignore"
+        text = ignore.read_text(encoding="utf-8", errors="surrogateescape") if ignore.exists() else ""
+        glue = "" if not text or text.endswith("\n") else "\n"
+        lines = "".join(f"!{ORBIT}/{name}\n" for name in hidden)
+        write_atomic(ignore, (text + glue + lines).encode("utf-8", "surrogateescape"))
 
 
-def _report(
-    orbit: Path,
-    workspace: Workspace,
-    plan: OrbitPlan,
-    layout: Layout,
-    in_place: bool,
-    dry_run: bool,
-    written: tuple[str, ...] = (),
-) -> TakeoverReport:
-    outcomes = list(plan.outcomes)
-    outcomes += (
-        Outcome("changed", path, None, "written for this tool") for path in written if path != f"{ORBIT}/config.yaml"
-    )
-    return TakeoverReport("orbit", str(orbit), dry_run, tuple(outcomes), tuple(plan.notes))
+def _hidden_from_git(target: Workspace) -> list[str]:
+    """Return what has to be in git and is ignored, because the other tool's rules leave out all but its own folders."""
+    git = Git(target.root)
+    return [name for name in _COMMITTED if git.ask("check-ignore", "--no-index", f"{ORBIT}/{name}") is not None]
+
+
+def _workspace_files(target: Workspace) -> list[Outcome]:
+    """Return the files that make a workspace and aren't there as they should be yet."""
+    root, git = target.root, Git(target.root)
+    texts = {f"{target.config.schemas}/{name}": text for name, text in schema_texts(target.kinds).items()}
+    missing = [path for path, text in texts.items() if not _holds(root / path, text)]
+    if not (target.orbit / "config.yaml").exists():
+        missing.insert(0, f"{ORBIT}/config.yaml")
+    if git.top == root:
+        rules = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
+        missing += (path for path, lines in rules.items() if not all(_holds(root / path, line) for line in lines))
+    outcomes = [Outcome("changed", path, None, "written for this tool") for path in missing]
+    hidden = ", ".join(_hidden_from_git(target))
+    if hidden:
+        why = f"git ignores {hidden} in {ORBIT}/, which have to be committed: lines that let them in are added"
+        outcomes.append(Outcome("changed", ".gitignore", None, why))
+    return outcomes
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return text in path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.store.files import read_text
+from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.text.yaml import YamlProblemError, load
 
 STATUSES = ("accepted", "superseded", "proposed", "deleted")
@@ -25,6 +25,9 @@ OURS = frozenset(
 ASIDE = "imported-from-orbit"
 _ID = {"adr": re.compile(r"ADR-\d+\Z"), "learning": re.compile(r"L-?\d+(?:-\d+)?\Z")}
 _RECORD = {"adr": "adr.yaml", "learning": "learning.yaml"}
+_OURS_BY_UID = re.compile(r"(?m)^uid: [\"']?[0-9a-f]{32}\b")
+_BLOCK = re.compile(r":[ \t]+[|>][0-9+-]{0,2}[ \t]*(?:#.*)?\Z|^[ \t]*-[ \t]+[|>][0-9+-]{0,2}[ \t]*\Z")
+_DASHES = re.compile(r" *(?:- +)+(?=[^\s:|>]+:)")
 _PLURAL = {"adr": "adrs", "learning": "learnings"}
 
 
@@ -62,6 +65,8 @@ class Layout:
     """Files where only records should stand, from the `.orbit/`."""
     others: list[str] = field(default_factory=list)
     """What stands beside the records and is none of ours."""
+    hidden: list[str] = field(default_factory=list)
+    """Hidden files and folders among the records."""
 
     @property
     def records(self) -> list[Foreign]:
@@ -86,10 +91,19 @@ def read_layout(orbit: Path) -> Layout:
         held += (found for found in _records(orbit, kind, layout.strays) if not _is_ours(found))
     layout.adrs.sort(key=lambda one: (one.id, STATUSES.index(one.status_folder or STATUSES[0]), one.path))
     layout.learnings.sort(key=lambda one: (one.id, one.path))
+    for folder in (*_PLURAL.values(), *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
+        if (orbit / folder).is_dir():
+            layout.hidden += sorted(
+                f"{folder}/{here.name}" for here in (orbit / folder).iterdir() if _is_hidden(here.name)
+            )
     for name in sorted(entry.name for entry in orbit.iterdir()):
         if name not in OURS and name not in _PLURAL.values():
             layout.others.append(name)
     return layout
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") and not name.startswith(TEMPORARY)
 
 
 def _is_ours(found: Foreign) -> bool:
@@ -147,6 +161,8 @@ def _read(
 ) -> Foreign:
     try:
         text = read_text(orbit / path)
+        if _OURS_BY_UID.search(text):
+            return Foreign(kind, path, folder, siblings, {"uid": ""}, text, status)
         data = load(text)
     except YamlProblemError as error:
         place = error.problem.position
@@ -158,3 +174,22 @@ def _read(
     if not isinstance(data, dict):
         return Foreign(kind, path, folder, siblings, status_folder=status, problem="the file holds no mapping")
     return Foreign(kind, path, folder, siblings, data, text, status)
+
+
+def has_comment(text: str) -> bool:
+    """Say whether a YAML text has a comment outside block texts; one too many is said rather than one too few."""
+    if "#" not in text:
+        return False
+    block: int | None = None
+    for line in text.splitlines():
+        bare = line.lstrip(" ")
+        indent = len(line) - len(bare)
+        if block is not None and (not bare or indent > block):
+            continue
+        block = None
+        if bare.startswith("#") or re.search(r"(?<!\S)#", re.sub(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", "", bare)):
+            return True
+        if _BLOCK.search(line):
+            dashes = _DASHES.match(line)
+            block = dashes.end() if dashes else indent
+    return False

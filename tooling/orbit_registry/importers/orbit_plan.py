@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.importers.orbit_fields import Mapped, adr_fields, learning_fields
-from orbit_registry.importers.orbit_layout import ASIDE, Foreign, Layout
-from orbit_registry.importers.prose import ProseHome, find_homes, same_prose
+from orbit_registry.importers.orbit_layout import ASIDE, Foreign, Layout, has_comment
+from orbit_registry.importers.prose import ProseHome, find_homes, same_prose, same_words
 from orbit_registry.kinds.schema import SCHEMA_VERSION
 from orbit_registry.records.ids import code_id, sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.store.adopt import new_numbers, stable_uid
+from orbit_registry.store.adopt import new_numbers
+from orbit_registry.store.adopt_fields import one_line, stable_uid
 from orbit_registry.store.codec import ordered
 from orbit_registry.store.documents import BODY, entry_text
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
@@ -57,11 +58,11 @@ def plan_import(workspace: Workspace, layout: Layout, *, in_place: bool, dry_run
     """Return what taking over a layout means; without `dry_run` new numbers are taken and the write lock is held."""
     plan = OrbitPlan()
     records = [*read_collection(workspace).records] if (workspace.orbit / "config.yaml").exists() else []
-    given = [*_ids(workspace, layout, records, plan, dry_run=dry_run)]
+    given = _with_features([*_ids(workspace, layout, records, plan, dry_run=dry_run)])
     renamed: dict[str, str] = {}
     for one in given:
         renamed.setdefault(one.foreign.id, one.id)
-    homes = find_homes(workspace, [(one.id, one.foreign) for one in given if one.foreign.kind == "adr"], records)
+    homes, spare = find_homes(workspace, [(one.id, one.foreign) for one in given if one.foreign.kind == "adr"], records)
     now = stamp(datetime.now(UTC))
 
     def rename(name: str) -> str:
@@ -72,7 +73,7 @@ def plan_import(workspace: Workspace, layout: Layout, *, in_place: bool, dry_run
         if changes:
             plan.groups.append(changes)
     _rest(workspace, layout, plan, in_place=in_place)
-    _notes(plan, given, homes)
+    _notes(plan, given, homes, spare)
     return plan
 
 
@@ -121,6 +122,18 @@ def _ids(
             yield _Given(foreign, record_id, (foreign.id,), why)
 
 
+def _with_features(given: Sequence[_Given]) -> list[_Given]:
+    """Give decisions that shared an id the names by which their features tell them apart: `feature/ADR-0167`."""
+    count = Counter(one.foreign.id for one in given)
+    result = []
+    for one in given:
+        features = one.foreign.data.get("related_features")
+        if count[one.foreign.id] > 1 and isinstance(features, list) and features:
+            one = replace(one, legacy_ids=(*one.legacy_ids, f"{features[0]}/{one.foreign.id}"))
+        result.append(one)
+    return result
+
+
 def _code(workspace: Workspace, foreign: Foreign, taken: set[str]) -> str:
     """Return the short code of a learning whose old id has another form; the same one wherever it is imported."""
     length = 5
@@ -165,10 +178,14 @@ def _record_changes(
         return []
     after: dict[str, str] = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
     before = {name: _text(workspace.root / name) for name in _old_files(layout, foreign)} if in_place else {}
+    if has_comment(foreign.text):
+        kept = f"{ORBIT}/{ASIDE}/{foreign.path}"
+        after[kept] = foreign.text
+        dropped.append(f"its file has comments, which have no place in the new one: the old one is kept as {kept}")
     plan.outcomes.append(Outcome("taken", label, given.id, ""))
     if given.why:
         plan.outcomes.append(
-            Outcome("changed", label, given.id, f"a new id, because {given.why}; the old one resolves")
+            Outcome("changed", label, given.id, f"a new id, because {given.why}; the old one is a legacy id")
         )
     plan.outcomes += (Outcome("changed", label, given.id, why) for why in (*mapped.changed, *dropped))
     old = {name: content for name, content in before.items() if name not in after}
@@ -188,6 +205,8 @@ def _data(given: _Given, mapped: Mapped, home: ProseHome | None, comments: Seque
             "authority": "document",
         }
         fields["date"] = home.entry.date or fields.get("date")
+        if same_words(str(fields.get("title")), home.entry.title):
+            fields["title"] = one_line(home.entry.title, 300)
     legacy = fields.get("legacy_ids")
     fields["legacy_ids"] = list(dict.fromkeys([*(legacy if isinstance(legacy, list) else []), *given.legacy_ids]))
     fields["x-comments"] = list(comments)
@@ -284,15 +303,19 @@ def _rest(workspace: Workspace, layout: Layout, plan: OrbitPlan, *, in_place: bo
         plan.outcomes.append(Outcome("left", label, None, f"no record: put aside in {ORBIT}/{ASIDE}/"))
     for name in layout.others:
         plan.outcomes.append(Outcome("left", _shown(layout, name), None, "not about records: untouched"))
+    for name in layout.hidden:
+        plan.outcomes.append(Outcome("left", _shown(layout, name), None, "a lock or a hidden file: untouched"))
 
 
-def _notes(plan: OrbitPlan, given: Sequence[_Given], homes: Mapping[str, ProseHome]) -> None:
+def _notes(plan: OrbitPlan, given: Sequence[_Given], homes: Mapping[str, ProseHome], spare: int) -> None:
     adrs = [one for one in given if one.foreign.kind == "adr"]
     if adrs:
         here = sum(1 for one in adrs if one.id in homes)
         plan.notes.append(
             f"{here} of {len(adrs)} decisions have their prose in a document, the others in {BODY} beside their record"
         )
+    if spare:
+        plan.notes.append(f"{spare} entries of decision logs have no record; `orbit adr backfill` makes them")
     by_id: dict[str, list[_Given]] = defaultdict(list)
     for one in given:
         by_id[one.foreign.id].append(one)

@@ -34,11 +34,19 @@ class ProseHome:
         """How the record finds the entry again."""
         return f"ADR-{self.entry.number}"
 
+    @property
+    def local_name(self) -> str:
+        """The name the entry has among all logs."""
+        return f"{posixpath.basename(posixpath.dirname(self.document.path))}/{self.heading}"
+
 
 def find_homes(
-    workspace: Workspace, wanted: Sequence[tuple[str, Foreign]], records: Iterable[Record]
-) -> dict[str, ProseHome]:
-    """Return the entry whose heading names each decision, by the decision's new id; none is given twice."""
+    workspace: Workspace, wanted: Sequence[tuple[str, Foreign]], records: Sequence[Record]
+) -> tuple[dict[str, ProseHome], int]:
+    """Return the entry whose heading names each decision, by the decision's new id, and how many entries no record has.
+
+    No entry is given twice. An entry whose `feature/ADR-001` is an earlier name of a record has that record.
+    """
     claimed = {(record.source.path, record.source.heading) for record in records if record.source is not None}
     entries: dict[str, list[ProseHome]] = defaultdict(list)
     for document in _logs(workspace):
@@ -56,7 +64,15 @@ def find_homes(
                 continue
             homes[record_id] = best
             held.remove(best)
-    return homes
+    known = {str(name) for _, foreign in wanted for name in _legacy(foreign)}
+    known.update(name for record in records for name in record.legacy_ids)
+    spare = sum(1 for held in entries.values() for home in held if home.local_name not in known)
+    return homes, spare
+
+
+def _legacy(foreign: Foreign) -> list[object]:
+    names = foreign.data.get("legacy_ids")
+    return names if isinstance(names, list) else []
 
 
 def _logs(workspace: Workspace) -> Iterable[Document]:
@@ -83,6 +99,11 @@ def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float
 def same_prose(body: str, entry: str) -> bool:
     """Say whether two versions have the same words, leaving out the status line, rules, link targets and markup."""
     return _prose_words(body) == _prose_words(entry)
+
+
+def same_words(one: str, other: str) -> bool:
+    """Say whether two titles differ in markup and case alone."""
+    return _words(one) == _words(other)
 
 
 def _prose_words(text: str) -> list[str]:

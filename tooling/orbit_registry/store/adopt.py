@@ -6,10 +6,7 @@ resolving what they say of each other happens here; which files are worth readin
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,22 +17,23 @@ from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt_edges import Edge, EdgeTable, Place, Targets, Unresolved, read_edges, tabulate
+from orbit_registry.store.adopt_fields import document_fields, document_uid
+from orbit_registry.store.adopt_folders import folder_change
 from orbit_registry.store.adopt_ids import Candidate, Named, number_candidates
 from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.author import current_author
-from orbit_registry.store.documents import LOG_NAME, Document, decision_paths, heading_of
+from orbit_registry.store.documents import Document, decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import Author, edited, new_data, record_path, render, validated, writing
 from orbit_registry.text.adr import AdrDocument, read_document
-from orbit_registry.text.yaml import YamlProblemError, load
-from orbit_registry.text.yaml_edit import rewrite
 
 STEP_LIMIT = 40_000_000
-_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+UNRESOLVED = "x-unresolved"
+"""The key that keeps what a document says of another decision and that leads to no record."""
 _DIGITS = re.compile(r"\d{1,9}")
 
 
@@ -55,6 +53,8 @@ class _Known:
     numbers: set[int]
     by_path: dict[str, list[Record]] = field(default_factory=dict)
     by_legacy: dict[str, list[Record]] = field(default_factory=dict)
+    held: list[tuple[Record, Candidate]] = field(default_factory=list)
+    """Records whose documents were read again, with what these say now."""
 
 
 def plan_adoption(
@@ -77,9 +77,9 @@ def plan_adoption(
     table = tabulate(edges)
     changes = [*_new_records(workspace, kind, author, named, table, unresolved, outcomes)]
     made = {one.id for one in named}
-    changes += _changed_records(workspace, known, table, made, outcomes)
+    changes += _changed_records(workspace, known, edges, table, made, outcomes)
     outcomes += (_implied(record, edge) for record, edge in table.implied)
-    changes += _configuration(workspace, [one.candidate for one in named], outcomes)
+    changes += folder_change(workspace, [one.candidate for one in named], outcomes)
     return AdoptionPlan(tuple(changes), tuple(outcomes))
 
 
@@ -111,9 +111,11 @@ def backfill(
     Raises:
         UnsafePathError: a path leads out of the root.
     """
+    wanted = list(decision_paths(workspace)) if not paths else []
     for path in paths:
-        inside(workspace.root, path)
-    wanted = [posixpath.normpath(path) for path in paths] or list(decision_paths(workspace))
+        here = inside(workspace.root, path)
+        below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
+        wanted += (workspace.relative(one) for one in below)
     outcomes = adopt(workspace, wanted, author=author, dry_run=dry_run)
     if not paths:
         outcomes = tuple(one for one in outcomes if one.what != "left" or one.record is not None)
@@ -159,11 +161,6 @@ def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[
     return taken
 
 
-def stable_uid(*parts: str) -> str:
-    """Return a uid made of what identifies a thing at its origin, so that two clones that import it make one record."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
 # --- what is there
 
 
@@ -187,6 +184,9 @@ def _known(workspace: Workspace, kind: Kind, records: RecordSet) -> _Known:
 def _candidates(workspace: Workspace, paths: Sequence[str], known: _Known, outcomes: list[Outcome]) -> list[Candidate]:
     found: list[Candidate] = []
     for path in paths:
+        if not path.isprintable():
+            outcomes.append(Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written"))
+            continue
         try:
             text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         except OrbitError as error:
@@ -203,6 +203,9 @@ def _candidates(workspace: Workspace, paths: Sequence[str], known: _Known, outco
             there = _present(workspace, candidate, held, known)
             twice = candidate.in_log and (entry.number or "") in seen
             seen.add(entry.number or "")
+            record = held.get(entry.span.start)
+            if record is not None:
+                known.held.append((record, candidate))
             if there is not None:
                 outcomes.append(there)
             elif twice:
@@ -246,7 +249,12 @@ def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Reco
         return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
     if candidate.number is None or candidate.is_local(workspace.config.design):
         return None
-    same = known.records.get(sequence_id("ADR-", candidate.number))
+    number = sequence_id("ADR-", candidate.number)
+    same = known.records.get(number)
+    if same is None and candidate.number in known.numbers:
+        return Outcome(
+            "left", candidate.label, number, f"the record {number} can't be read; mend it first: `orbit check`"
+        )
     if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
         return None
     if same.source is None:
@@ -278,6 +286,11 @@ def _edges(
             which = f": {', '.join(found.candidates)}" if found.candidates else ""
             why = f"`{found.rel.replace('_', ' ')} {found.target}` is no link between records: {found.why}{which}"
             outcomes.append(Outcome("left", one.candidate.label, one.id, why))
+    made = {one.id for one in named}
+    for record, candidate in known.held if made else ():
+        if record.source is not None and record.source.authority == "document":
+            found_now = read_edges(record.id, candidate.path, candidate.entry, targets)
+            edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
     return edges, unresolved
 
 
@@ -304,11 +317,11 @@ def _new_records(
     uids: set[str] = set()
     for one in named:
         candidate = one.candidate
-        uid = stable_uid("adr", candidate.path, candidate.entry.number or "", candidate.entry.title)
+        uid = document_uid(one)
         uid = new_uid() if uid in uids else uid
         uids.add(uid)
         left_open = [found.as_data() for found in unresolved.get(one.id, ())]
-        fields = {**document_fields(one), **table.fields(one.id), "x-unresolved": left_open}
+        fields = {**document_fields(one), **table.fields(one.id), UNRESOLVED: left_open}
         path = record_path(workspace, kind, one.id)
         text = render(workspace, kind, new_data(kind, one.id, uid, author, fields), path)
         try:
@@ -327,58 +340,34 @@ def _implied(record: str, edge: Edge) -> Outcome:
     return Outcome("changed", edge.stated_by, record, said)
 
 
-def document_fields(one: Named) -> dict[str, object]:
-    """Return the fields of a record that a document states."""
-    entry, candidate = one.candidate.entry, one.candidate
-    form = "log" if candidate.in_log else "file"
-    source = {
-        "path": candidate.path,
-        "heading": heading_of(entry, form),
-        "format": form,
-        "authority": "document",
-    }
-    feature = candidate.feature
-    return {
-        "title": one_line(entry.title, 300) or posixpath.basename(candidate.path),
-        "status": entry.status,
-        "status_raw": entry.status_raw.strip()[:2000],
-        "date": (entry.date or "")[:40],
-        "tasks": words(entry.tasks),
-        "deciders": words(entry.deciders),
-        "labels": words(entry.tags),
-        "feature": feature if feature and _FEATURE.match(feature) else None,
-        "legacy_ids": list(one.legacy_ids),
-        "source": {name: value for name, value in source.items() if value is not None},
-    }
-
-
-def one_line(text: str, limit: int) -> str:
-    """Return a text as one line of at most `limit` characters."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"
-
-
-def words(values: Iterable[str]) -> list[str]:
-    """Return texts as a record's list of words: one line each, none twice."""
-    return list(dict.fromkeys(word for value in values if (word := one_line(value, 200))))[:200]
-
-
 def _changed_records(
-    workspace: Workspace, known: _Known, table: EdgeTable, made: Collection[str], outcomes: list[Outcome]
+    workspace: Workspace,
+    known: _Known,
+    edges: Sequence[Edge],
+    table: EdgeTable,
+    made: Collection[str],
+    outcomes: list[Outcome],
 ) -> Iterator[Change]:
     """Yield the edits of records that were there before and are the other end of an edge."""
+    resolved: dict[str, set[str]] = {}
+    for edge in edges:
+        resolved.setdefault(edge.stated_by, set()).add(edge.as_written)
     for record_id in sorted(table.records() - set(made)):
         record = known.records[record_id]
         added = table.fields(record_id)
 
-        def edit(data: dict[str, object], added: Mapping[str, object] = added) -> dict[str, object]:
+        def edit(
+            data: dict[str, object],
+            added: Mapping[str, object] = added,
+            done: Collection[str] = resolved.get(record_id, frozenset()),
+        ) -> dict[str, object]:
             for name, values in added.items():
-                have = data.get(name)
-                held = list(have) if isinstance(have, list) else []
-                wanted = held + [value for value in (values if isinstance(values, list) else ()) if value not in held]
+                held = _list(data.get(name))
+                wanted = held + [value for value in _list(values) if value not in held]
                 if wanted != held:
                     data[name] = wanted
-            return data
+            still = [one for one in _list(data.pop(UNRESOLVED, None)) if _written(one) not in done]
+            return {**data, UNRESOLVED: still} if still else data
 
         try:
             change, _ = edited(workspace, record, edit)
@@ -389,35 +378,9 @@ def _changed_records(
             yield change
 
 
-def _configuration(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[Change]:
-    """Yield the change of the configuration that names new folders of decision files, so that later ones are found."""
-    config = workspace.config
-    known = (config.adr.folder, *config.adr.folders)
-    folders = sorted(
-        {posixpath.dirname(candidate.path) for candidate in adopted if not _is_log(config.design, candidate)}
-    )
-    missing: list[str] = []
-    for folder in folders:
-        covered = any(folder == other or folder.startswith(f"{other}/") for other in (*known, *missing))
-        if folder and not covered:
-            missing.append(folder)
-    if not missing:
-        return
-    path = f"{ORBIT}/config.yaml"
-    try:
-        text = read_text(workspace.root / path)
-        data = load(text)
-        if not isinstance(data, dict):
-            return
-        adr = data.get("adr")
-        section = dict(adr) if isinstance(adr, dict) else {}
-        after = rewrite(text, {**data, "adr": {**section, "folders": [*config.adr.folders, *missing]}})
-    except (OrbitError, YamlProblemError) as error:
-        outcomes.append(Outcome("left", path, None, f"name {', '.join(missing)} in adr.folders by hand: {error}"))
-        return
-    outcomes.append(Outcome("changed", path, None, f"adr.folders names {json.dumps(missing)}"))
-    yield Change(path, text, after)
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, list) else []
 
 
-def _is_log(design: str, candidate: Candidate) -> bool:
-    return candidate.path.startswith(f"{design}/") and posixpath.basename(candidate.path) == LOG_NAME
+def _written(entry: object) -> str:
+    return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""

@@ -1,0 +1,59 @@
+"""Turns what a decision's document states into a record's fields; what it does not state is left out."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterable
+
+from orbit_registry.store.adopt_ids import Named
+from orbit_registry.store.documents import heading_of
+
+_FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+
+
+def document_fields(one: Named) -> dict[str, object]:
+    """Return the fields of a record that a document states; a status it doesn't state is `unknown`."""
+    entry, candidate = one.candidate.entry, one.candidate
+    form = "log" if candidate.in_log else "file"
+    source = {
+        "path": candidate.path,
+        "heading": heading_of(entry, form),
+        "format": form,
+        "authority": "document",
+    }
+    feature = candidate.feature
+    return {
+        "title": one_line(entry.title, 300) or posixpath.basename(candidate.path),
+        "status": entry.status,
+        "status_raw": entry.status_raw.strip()[:2000],
+        "date": (entry.date or "")[:40],
+        "tasks": words(entry.tasks),
+        "deciders": words(entry.deciders),
+        "labels": words(entry.tags),
+        "feature": feature if feature and _FEATURE.match(feature) else None,
+        "legacy_ids": list(one.legacy_ids),
+        "source": {name: value for name, value in source.items() if value is not None},
+    }
+
+
+def document_uid(one: Named) -> str:
+    """Return the uid of the record for a document's decision, the same in every clone that adopts it."""
+    return stable_uid("adr", one.candidate.path, one.candidate.entry.number or "", one.candidate.entry.title)
+
+
+def stable_uid(*parts: str) -> str:
+    """Return a uid made of what identifies a thing at its origin, so that two clones that import it make one record."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return a text as one line of at most `limit` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1].rstrip()}…"
+
+
+def words(values: Iterable[str]) -> list[str]:
+    """Return texts as a record's list of words: one line each, none twice."""
+    return list(dict.fromkeys(word for value in values if (word := one_line(value, 200))))[:200]
