@@ -1,0 +1,95 @@
+"""A small workspace that snapshot tests fill; it holds no expectations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from orbit_registry.snapshot.sync import SyncResult, sync
+from orbit_registry.store.workspace import Workspace, open_workspace
+
+CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A workspace on disk."""
+
+    root: Path
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace as a new process opens it."""
+        return open_workspace(self.root)
+
+    def learning(self, code: str, *, inbox: bool = False, **fields: object) -> Path:
+        """Write a learning."""
+        data = {"status": "candidate" if inbox else "active", "summary": f"Summary {code}", **fields}
+        place = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
+        return self._record(f"{place}/L-{code}/learning.yaml", f"L-{code}", data)
+
+    def adr(self, number: int, **fields: object) -> Path:
+        """Write a decision."""
+        name = f"ADR-{number:04d}"
+        return self._record(
+            f".orbit/adrs/{name}/adr.yaml", name, {"status": "accepted", "title": f"Title {number}", **fields}
+        )
+
+    def votes(self, code: str, *rows: tuple[str, str, str]) -> None:
+        """Write votes: model, task, time."""
+        lines = [
+            json.dumps({"learning_id": f"L-{code}", "voter_model": model, "voted_at": at, "task_id": task})
+            for model, task, at in rows
+        ]
+        self.write(f".orbit/learnings/L-{code}/votes.jsonl", "\n".join(lines) + "\n")
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        return file
+
+    def sync(self, **options: Any) -> SyncResult:
+        """Bring the snapshot up to date."""
+        return sync(self.workspace, **options)
+
+    def ask(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """Return the answer of plain DuckDB over the current snapshot."""
+        with duckdb.connect(str(self.sync().path), read_only=True) as connection:
+            return connection.execute(sql, list(parameters)).fetchall()
+
+    def _record(self, path: str, name: str, fields: dict[str, object]) -> Path:
+        uid = hashlib.sha256(path.encode()).hexdigest()[:32]
+        times = {"created_at": "2026-05-17T12:00:00Z", "updated_at": "2026-05-17T12:00:00Z"}
+        data = {"schema_version": 1, "id": name, "uid": uid, **times, **fields}
+        return self.write(
+            path, "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in data.items())
+        )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Return an empty workspace outside git."""
+    made = Project(tmp_path / "project")
+    made.write(".orbit/config.yaml", CONFIG)
+    return made
+
+
+@pytest.fixture
+def contents() -> Callable[[Path], dict[str, Sequence[object]]]:
+    """Return a reader of all rows of a snapshot, ordered, by table."""
+
+    def read(path: Path) -> dict[str, Sequence[object]]:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+            return {name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in tables}
+
+    return read

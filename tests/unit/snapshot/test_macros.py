@@ -1,0 +1,179 @@
+"""What the views and macros in the file answer, beside what the Python answers to the same question."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
+from orbit_registry.records.vote import Vote, stamp, tally
+from orbit_registry.snapshot.build import write_database
+from orbit_registry.snapshot.rows import rows_of
+from orbit_registry.store.reader import read_collection
+from orbit_registry.text.yaml import load
+
+CASES = Path(__file__).parents[2] / "cases" / "globs.yaml"
+VECTORS: Any = load(CASES.read_text("utf-8"))
+
+
+def scoped(project: Any, scopes: list[list[str]]) -> dict[str, list[str]]:
+    """Write a learning a scope and return the globs by record id."""
+    found = {}
+    for number, globs in enumerate(scopes):
+        project.learning(f"{number:05d}", scope={"paths": list(dict.fromkeys(globs))})
+        found[f"L-{number:05d}"] = globs
+    return found
+
+
+def test_scope_match_agrees_with_the_vectors(project: Any) -> None:
+    """Every case of the glob vectors that is shared with the Python matcher and the browser holds in SQL."""
+    globs = scoped(project, [[glob] for glob in dict.fromkeys(glob for glob, _, _ in VECTORS["cases"])])
+    ids = {listed[0]: name for name, listed in globs.items()}
+    wrong = []
+    with duckdb.connect(str(project.sync().path), read_only=True) as connection:
+        for path in dict.fromkeys(path for _, path, _ in VECTORS["cases"]):
+            matched = {row[0] for row in connection.execute("SELECT id FROM scope_match(?)", [path]).fetchall()}
+            wrong += [
+                (glob, path)
+                for glob, asked, expected in VECTORS["cases"]
+                if asked == path and not glob.startswith("!") and (ids[glob] in matched) != expected
+            ]
+    assert wrong == []
+
+
+def test_scope_match_agrees_on_whole_scopes(project: Any) -> None:
+    """Excludes take away what they match, and the first glob of a scope is named."""
+    cases = VECTORS["scopes"]
+    scoped(project, [globs for globs, _, _ in cases])
+    with duckdb.connect(str(project.sync().path), read_only=True) as connection:
+        for number, (globs, path, expected) in enumerate(cases):
+            rows = connection.execute(
+                "SELECT pattern FROM scope_match(?) WHERE id = ?", [path, f"L-{number:05d}"]
+            ).fetchall()
+            assert rows == ([] if expected is None else [(expected,)]), (globs, path)
+
+
+def test_scope_match_ignores_a_glob_that_cannot_be_read(project: Any) -> None:
+    """A malformed glob, which the gate reports, matches nothing and hides no other."""
+    project.learning("aaaaa", scope={"paths": ["src/[", "src/**"]})
+    assert project.ask("SELECT id, pattern FROM scope_match('src/a.py')") == [("L-aaaaa", "src/**")]
+
+
+@pytest.mark.parametrize("path", ["", "/", "a" * 5000, "'; DROP TABLE records; --", "a/../b", "\x00"])
+def test_scope_match_takes_any_text(project: Any, path: str) -> None:
+    """A path that is none matches what its characters match, at most, and breaks nothing."""
+    project.learning("aaaaa", scope={"paths": ["src/**"]})
+    assert project.ask("SELECT id FROM scope_match(?)", path) == []
+
+
+NOW = datetime.now(UTC)
+vote_times = st.lists(st.integers(-4000, 0).map(lambda days: NOW + timedelta(days=days)), max_size=4)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    votes=st.lists(vote_times, min_size=1, max_size=6),
+    half_life=st.sampled_from([0.0, 0.01, 1.0, 30.0, 180.0, 100_000.0]),
+)
+def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[datetime]], half_life: float) -> None:
+    """Order, counts and scores are those of the Python, at every half-life; what has no vote comes last."""
+    records = [record_with(number, times) for number, times in enumerate(votes)]
+    path = tmp_path_factory.mktemp("ranked") / "x.duckdb"
+    write_database(path, rows_of(records), {"half_life_days": "180"})
+    with duckdb.connect(str(path), read_only=True) as connection:
+        found = connection.execute("SELECT id, votes, score FROM ranked(half_life := ?)", [half_life]).fetchall()
+    expected = {record.id: tally(record.votes, datetime.now(UTC), half_life) for record in records}
+    for name, count, score in found:
+        assert count == expected[name].count
+        assert math.isclose(score, expected[name].score, rel_tol=1e-2, abs_tol=1e-290)
+    keys = [(-exact_log(by_id(records, name), half_life), name) for name, _, _ in found]
+    assert keys == sorted(keys)
+
+
+def by_id(records: list[Any], name: str) -> Any:
+    """Return the record with an id."""
+    return next(record for record in records if record.id == name)
+
+
+def exact_log(record: Any, half_life: float) -> float:
+    """Return log2 of the sum at a fixed time, rounded so that equal sums are equal."""
+    ages = [(vote.voted_at - NOW).total_seconds() / 86400 for vote in record.votes]
+    if not ages:
+        return -math.inf
+    exponents = [age / half_life if half_life else 0.0 for age in ages]
+    top = max(exponents)
+    return round(top + math.log2(math.fsum(2 ** (one - top) for one in exponents)), 6)
+
+
+def record_with(number: int, times: list[datetime]) -> Any:
+    """Return a live learning with votes at some times."""
+    from orbit_registry.kinds.table import load_kinds
+    from orbit_registry.store.codec import record_of
+
+    name = f"L-{number:05d}"
+    data = {
+        "schema_version": 1, "id": name, "uid": f"{number:032x}", "status": "active", "summary": "S",
+        "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    record = record_of(data, load_kinds()["learning"], f".orbit/learnings/{name}/learning.yaml")
+    votes = tuple(Vote(name, "m", at, f"T-{task}") for task, at in enumerate(times))
+    return type(record)(record.kind, record.data, record.path, record.prose, votes)
+
+
+def test_ranked_narrows_by_tag_and_breaks_ties(project: Any) -> None:
+    """Without votes priority counts, then the last change, then the id; a tag leaves the others out."""
+    project.learning("aaaaa", priority=1, scope={"tags": ["x"]})
+    project.learning("bbbbb", priority=9)
+    project.learning("ccccc", priority=1, updated_at="2026-06-01T00:00:00Z", scope={"tags": ["x"]})
+    project.learning("ddddd", status="retired", scope={"tags": ["x"]})
+    project.votes("aaaaa", ("m", "T-1", "2020-01-01T00:00:00Z"))
+    assert [row[0] for row in project.ask("SELECT id FROM ranked()")] == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+    assert [row[0] for row in project.ask("SELECT id FROM ranked(tag := 'x')")] == ["L-aaaaa", "L-ccccc"]
+    assert project.ask("SELECT id FROM ranked(tag := 'none')") == []
+    assert project.ask("SELECT rank, id, votes FROM vote_ranking") == [(1, "L-aaaaa", 1)]
+
+
+def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`vote_ranking` uses the half-life that was set when the file was built; 0 counts votes as they are."""
+    project.learning("aaaaa")
+    at = datetime.now(UTC) - timedelta(days=10)
+    project.votes("aaaaa", ("m", "T-1", stamp(at)), ("m", "T-2", stamp(at)))
+    for days, score in (("10", 1.0), ("0", 2.0), ("never", 2 * 2 ** (-10 / 180))):
+        monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", days)
+        ((found,),) = project.ask("SELECT score FROM vote_ranking")
+        assert math.isclose(found, score, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "name", ["ADR-0001", "p/ADR-006", "q/ADR-006", "ADR-006", "r/ADR-001", "ADR-001", "nothing", "", "'", "006"]
+)
+def test_resolve_id_agrees_with_the_record_set(project: Any, name: str) -> None:
+    """An id means in SQL what it means everywhere: the same record, the same candidates, or none."""
+    project.adr(1, legacy_ids=["p/ADR-006", "r/ADR-001"])
+    project.adr(2, legacy_ids=["q/ADR-006"])
+    records = read_collection(project.workspace).records
+    try:
+        expected = [records.get(name).id]
+    except AmbiguousIdError as error:
+        expected = list(error.candidates)
+    except RecordNotFoundError:
+        expected = []
+    assert [row[0] for row in project.ask("SELECT id FROM resolve_id(?)", name)] == expected
+
+
+def test_system_knowledge_is_what_holds(project: Any) -> None:
+    """The view has live records alone, with their tags, globs and votes in one row each."""
+    project.learning("aaaaa", scope={"paths": ["src/{a,b}.py", "lib/**"], "tags": ["y", "x"]})
+    project.learning("bbbbb", status="retired")
+    project.adr(1, status="proposed")
+    project.votes("aaaaa", ("m", "T-1", "2026-01-01T00:00:00Z"))
+    assert project.ask("SELECT id, tags, globs, votes FROM system_knowledge") == [
+        ("L-aaaaa", "x, y", "src/{a,b}.py, lib/**", 1)
+    ]

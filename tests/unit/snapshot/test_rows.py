@@ -1,0 +1,197 @@
+"""What records become in the tables."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.snapshot.sync import Policy
+from orbit_registry.store.prose import prose_of
+from orbit_registry.store.reader import Reading, read_collection
+from orbit_registry.text.position import Position
+
+
+def test_a_records_fields_are_columns(project: Any) -> None:
+    """What people filter by has a column of its own, and the whole record is there as JSON text."""
+    project.learning(
+        "aaaaa", body="Why.\nHow.", category="auth", priority=7, procedural=True, confidence="high",
+        labels=["x"], created_by={"name": "ada", "role": "human"}, **{"x-own": {"deep": [1, None]}},
+    )  # fmt: skip
+    (row,) = project.ask(
+        "SELECT id, kind, title, status, phase, pushed, searched, inbox, category, body, priority, confidence, "
+        "procedural, path, author, author_role, CAST(created_at AS VARCHAR), data FROM records"
+    )
+    assert row[:-1] == (
+        "L-aaaaa", "learning", "Summary aaaaa", "active", "live", True, True, False, "auth", "Why.\nHow.", 7, "high",
+        True, ".orbit/learnings/L-aaaaa/learning.yaml", "ada", "human", "2026-05-17 12:00:00",
+    )  # fmt: skip
+    assert json.loads(row[-1])["x-own"] == {"deep": [1, None]}
+
+
+def test_prose_comes_from_its_one_home(project: Any) -> None:
+    """A decision's body is its document's text, its log entry, or the file beside the record."""
+    project.write("docs/adr/0001-x.md", "# ADR-0001 — Title 1\n\nStatus: Accepted\n\n## Context\n\nIn the file.\n")
+    project.write(
+        "docs/design/f/4_decisions.md",
+        "# Log\n\n## ADR-0002 — Title 2\n\nStatus: Accepted\n\nSecond.\n\n## ADR-0003 — Title 3\n\nThird.\n",
+    )
+    project.adr(1, source={"path": "docs/adr/0001-x.md"})
+    for number in (2, 3):
+        project.adr(
+            number, source={"path": "docs/design/f/4_decisions.md", "heading": f"ADR-000{number}", "format": "log"}
+        )
+    project.adr(4)
+    project.write(".orbit/adrs/ADR-0004/body.md", "Beside.\n")
+    project.adr(5, source={"path": "docs/adr/none.md"})
+    project.adr(6, source={"path": "../outside.md"})
+    bodies = dict(project.ask("SELECT id, body FROM records"))
+    assert "In the file." in bodies["ADR-0001"]
+    assert "Second." in bodies["ADR-0002"]
+    assert "Third." not in bodies["ADR-0002"]
+    assert "Third." in bodies["ADR-0003"]
+    assert bodies["ADR-0004"].strip() == "Beside."
+    assert bodies["ADR-0005"] == bodies["ADR-0006"] == ""
+    roles = project.ask("SELECT role, count(*) FROM sources GROUP BY role ORDER BY role")
+    assert roles == [("body", 1), ("document", 2), ("record", 6)]
+
+
+def test_cached_prose_is_the_prose(project: Any) -> None:
+    """The second reading, which parses no document, fills in what the first did."""
+    project.write("docs/adr/0001-x.md", "# Title\n\n## Status\n\nAccepted\n\n## Context\n\nÄ.\n\n\n")
+    project.adr(1, source={"path": "docs/adr/0001-x.md"})
+    texts = []
+    for _ in range(2):
+        reading = Reading(project.workspace)
+        prose = prose_of(project.workspace, reading.entries, ["docs/adr/0001-x.md"])
+        texts.append([record.prose for record in prose.filled(reading.collection.records)])
+    assert texts[0] == texts[1]
+    assert "Ä." in texts[0][0]
+
+
+def test_links_are_resolved_and_supersession_is_derived(project: Any) -> None:
+    """A link keeps its target as written beside the id it means; a supersession is one edge, stated once or twice."""
+    project.adr(1, superseded_by=["ADR-0002"], status="superseded", legacy_ids=["old/ADR-007"])
+    project.adr(2, supersedes=["ADR-0001"], links=[{"rel": "related_to", "to": "old/ADR-007"}])
+    project.adr(3, links=[{"rel": "references", "to": "nowhere"}, {"rel": "extends", "to": "ADR-007"}])
+    assert project.ask("SELECT record_id, rel, target, target_id, derived FROM links ORDER BY ALL") == [
+        ("ADR-0002", "related_to", "old/ADR-007", "ADR-0001", False),
+        ("ADR-0002", "supersedes", "ADR-0001", "ADR-0001", True),
+        ("ADR-0003", "extends", "ADR-007", "ADR-0001", False),
+        ("ADR-0003", "references", "nowhere", None, False),
+    ]
+
+
+def test_small_tables_hold_one_fact_a_row(project: Any) -> None:
+    """Tags, evidence, legacy ids, votes and freshness are rows, a repeated vote once and the earliest."""
+    project.learning(
+        "aaaaa",
+        scope={"paths": ["src/**", "!src/x.py"], "tags": ["a", "b"], "agents": ["dev"], "symbols": ["m.py::f"]},
+        labels=["l"], evidence=[{"kind": "task", "reference": "T-1"}], legacy_ids=["x/L-1"],
+        freshness={"volatility": "volatile", "expires_at": "2027-01-01T00:00:00+02:00",
+                   "fingerprint": [{"input": "a.py", "hash": "1"}, {"input": "b.py"}]},
+    )  # fmt: skip
+    project.votes("aaaaa", ("m", "T-1", "2026-03-01T00:00:00Z"), ("m", "T-1", "2026-02-01T00:00:00Z"))
+    assert project.ask("SELECT axis, tag FROM tags ORDER BY ALL") == [
+        ("agent", "dev"), ("label", "l"), ("symbol", "m.py::f"), ("tag", "a"), ("tag", "b"),
+    ]  # fmt: skip
+    assert project.ask("SELECT position, kind, reference FROM evidence") == [(0, "task", "T-1")]
+    assert project.ask("SELECT * FROM legacy_ids") == [("x/L-1", "L-aaaaa")]
+    assert project.ask("SELECT voter_model, task_id, CAST(voted_at AS DATE)::VARCHAR FROM votes") == [
+        ("m", "T-1", "2026-02-01")
+    ]
+    assert project.ask("SELECT position, volatility, CAST(expires_at AS VARCHAR), input, hash FROM freshness") == [
+        (0, "volatile", "2026-12-31 22:00:00", "a.py", "1"),
+        (1, "volatile", "2026-12-31 22:00:00", "b.py", None),
+    ]
+    assert project.ask("SELECT pattern, exclude FROM scope_globs ORDER BY position") == [
+        ("src/**", False), ("!src/x.py", True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "quotes ' \" \\ and ; --",
+        "line\nbreak\r\ntab\t",
+        "null \x00 byte",
+        "\u202eright to left",
+        "emoji 🦆",
+        "{json: [1]}",
+    ],
+    ids=["quotes", "breaks", "null", "bidi", "emoji", "json"],
+)
+def test_hostile_text_arrives_as_it_is(project: Any, text: str) -> None:
+    """No character of a record changes on its way into the database."""
+    project.learning("aaaaa", body=text)
+    assert project.ask("SELECT body FROM records") == [(text,)]
+
+
+def test_a_time_the_calendar_lacks_is_null(project: Any) -> None:
+    """A time that has the form but does not exist hides no record."""
+    project.learning("aaaaa", created_at="2026-13-45T25:61:61Z")
+    assert project.ask("SELECT id, created_at FROM records") == [("L-aaaaa", None)]
+
+
+def test_records_of_the_inbox_are_local(project: Any, tmp_path: Path) -> None:
+    """A candidate is in `records` as pending, in no view, and changes no digest; one that was accepted counts once."""
+    project.learning("aaaaa", links=[{"rel": "related_to", "to": "L-bbbbb"}])
+    before = project.sync().digest
+    project.learning("bbbbb", inbox=True)
+    project.learning("aaaaa", inbox=True, summary="An old copy")
+    assert project.ask("SELECT id, title, phase, inbox FROM records ORDER BY id") == [
+        ("L-aaaaa", "Summary aaaaa", "live", False),
+        ("L-bbbbb", "Summary bbbbb", "pending", True),
+    ]
+    assert project.ask("SELECT id FROM system_knowledge") == [("L-aaaaa",)]
+    assert project.ask("SELECT target_id FROM links") == [(None,)]
+    assert project.sync().digest == before
+
+
+def test_a_policy_leaves_records_out_and_cleans_texts(project: Any) -> None:
+    """What the caller marks is nowhere in the file, and what it redacts is redacted in every column."""
+    project.learning("aaaaa", body="token=hunter2", evidence=[{"kind": "external", "reference": "hunter2"}])
+    project.learning("bbbbb", summary="Not this one")
+    policy = Policy(
+        "test", exclude=lambda record: record.id == "L-bbbbb", redact=lambda text: text.replace("hunter2", "[redacted]")
+    )
+    result = project.sync(policy=policy)
+    content = result.path.read_bytes()
+    assert b"hunter2" not in content
+    assert b"Not this one" not in content
+    assert b"L-bbbbb" not in content
+    assert result.added == 1
+    assert project.sync().digest != result.digest, "without the policy the snapshot is another one"
+
+
+def test_findings_become_rows(project: Any) -> None:
+    """Files that hold no record are reported in any case, and what the caller passes beside them; each once."""
+    project.write(".orbit/learnings/L-aaaaa/learning.yaml", "id: [")
+    given = Diagnostic(
+        "ORB401", Severity.WARNING, "too long", Location("docs/a.md", Position(3, 5)), "shorten it", "L-x"
+    )
+    problems = read_collection(project.workspace).problems
+    path = project.sync(diagnostics=lambda: [given, *problems]).path
+    assert path == project.sync().path
+    rows = project.ask('SELECT code, severity, path, line, "column", record_id FROM diagnostics')
+    assert rows == [
+        ("ORB102", "error", ".orbit/learnings/L-aaaaa/learning.yaml", rows[0][3], rows[0][4], None),
+        ("ORB401", "warning", "docs/a.md", 3, 5, "L-x"),
+    ]
+
+
+def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:
+    """Another folder, other file times and another moment change nothing."""
+    project.learning("aaaaa", scope={"paths": ["src/**"]})
+    project.adr(1, source={"path": "docs/adr/0001-x.md"})
+    project.write("docs/adr/0001-x.md", "# Title 1\n\nText.\n")
+    first = project.sync()
+    clone = type(project)(tmp_path / "elsewhere")
+    shutil.copytree(project.root, clone.root, ignore=shutil.ignore_patterns("state"), copy_function=shutil.copyfile)
+    assert clone.sync().digest == first.digest
+    project.learning("aaaaa", scope={"paths": ["src/*"]})
+    assert project.sync().digest != first.digest
