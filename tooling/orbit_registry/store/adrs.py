@@ -101,31 +101,36 @@ def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
 
 
 def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> None:
-    """Find out what is wrong before a number is taken for it."""
-    _new_files(workspace, kind, wanted, author, "ADR-0000")
+    """Find out what is wrong before a number is taken for it; documents are not parsed here, which costs the most."""
+    folder = f"{workspace.config.design}/{wanted.feature}" if wanted.style == "log" else workspace.config.adr.folder
+    inside(workspace.root, folder)
+    _record(workspace, kind, wanted, author, "ADR-0000", f"{folder}/ADR-0000.md")
+
+
+def _record(
+    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str, document: str
+) -> tuple[Record, str]:
+    """Return the record that will point at a document, and its file's text."""
+    heading = {"heading": record_id} if wanted.style == "log" else {}
+    source = {"path": document, **heading, "format": str(wanted.style), "authority": "record"}
+    data = new_data(kind, record_id, new_uid(), author, {**_fields(wanted), "source": source})
+    path = record_path(workspace, kind, record_id)
+    text = render(workspace, kind, data, path)
+    return validated(text, kind, path), text
 
 
 def _new_files(
     workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str
 ) -> tuple[list[Change], Record]:
-    data = new_data(kind, record_id, new_uid(), author, _fields(wanted))
-    status = str(data["status"])
-    if wanted.style == "log":
-        path, before, after = _log_texts(workspace, kind, wanted, record_id, status)
-        source: dict[str, object] = {"path": path, "heading": record_id, "format": "log", "authority": "record"}
-    else:
-        path, before, after = _file_texts(workspace, kind, wanted, record_id, status)
-        source = {"path": path, "format": "file", "authority": "record"}
-    fields = {**_fields(wanted), "status": status, "source": source}
-    data = new_data(kind, record_id, str(data["uid"]), author, fields)
-    own = record_path(workspace, kind, record_id)
-    text = render(workspace, kind, data, own)
-    record = validated(text, kind, own)
+    status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
+    write_document = _log_texts if wanted.style == "log" else _file_texts
+    path, before, after = write_document(workspace, kind, wanted, record_id, status)
+    record, text = _record(workspace, kind, wanted, author, record_id, path)
     if entry_in(path, after, record) is None:
         raise InvalidRecordError(
             f"{path}: the new entry can't be found again in the text written", hint="give another title or --style"
         )
-    return [Change(path, before, after), Change(own, None, text)], record
+    return [Change(path, before, after), Change(record.path, None, text)], record
 
 
 def _fields(wanted: NewAdr) -> dict[str, object]:

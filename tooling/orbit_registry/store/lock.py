@@ -15,6 +15,7 @@ from orbit_registry.errors import LockTimeoutError
 from orbit_registry.store.files import write_error
 
 WAIT_SECONDS = 30.0
+POLL_SECONDS = 0.005
 
 
 @contextlib.contextmanager
@@ -31,7 +32,7 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
     holder = path.with_suffix(".holder")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path, timeout=seconds)
+        lock = FileLock(path, timeout=seconds, poll_interval=POLL_SECONDS)
         lock.acquire()
     except Timeout:
         raise LockTimeoutError(

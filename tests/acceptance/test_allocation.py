@@ -1,0 +1,170 @@
+"""Numbers under contention: many processes, two work trees, kills; no number is given out twice and none is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.registry import Registry
+from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.allocate import allocate
+
+PROCESSES = 8
+FEATURES = 20
+
+
+@pytest.fixture
+def two_trees(git_repo: Path) -> tuple[Path, Path]:
+    """Return two work trees of one repository, both a workspace."""
+    Registry.init(git_repo)
+    subprocess.run(["git", "add", "-A"], cwd=git_repo, check=True)
+    subprocess.run(["git", "commit", "-qm", "Init"], cwd=git_repo, check=True)
+    second = git_repo.parent / "second"
+    subprocess.run(["git", "worktree", "add", "-q", str(second)], cwd=git_repo, check=True)
+    return git_repo, second
+
+
+def in_child(work: object, path: Path) -> int:
+    """Run a function that writes ids to a file, line by line, in a forked child; returns its process id."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        with path.open("w", encoding="utf-8", buffering=1) as out:
+            work(out)  # type: ignore[operator]
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def taken(files: Sequence[Path]) -> list[str]:
+    """Return the ids that the children reported, whole lines only."""
+    return [line for file in files for line in file.read_text("utf-8").split("\n")[:-1]]
+
+
+def test_eight_processes_take_1600_numbers_and_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
+    """Every number from ADR-0001 to ADR-1600 is taken once, whichever work tree asks."""
+    files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
+
+    def take(root: Path) -> object:
+        def work(out: object) -> None:
+            workspace = Registry.open(root).workspace
+            for _ in range(200):
+                out.write(allocate(workspace, workspace.kinds["adr"])[0].id + "\n")  # type: ignore[attr-defined]
+
+        return work
+
+    children = [in_child(take(two_trees[index % 2]), file) for index, file in enumerate(files)]
+    assert [0] * PROCESSES == [os.waitpid(child, 0)[1] for child in children]
+
+    assert [f"ADR-{number:04d}" for number in range(1, 1601)] == sorted(taken(files))
+
+
+def test_decisions_added_at_once_all_arrive(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
+    """Eight processes add decisions to 20 logs in two work trees: ids are distinct, each has its record and its entry."""
+    files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
+
+    def add(root: Path, process: int) -> object:
+        def work(out: object) -> None:
+            registry = Registry.open(root)
+            for index in range(10):
+                feature = f"feature-{(process * 10 + index) % FEATURES}"
+                wanted = NewAdr(f"Decision {process} of {index}", feature=feature, style="log")
+                out.write(registry.add_adr(wanted).record.id + "\n")  # type: ignore[attr-defined]
+
+        return work
+
+    children = [in_child(add(two_trees[index % 2], index), file) for index, file in enumerate(files)]
+    assert [0] * PROCESSES == [os.waitpid(child, 0)[1] for child in children]
+
+    ids = taken(files)
+    assert PROCESSES * 10 == len(set(ids)) == len(ids)
+    registries = [Registry.open(root) for root in two_trees]
+    assert sorted(ids) == sorted(record.id for registry in registries for record in registry.records)
+    assert all(registry.documents.of(record) for registry in registries for record in registry.records)
+
+
+def test_kills_in_the_middle_lose_no_number_and_give_none_twice(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
+    """Processes killed while they add leave a valid store; whoever adds next gets a number nobody has."""
+    files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
+
+    def add(root: Path, process: int) -> object:
+        def work(out: object) -> None:
+            registry = Registry.open(root)
+            for index in range(1000):
+                wanted = NewAdr(f"Decision {process} of {index}", feature=f"feature-{index % FEATURES}", style="log")
+                out.write(registry.add_adr(wanted).record.id + "\n")  # type: ignore[attr-defined]
+
+        return work
+
+    children = [in_child(add(two_trees[index % 2], index), file) for index, file in enumerate(files)]
+    deadline = time.monotonic() + 60
+    for child, enough in zip(children, range(4, 4 + PROCESSES), strict=True):
+        while len(taken([file for file in files if file.exists()])) < enough * 3 and time.monotonic() < deadline:
+            os.sched_yield()
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+    reported = taken(files)
+    assert len(set(reported)) == len(reported)
+    stored: list[str] = []
+    for root in two_trees:
+        registry = Registry.open(root)
+        registry.recover()
+        assert () == registry.collection.problems
+        stored += [record.id for record in registry.records]
+        assert all(registry.documents.of(record) for record in registry.records)
+        new = registry.add_adr(NewAdr("The next one", feature="feature-0", style="log")).record.id
+        assert new not in {*reported, *stored}
+        stored.append(new)
+    assert set(reported) <= set(stored)
+    assert len(set(stored)) == len(stored)
+
+
+def test_the_command_line_takes_numbers_at_once_too(two_trees: tuple[Path, Path]) -> None:
+    """Eight shells that run `orbit adr add` ten times each get eighty distinct ids."""
+
+    def add(process: int) -> list[str]:
+        ids = []
+        for index in range(10):
+            arguments = ["adr", "add", "--feature", f"f{index}", "--title", f"Decision {process} of {index}", "--yes"]
+            done = subprocess.run(
+                [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
+                cwd=two_trees[process % 2],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            ids.append(done.stdout.split()[0])
+        return ids
+
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        ids = [one for found in pool.map(add, range(PROCESSES)) for one in found]
+
+    assert [f"ADR-{number:04d}" for number in range(1, 81)] == sorted(ids)
+
+
+def test_the_answer_says_where_the_highest_number_came_from(git_repo: Path) -> None:
+    """A number on another branch counts, and the branch is named."""
+    Registry.init(git_repo)
+    registry = Registry.open(git_repo)
+    for command in (["checkout", "-qb", "other"], ["add", "-A"]):
+        subprocess.run(["git", *command], cwd=git_repo, check=True)
+    registry.add_adr(NewAdr("On the other branch"))
+    for command in (["add", "-A"], ["commit", "-qm", "x"], ["checkout", "-q", "main"]):
+        subprocess.run(["git", *command], cwd=git_repo, check=True)
+    (git_repo / ".git/orbit/adr.json").unlink()
+    Registry.init(git_repo)
+
+    added = Registry.open(git_repo).add_adr(NewAdr("On main"))
+
+    assert ("ADR-0002", "ADR-0001 on other") == (added.record.id, added.above)
