@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import click
 
@@ -63,11 +63,13 @@ def update(output: str) -> None:
     emit(output, {"held": held, "changed": changed}, text, next_commands=["orbit check --all"])
 
 
-def say_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics, one a line, with their hints."""
-    for diagnostic in diagnostics:
-        click.echo(
-            f"{diagnostic.location}: {diagnostic.severity.value} {diagnostic.code} {diagnostic.message}", err=True
-        )
+def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
+    """Print the first diagnostics, errors before warnings, one a line with its hint, and how many more there are."""
+    weighed = sorted(diagnostics, key=lambda one: list(Severity).index(one.severity))
+    for diagnostic in weighed[:most]:
+        said = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
+        click.echo(f"{diagnostic.location}: {said}", err=True)
         if diagnostic.hint:
-            click.echo(f"  {diagnostic.hint}", err=True)
+            click.echo(f"    {diagnostic.hint}", err=True)
+    if len(weighed) > most:
+        click.echo(f"… and {len(weighed) - most} more; --format json lists all", err=True)
