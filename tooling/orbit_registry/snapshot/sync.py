@@ -30,7 +30,7 @@ from orbit_registry.store.workspace import Workspace
 FORMAT_VERSION = 1
 STATE = "snapshot.json"
 KEPT = 2
-_NAME = re.compile(r"snapshot-([0-9]{6,15})\.duckdb\Z")
+_NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 _HERE = Path(__file__).parent
 
 
@@ -199,7 +199,7 @@ def _build(
     )
     previous = _current(folder, None)
     before = content_hashes(folder / previous.file) if previous is not None else {}
-    _tidy(folder, {previous.file} if previous is not None else set())
+    _tidy(folder)
     digest = rows.digest
     temporary = folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
     write_database(temporary, rows, _meta(workspace, digest))
@@ -261,8 +261,7 @@ def _sources(reading: Reading, prose: ProseReading, kept: set[str], local: bool)
 
 def _publish(folder: Path, temporary: Path, inputs: str, digest: str, records: int) -> _State:
     """Give a finished file the next number and name it in the state file: from then on readers take it."""
-    numbers = [int(found[1]) for entry in os.scandir(folder) if (found := _NAME.match(entry.name))]
-    name = f"snapshot-{max(numbers, default=0) + 1:06d}.duckdb"
+    name = f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
     try:
         temporary.rename(folder / name)
         sync_folder(folder)
@@ -274,11 +273,27 @@ def _publish(folder: Path, temporary: Path, inputs: str, digest: str, records: i
     return state
 
 
-def _tidy(folder: Path, kept: set[str]) -> None:
-    """Remove older snapshots, and what killed builds left; a reader that holds one open keeps it."""
+def _last_number(folder: Path) -> int:
+    """Return the highest number in use, that of a lost file among them.
+
+    A process that has a file open gets the old content when it opens the same name again, so names are not reused.
+    """
+    names = [entry.name for entry in os.scandir(folder)]
+    with contextlib.suppress(OrbitError, ValueError, TypeError, KeyError, RecursionError):
+        names.append(str(json.loads(read_bytes(folder / STATE, limit=10_000))["file"]))
+    return max((int(found[1]) for name in names if (found := _NAME.match(name))), default=0)
+
+
+def _tidy(folder: Path, kept: set[str] | None = None) -> None:
+    """Remove what killed builds left, and all snapshots but those to keep; a reader that holds one open keeps it."""
     for entry in list(os.scandir(folder)):
         left = entry.name.startswith((f"{TEMPORARY}snapshot-", f"{TEMPORARY}rows-"))
-        old = entry.name.startswith("snapshot-") and entry.name.endswith((".duckdb", ".wal")) and entry.name not in kept
+        old = (
+            kept is not None
+            and entry.name.startswith("snapshot-")
+            and entry.name.endswith((".duckdb", ".wal"))
+            and entry.name not in kept
+        )
         with contextlib.suppress(OSError):
             if left and entry.is_dir(follow_symlinks=False):
                 for file in os.scandir(entry.path):

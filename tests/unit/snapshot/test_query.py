@@ -1,0 +1,163 @@
+"""Questions to the snapshot: what is answered, how it is printed, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from orbit_registry.errors import SnapshotError, UsageError
+from orbit_registry.snapshot.current import query
+from orbit_registry.snapshot.query import Answer, ask
+
+
+@pytest.fixture
+def filled(project: Any) -> Any:
+    """Return a workspace with two learnings."""
+    project.learning("aaaaa", priority=10, scope={"paths": ["src/**"]})
+    project.learning("bbbbb")
+    return project
+
+
+def test_a_table_is_for_people(filled: Any) -> None:
+    """Columns are aligned, numbers to the right, what is missing is NULL, and the rows are counted."""
+    said = query(filled.workspace, "SELECT id, priority, category FROM records ORDER BY id")
+    assert said.splitlines() == [
+        "id       priority  category",
+        "-------  --------  --------",
+        "L-aaaaa        10  NULL",
+        "L-bbbbb         0  NULL",
+        "(2 rows)",
+    ]
+
+
+def test_json_is_a_list_of_objects(filled: Any) -> None:
+    """Types that JSON lacks become text, numbers that it lacks become null, and equal names are told apart."""
+    sql = (
+        "SELECT id, id, 1.5::DECIMAL(3,1) AS d, 'nan'::DOUBLE AS n, created_at, [1, NULL] AS l, {'a': true} AS s, "
+        "'\\xAA'::BLOB AS b, NULL AS z FROM records ORDER BY id LIMIT 1"
+    )
+    assert json.loads(query(filled.workspace, sql, "json")) == [
+        {
+            "id": "L-aaaaa", "id_2": "L-aaaaa", "d": "1.5", "n": None, "created_at": "2026-05-17 12:00:00",
+            "l": [1, None], "s": {"a": True}, "b": "aa", "z": None,
+        }
+    ]  # fmt: skip
+
+
+def test_csv_survives_any_text(filled: Any) -> None:
+    """Quotes, commas and line breaks come back as they were."""
+    text = 'a "quoted", text\nwith a break'
+    said = query(filled.workspace, "SELECT 'a \"quoted\", text\nwith a break' AS t, NULL AS n, 2 AS two", "csv")
+    assert list(csv.reader(io.StringIO(said))) == [["t", "n", "two"], [text, "", "2"]]
+
+
+def test_an_answer_without_rows_is_an_answer(filled: Any) -> None:
+    """Each format has a form for nothing."""
+    sql = "SELECT id, title FROM records WHERE id = 'none'"
+    assert query(filled.workspace, sql, "json") == "[]\n"
+    assert query(filled.workspace, sql, "csv") == "id,title\n"
+    assert query(filled.workspace, sql).splitlines() == ["id  title", "--  -----", "(0 rows)"]
+
+
+def test_a_record_cannot_steer_the_terminal() -> None:
+    """Control, bidi and escape characters are shown by their codes, long cells are cut."""
+    said = Answer(("t\x1b",), (("\x1b[31mred\u202e\u2028\r\n" + "x" * 500,),)).render("table")
+    assert "\\u001b[31mred\\u202e\\u2028\\u000d⏎xxx" in said
+    assert "\x1b" not in said
+    assert max(map(len, said.splitlines())) < 140
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO records SELECT * FROM records",
+        "DELETE FROM records",
+        "DROP TABLE records",
+        "UPDATE records SET title = 'x'",
+        "CREATE TABLE x (a INTEGER)",
+        "COPY records TO 'out.csv'",
+        "ATTACH 'other.duckdb'",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+        "RESET lock_configuration",
+        "PRAGMA threads = 1",
+        "SELECT 1; SELECT 2",
+        "SELECT 1; DROP TABLE records",
+        "",
+        "-- nothing",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM glob('/*')",
+        "SELECT * FROM read_text('.orbit/config.yaml')",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM no_such_table",
+        "SELECT FROM WHERE",
+        "SELECT " + "(" * 5000 + "1" + ")" * 5000,
+    ],
+    ids=lambda sql: sql[:30],
+)
+def test_what_is_no_question_is_refused(filled: Any, sql: str) -> None:
+    """Whatever would write, reach other files or change settings is one error with a hint; nothing changes."""
+    before = filled.sync()
+    content = before.path.read_bytes()
+    with pytest.raises(SnapshotError) as raised:
+        query(filled.workspace, sql)
+    assert raised.value.hint
+    assert before.path.read_bytes() == content
+    assert filled.sync().path == before.path
+    assert not (Path.cwd() / "out.csv").exists()
+
+
+def test_an_unknown_name_lists_the_tables(filled: Any) -> None:
+    """The hint of a failed question says what can be asked."""
+    with pytest.raises(SnapshotError) as raised:
+        query(filled.workspace, "SELECT * FROM record")
+    assert "records" in str(raised.value.hint)
+    assert "scope_match(path)" in str(raised.value.hint)
+
+
+def test_a_question_without_end_is_ended(filled: Any) -> None:
+    """After its time a question is interrupted, with the advice to narrow it."""
+    sql = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * 7 % 11 = b.range % 13"
+    with pytest.raises(SnapshotError, match=r"more than 0\.2 s"):
+        ask(filled.sync().path, sql, seconds=0.2)
+
+
+def test_an_unknown_format_is_a_usage_error(filled: Any) -> None:
+    """The error names the formats there are."""
+    with pytest.raises(UsageError) as raised:
+        query(filled.workspace, "SELECT 1", "xml")
+    assert raised.value.hint == "formats: table, json, csv"
+
+
+def test_a_stale_snapshot_is_brought_up_to_date_first(filled: Any) -> None:
+    """The answer is about the files as they are now."""
+    query(filled.workspace, "SELECT 1")
+    filled.learning("ccccc")
+    assert json.loads(query(filled.workspace, "SELECT count(*) AS n FROM records", "json")) == [{"n": 3}]
+
+
+@pytest.mark.parametrize(
+    "sql", ["SHOW TABLES", "DESCRIBE records", "SUMMARIZE records", "FROM records", "EXPLAIN FROM records"]
+)
+def test_ways_to_look_around_work(filled: Any, sql: str) -> None:
+    """Everything a newcomer types to find their way is answered."""
+    assert "row" in query(filled.workspace, sql)
+
+
+def test_plain_duckdb_runs_every_macro(filled: Any) -> None:
+    """The file answers without us, opened as it is or attached under another name."""
+    path = filled.sync().path
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"ATTACH '{path}' AS knowledge (READ_ONLY)")
+        connection.execute("USE knowledge")
+        assert connection.execute("SELECT id FROM scope_match('src/a.py')").fetchall() == [("L-aaaaa",)]
+        assert connection.execute("SELECT count(*) FROM ranked()").fetchall() == [(2,)]
+        assert connection.execute("SELECT id FROM resolve_id('L-bbbbb')").fetchall() == [("L-bbbbb",)]
+        assert connection.execute("FROM vote_ranking").fetchall() == []

@@ -1,0 +1,244 @@
+"""When the snapshot is built, which file is taken, and what happens to files that are broken, foreign or in use."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from orbit_registry.errors import LockTimeoutError, WriteError
+from orbit_registry.registry import Registry
+from orbit_registry.snapshot.build import STORAGE
+from orbit_registry.snapshot.current import query
+from orbit_registry.store.lock import locked
+
+COUNT = "SELECT count(*) AS n FROM records"
+
+
+def counted(project: Any) -> int:
+    """Ask through the front door how many records there are."""
+    return int(json.loads(query(project.workspace, COUNT, "json"))[0]["n"])
+
+
+def test_the_first_sync_builds_and_the_second_does_not(project: Any) -> None:
+    """Where nothing changed the same file stays, and the counts say so."""
+    project.learning("aaaaa")
+    project.learning("bbbbb")
+    first, second = project.sync(), project.sync()
+    assert (first.built, first.added, first.unchanged) == (True, 2, 0)
+    assert (second.built, second.added, second.unchanged) == (False, 0, 2)
+    assert second.path == first.path
+    assert second.digest == first.digest
+
+
+def test_a_sync_without_changes_does_not_import_duckdb(project: Any) -> None:
+    """The answer "nothing changed" costs no database."""
+    project.learning("aaaaa")
+    project.sync()
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from orbit_registry.snapshot.sync import sync\n"
+        "from orbit_registry.store.workspace import open_workspace\n"
+        f"print(sync(open_workspace(Path({str(project.root)!r}))).built, 'duckdb' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_changes_are_counted_by_record(project: Any) -> None:
+    """Added, changed, removed and unchanged records add up, whichever of a record's files changed."""
+    for code in ("aaaaa", "bbbbb", "ccccc", "ddddd"):
+        project.learning(code)
+    project.write("docs/adr/0001-x.md", "# Title 1\n\nText.\n")
+    project.adr(1, source={"path": "docs/adr/0001-x.md"})
+    project.sync()
+    project.learning("aaaaa", priority=3)
+    project.votes("bbbbb", ("m", "T-1", "2026-01-01T00:00:00Z"))
+    shutil.rmtree(project.root / ".orbit/learnings/L-ccccc")
+    project.learning("eeeee")
+    project.write("docs/adr/0001-x.md", "# Title 1\n\nOther text.\n")
+    result = project.sync()
+    assert (result.added, result.changed, result.removed, result.unchanged) == (1, 3, 1, 1)
+    assert result.text().startswith("Built snapshot-000002.duckdb: 5 records (1 added, 3 changed, 1 removed)")
+
+
+def test_a_commit_alone_builds_anew_with_the_same_digest(git_repo: Path, git: Any) -> None:
+    """The snapshot names the commit it was made at; the digest speaks of the records only."""
+    Registry.init(git_repo)
+    registry = Registry.open(git_repo)
+    registry.add("learning", {"summary": "Look first", "scope": {"paths": ["src/**"]}})
+    git(git_repo, "add", "-A")
+    first = registry.sync()
+    git(git_repo, "commit", "-q", "-m", "Add a learning")
+    second = Registry.open(git_repo).sync()
+    assert second.built
+    assert second.digest == first.digest
+    head = git(git_repo, "rev-parse", "HEAD").strip()
+    assert json.loads(registry.query("SELECT value FROM meta WHERE name = 'commit'", "json")) == [{"value": head}]
+
+
+def damage(path: Path) -> None:
+    """Overwrite the middle of a file in place."""
+    content = bytearray(path.read_bytes())
+    content[4096:-4096] = os.urandom(len(content) - 8192)
+    path.write_bytes(content)
+
+
+def plant(path: Path) -> None:
+    """Put a database of somebody else's in the snapshot's place."""
+    path.unlink()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE records AS SELECT 'planted' AS id")
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [Path.unlink, damage, plant, lambda path: path.write_bytes(b""), lambda path: os.truncate(path, 5000)],
+    ids=["deleted", "damaged", "foreign", "empty", "cut"],
+)
+def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: Any) -> None:
+    """Whatever became of the file, the next question gets the right answer."""
+    project.learning("aaaaa")
+    first = project.sync()
+    harm(first.path)
+    assert counted(project) == 1
+    again = project.sync()
+    assert again.path != first.path
+    assert again.digest == first.digest
+
+
+def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
+    """Damage that kept inode, size and times is found when the file is opened, and mended then."""
+    project.learning("aaaaa")
+    first = project.sync()
+    damage(first.path)
+    state = project.workspace.cache / "snapshot.json"
+    said = json.loads(state.read_text("utf-8"))
+    found = first.path.stat()
+    said["stamp"] = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+    state.write_text(json.dumps(said), "utf-8")
+    assert project.sync().path == first.path
+    assert counted(project) == 1
+    assert project.sync().path != first.path
+
+
+def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, tmp_path: Path) -> None:
+    """A snapshot and its state, copied with everything else, are not believed: they are made from the files again."""
+    project.learning("aaaaa")
+    project.sync()
+    plant(project.root / ".orbit/state/cache/snapshot-000001.duckdb")
+    project.write(".orbit/state/cache/snapshot-999999.duckdb", "not ours either")
+    clone = type(project)(tmp_path / "clone")
+    shutil.copytree(project.root, clone.root)
+    result = clone.sync()
+    assert result.built
+    assert result.path.name == "snapshot-1000000.duckdb"
+    assert clone.ask("SELECT id FROM records") == [("L-aaaaa",)]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"file": 1}', '{"file": "../x"}', "[" * 9000])
+def test_a_broken_state_file_is_as_good_as_none(project: Any, content: str) -> None:
+    """The next sync builds, and says nothing."""
+    project.learning("aaaaa")
+    project.sync()
+    (project.workspace.cache / "snapshot.json").write_text(content, "utf-8")
+    assert project.sync().built
+    assert not project.sync().built
+
+
+def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None:
+    """A reader that opened a file goes on reading it while newer ones come and older ones go."""
+    project.learning("aaaaa")
+    with duckdb.connect(str(project.sync().path), read_only=True) as reader:
+        for number in range(4):
+            project.learning("aaaaa", priority=number + 1)
+            project.sync()
+        names = sorted(file.name for file in project.workspace.cache.glob("snapshot-*.duckdb*"))
+        assert names == ["snapshot-000004.duckdb", "snapshot-000005.duckdb"]
+        assert reader.execute("SELECT priority FROM records").fetchall() == [(0,)]
+
+
+def test_the_file_stands_alone(project: Any) -> None:
+    """No log and no temporary file is left beside a snapshot, and its storage version is the one browsers read."""
+    project.learning("aaaaa")
+    path = project.sync().path
+    left = [file.name for file in project.workspace.cache.iterdir() if file.name.startswith((".tmp", "snapshot-"))]
+    assert left == [path.name]
+    assert int.from_bytes(path.read_bytes()[12:20], "little") == 65, STORAGE
+
+
+def test_leftovers_of_killed_builds_are_removed(project: Any) -> None:
+    """What a build left when it was killed goes with the next one."""
+    project.learning("aaaaa")
+    cache = project.workspace.cache
+    project.write(".orbit/state/cache/.tmp-snapshot-dead.duckdb", "x")
+    project.write(".orbit/state/cache/.tmp-rows-dead/records.json", "x")
+    project.sync()
+    assert list(cache.glob(".tmp-*")) == []
+
+
+def test_a_sync_waits_for_the_one_that_builds(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another process builds, a sync waits, and says who it waited for when that takes too long."""
+    project.learning("aaaaa")
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.1")
+    with (
+        locked(project.workspace.cache / "snapshot.lock"),
+        pytest.raises(LockTimeoutError, match=f"process {os.getpid()}"),
+    ):
+        project.sync()
+    assert project.sync().built
+
+
+def test_eight_processes_sync_at_once(project: Any) -> None:
+    """One builds, the others take its file, and all say the same."""
+    for number in range(50):
+        project.learning(f"{number:05d}")
+    program = (
+        "from pathlib import Path\n"
+        "from orbit_registry.snapshot.sync import sync\n"
+        "from orbit_registry.store.workspace import open_workspace\n"
+        f"result = sync(open_workspace(Path({str(project.root)!r})))\n"
+        "print(result.built, result.digest, result.path)"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(8)]
+    said = [process.communicate()[0].split() for process in running]
+    assert [process.returncode for process in running] == [0] * 8
+    assert sorted(built for built, _, _ in said) == ["False"] * 7 + ["True"]
+    assert len({tuple(rest) for _, *rest in said}) == 1
+
+
+def test_a_state_folder_that_leads_elsewhere_is_refused(project: Any, tmp_path: Path) -> None:
+    """A repository whose state is a symbolic link can't make a sync write outside."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    project.learning("aaaaa")
+    (project.root / ".orbit/state").symlink_to(elsewhere)
+    with pytest.raises(Exception, match="symbolic link"):
+        project.sync()
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_disk_that_refuses_is_one_clear_error(project: Any) -> None:
+    """Where the cache can't be written the error names the place, and the records are untouched."""
+    file = project.learning("aaaaa")
+    before = file.read_bytes()
+    project.write(".orbit/state", "a file in the way")
+    with pytest.raises(WriteError, match=r"\.orbit/state"):
+        project.sync()
+    assert file.read_bytes() == before
+
+
+def test_an_empty_workspace_has_a_snapshot(project: Any) -> None:
+    """No record is no error: every table, view and macro is there and empty."""
+    result = project.sync()
+    assert (result.added, result.unchanged) == (0, 0)
+    assert (
+        project.ask("FROM scope_match('a')") == project.ask("FROM ranked()") == project.ask("FROM vote_ranking") == []
+    )
