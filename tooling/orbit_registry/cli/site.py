@@ -15,7 +15,7 @@ from orbit_registry.cli.output import as_json, envelope, plural
 from orbit_registry.errors import UsageError
 
 if TYPE_CHECKING:
-    from orbit_registry.site.build import Progress
+    from orbit_registry.site.steps import Progress
 
 
 @click.group()
@@ -41,16 +41,31 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
     result = build_site(open_registry(), out.resolve(), base_url=base_url, strict=strict, progress=_progress())
     if output == "json":
         rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
-        counts = {name: getattr(result, name) for name in ("pages", "written", "unchanged", "removed", "seconds")}
-        data = {"out": str(result.out), "config": result.config, **counts}
-        click.echo(as_json(envelope(data, ok=not result.failed, diagnostics=rows)))
+        click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))
     else:
+        if sys.stderr.isatty():
+            click.echo("\r\033[K", nl=False, err=True)
         say_diagnostics(result.diagnostics)
         done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
         click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
         click.echo(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {result.out}")
-    if result.failed:
+    if not result.ok:
         context.exit(1)
+
+
+@group.command("serve")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to build; a cache if not given.")
+def serve(port: int, out: Path | None) -> None:
+    """Serve the site on this machine and rebuild it when a file changes; Ctrl-C ends it.
+
+    \b
+    orbit site serve --port 8001
+    """
+    _need_extra()
+    from orbit_registry.site.serve import serve_site  # only where its libraries are known to be there
+
+    serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=click.echo)
 
 
 def _need_extra() -> None:
