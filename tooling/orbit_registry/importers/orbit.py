@@ -24,6 +24,7 @@ from orbit_registry.store.files import write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import apply_step
 from orbit_registry.store.outcome import Outcome, TakeoverReport
+from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import (
     GITATTRIBUTES,
     GITIGNORE,
@@ -61,8 +62,10 @@ class OrbitImporter:
             done = _marked(path)
             if done is None:
                 raise UsageError(f"{path} holds no `.orbit/` of danieljhkim/orbit", hint="name the repository's root")
+            held = read_collection(open_workspace(done.parent)).records
+            here = tuple(Outcome("present", record.path, record.id, "") for record in held)
             note = "nothing is left to take: its records were taken over before"
-            return TakeoverReport("orbit", str(path), dry_run, (), (note,))
+            return TakeoverReport("orbit", str(done), dry_run, here, (note,))
         layout = read_layout(orbit)
         target = _target(start, orbit)
         in_place = target.root / ORBIT == orbit

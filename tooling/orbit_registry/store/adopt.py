@@ -143,22 +143,18 @@ def in_steps(changes: Sequence[Change], limit: int = STEP_LIMIT) -> Iterator[lis
 
 
 def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[int], *, dry_run: bool) -> list[str]:
-    """Return `count` new ids whose numbers are none of `avoid`; a dry run looks at the numbers and takes none."""
+    """Return `count` new ids above every number there is and those of `avoid`; a dry run takes none of them."""
+    top = max(avoid, default=0)
     if dry_run:
         claims = claims_folder(workspace) / f"{kind.name}.json"
-        number = max((seen.number for seen in seen_numbers(workspace, kind, claims)), default=0)
-        found: list[str] = []
-        while len(found) < count:
-            number += 1
-            if number not in avoid:
-                found.append(sequence_id(kind.prefix, number))
-        return found
-    taken: list[str] = []
-    while len(taken) < count:
-        for allocation in allocate(workspace, kind, count - len(taken)):
-            if sequence_number(allocation.id, kind.prefix) not in avoid:
-                taken.append(allocation.id)
-    return taken
+        top = max(top, *(seen.number for seen in seen_numbers(workspace, kind, claims)), 0)
+        return [sequence_id(kind.prefix, top + index + 1) for index in range(count)]
+    first = allocate(workspace, kind)[0].id
+    number = sequence_number(first, kind.prefix) or 0
+    if number > top:
+        return [first, *(more.id for more in allocate(workspace, kind, count - 1))][:count]
+    # The numbers below the documents' highest are taken too and not given to anyone.
+    return [more.id for more in allocate(workspace, kind, top - number + count)][-count:]
 
 
 # --- what is there
@@ -278,7 +274,7 @@ def _edges(
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
     for one in named:
-        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets):
+        for found in read_edges(one.id, one.candidate.path, one.candidate.document.text, one.candidate.entry, targets):
             if isinstance(found, Edge):
                 edges.append(found)
                 continue
@@ -289,7 +285,7 @@ def _edges(
     made = {one.id for one in named}
     for record, candidate in known.held if made else ():
         if record.source is not None and record.source.authority == "document":
-            found_now = read_edges(record.id, candidate.path, candidate.entry, targets)
+            found_now = read_edges(record.id, candidate.path, candidate.document.text, candidate.entry, targets)
             edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
     return edges, unresolved
 
