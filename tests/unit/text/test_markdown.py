@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from orbit_registry.text.citations import rewrite_citations
 from orbit_registry.text.markdown import cited_ids, parse_markdown, render_html
 
 NEWLINES = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
@@ -153,6 +154,19 @@ def test_prose_mentions_are_weak() -> None:
         ("ADR-62", True),
         ("L-shaped", True),
     ]
+
+
+def test_citations_are_rewritten_and_nothing_else() -> None:
+    """Namespaces, longer numbers, file names and skipped spans keep the old number."""
+    text = "ADR-0012 [ADR-0012], ADR 12; ADRs 11 and 12; f/ADR-0012 ADR-00120 ADR-0012.md\n```\nADR-0012\n```\n"
+    code = parse_markdown(text).code
+
+    strong = "ADR-0101 [ADR-0101], ADR 12; ADRs 11 and 12; f/ADR-0012 ADR-00120 ADR-0012.md\n```\nADR-0012\n```\n"
+    assert rewrite_citations(text, "ADR-0012", "ADR-0101", code) == strong
+    assert rewrite_citations(text, "ADR-0012", "ADR-0101", code, weak=True) == strong.replace(
+        "ADR 12; ADRs 11 and 12", "ADR 0101; ADRs 11 and 0101"
+    )
+    assert rewrite_citations(text, "f/ADR-0012", "f/ADR-7", code) == text.replace("f/ADR-0012", "f/ADR-7")
 
 
 def test_html_comes_out_escaped() -> None:

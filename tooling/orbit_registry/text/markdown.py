@@ -8,19 +8,20 @@ not exist here, because the parser does not see them either.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, autolink, image, link
 from markdown_it.token import Token
 
 from orbit_registry.text.citations import Citation, find_citations
 from orbit_registry.text.front_matter import find_front_matter
+from orbit_registry.text.places import Place, cell_places, destination, to_text, verified
 from orbit_registry.text.position import Position, Span
 from orbit_registry.text.structure import Cell, Heading, Link, LinkKind, MarkdownDocument, Table, TextLines, within
 
@@ -39,11 +40,17 @@ __all__ = [
     "within",
 ]
 
+_AUTOLINK = re.compile(r"<[^\s<>]{1,64}[:@]")
+_MARKUP = re.compile(r"[*_`\\<>&!\[\]\n]")
 _HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
 
 
+@lru_cache(maxsize=16)
 def parse_markdown(text: str) -> MarkdownDocument:
-    """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails."""
+    """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails.
+
+    The last few texts are remembered: an edit reads, writes and reads again.
+    """
     lines = TextLines(text)
     front_matter, first_line = find_front_matter(text, lines)
     start = lines.start_of(first_line)
@@ -103,9 +110,27 @@ def _recording(rule: Callable[[StateInline, bool], bool], kind: LinkKind) -> Cal
     return wrapped
 
 
+def _needed_inline(state: StateCore) -> None:
+    """Parse the inline content that can hold a link or gives a title; the rest, most of a text, is left alone."""
+    references = bool(state.env.get("references"))
+    for index, token in enumerate(state.tokens):
+        if token.type != "inline":
+            continue
+        content = token.content
+        children: list[Token] = []
+        titled = index > 0 and state.tokens[index - 1].type in ("heading_open", "th_open", "td_open")
+        may_link = "](" in content or (references and "[" in content) or _AUTOLINK.search(content) is not None
+        if may_link or (titled and _MARKUP.search(content)):
+            state.md.inline.parse(content, state.md, state.env, children)
+        elif titled and content:
+            children = [Token("text", "", 0, content=content)]
+        token.children = children
+
+
 @cache
 def _parser() -> MarkdownIt:
     markdown = MarkdownIt("commonmark").enable("table")
+    markdown.core.ruler.at("inline", _needed_inline)
     markdown.inline.ruler.at("link", _recording(link, "inline"))
     markdown.inline.ruler.at("image", _recording(image, "image"))
     markdown.inline.ruler.at("autolink", _recording(autolink, "autolink"))
@@ -165,8 +190,11 @@ class _Reader:
             elif token.type == "table_close":
                 self._table(rows)
             elif token.type == "inline":
-                places = self._places(token, cursor if _in_cell(tokens, index) else None)
-                if _in_cell(tokens, index):
+                in_cell = _in_cell(tokens, index)
+                if not in_cell and not token.children:
+                    continue
+                places = self._places(token, cursor if in_cell else None)
+                if in_cell:
                     span = Span(places[0][1], places[-1][2]) if places and token.content else None
                     cursor = span.end if span else cursor
                     cells.append(Cell(_plain(token.children or ()), span))
@@ -203,10 +231,10 @@ class _Reader:
             )
         )
 
-    def _places(self, token: Token, cell_from: int | None) -> list[tuple[int, int, int]]:
+    def _places(self, token: Token, cell_from: int | None) -> list[Place]:
         """Return (offset in the token's content, start, end in the text) for each line of an inline token."""
         first, last = token.map or (0, 0)
-        places: list[tuple[int, int, int]] = []
+        places: list[Place] = []
         offset = 0
         for number, part in enumerate(token.content.split("\n")):
             line = first + number + self.shift
@@ -215,7 +243,7 @@ class _Reader:
             start, end = self.lines.starts[line], self.lines.ends[line]
             bare = part.strip()
             if cell_from is not None:
-                return _cell_places(self.text, bare, max(start, cell_from), end)
+                return cell_places(self.text, bare, max(start, cell_from), end)
             found = self.text.rfind(bare, start, end)
             if found < 0:  # the parser changed a character (a NUL): the line's end is still right
                 found = max(start, end - len(bare))
@@ -224,7 +252,7 @@ class _Reader:
             offset += len(part) + 1
         return places
 
-    def _inline(self, token: Token, places: list[tuple[int, int, int]]) -> None:
+    def _inline(self, token: Token, places: list[Place]) -> None:
         children = token.children or []
         if not places or not any("place" in child.meta for child in children):
             return
@@ -233,24 +261,22 @@ class _Reader:
             for inner in child.children or ():  # a link in an image's description is plain text, not a link
                 inner.meta.pop("place", None)
 
-    def _link(
-        self, content: str, places: list[tuple[int, int, int]], children: Sequence[Token], index: int, child: Token
-    ) -> None:
+    def _link(self, content: str, places: list[Place], children: Sequence[Token], index: int, child: Token) -> None:
         place = child.meta.get("place")
         if place is None:
             return
         start, end = place
         kind: LinkKind = child.meta["kind"]
-        span = Span(_to_text(places, start), _to_text(places, end - 1) + 1)
+        span = Span(to_text(places, start), to_text(places, end - 1) + 1)
         target_span: Span | None = None
         target = str(child.attrGet("src" if kind == "image" else "href") or "")
         if kind == "autolink":
             target_span = Span(span.start + 1, span.end - 1)
         elif content[end - 1] == ")":
-            inner = _destination(content, child.meta["label"][1] + 1, end)
+            inner = destination(content, child.meta["label"][1] + 1, end)
             if inner is not None:
-                target_span = Span(_to_text(places, inner[0]), _to_text(places, inner[1] - 1) + 1)
-                target_span = _verified(self.text, target_span, content[inner[0] : inner[1]], span)
+                target_span = Span(to_text(places, inner[0]), to_text(places, inner[1] - 1) + 1)
+                target_span = verified(self.text, target_span, content[inner[0] : inner[1]], span)
         else:
             label_start, label_end = child.meta["label"]
             own = content[label_start + 1 : label_end]
@@ -271,27 +297,8 @@ class _Reader:
         head = self.text.find("]:", start, end)
         if head < 0:
             return None
-        inner = _destination(self.text, head + 1, end)
+        inner = destination(self.text, head + 1, end)
         return Span(*inner) if inner else None
-
-
-def _cell_places(text: str, content: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """Return the places of a table cell's content, whose escaped pipes the parser has unescaped."""
-    found = text.find(content, start, end)
-    if found >= 0:
-        return [(0, found, found + len(content))]
-    found = text.find(content.replace("|", "\\|"), start, end)
-    if found < 0:
-        return [(0, start, start)]
-    places: list[tuple[int, int, int]] = []
-    offset, at = 0, found
-    for number, part in enumerate(content.split("|")):
-        written = len(part) if number == 0 else len(part) + 2
-        lead = written - len(part) if number else 0
-        places.append((offset - (number > 0), at + lead - (number > 0), at + written))
-        offset += len(part) + 1
-        at += written
-    return places
 
 
 def _in_cell(tokens: Sequence[Token], index: int) -> bool:
@@ -304,45 +311,6 @@ def _empty_title(text: str, whole: Span) -> Span:
     while end < whole.end and text[end] in "# \t":
         end += 1
     return Span(end, end)
-
-
-def _to_text(places: Sequence[tuple[int, int, int]], offset: int) -> int:
-    """Translate an offset in an inline token's content into an offset in the text."""
-    index = bisect_right(places, (offset, len("x") << 62, 0)) - 1
-    content_start, start, end = places[max(index, 0)]
-    return max(start, min(start + offset - content_start, end))
-
-
-def _verified(text: str, span: Span, written: str, around: Span) -> Span | None:
-    """Return `span` if the text there is what the parser saw, else look for it inside the link."""
-    if span.of(text) == written:
-        return span
-    found = text.rfind(written, around.start, around.end + len(written))
-    return Span(found, found + len(written)) if found >= 0 else None
-
-
-def _destination(content: str, opening: int, limit: int) -> tuple[int, int] | None:
-    """Return where the destination after the `(` or `:` at `opening` is written, without `<` and `>`."""
-    start = opening + 1
-    while start < limit and content[start] in " \t\r\n":
-        start += 1
-    if start >= limit:
-        return None
-    if content[start] == "<":
-        end = content.find(">", start, limit)
-        return (start + 1, end) if end > start + 1 else None
-    end, depth = start, 0
-    while end < limit and content[end] not in " \t\r\n":
-        if content[end] == "\\" and end + 1 < limit:
-            end += 1
-        elif content[end] == "(":
-            depth += 1
-        elif content[end] == ")":
-            if depth == 0:
-                break
-            depth -= 1
-        end += 1
-    return (start, end) if end > start else None
 
 
 def _inside(children: Sequence[Token], index: int) -> Iterator[Token]:

@@ -113,6 +113,28 @@ def test_a_number_is_replaced_in_heading_and_front_matter() -> None:
     assert "\n## ADR-0108 — Push" in set_number(log, read_document(log, log_path).entries[0], "ADR-0108")
 
 
+def test_an_explicit_heading_id_follows_the_number() -> None:
+    """`{#adr-0177}` is what links point to, so it can't keep the old number."""
+    text, path = case("log")
+
+    changed = set_number(text, read_document(text, path).entries[2], "ADR-0210")
+
+    assert changed == text.replace(
+        "## ADR-0177: Worktree-local bodies {#adr-0177}", "## ADR-0210: Worktree-local bodies {#adr-0210}"
+    )
+
+
+def test_a_status_takes_the_place_of_a_superseding_line() -> None:
+    """An entry whose only statement is `Superseded by …` has a status line instead of it afterwards."""
+    text = "# Log\n\n## ADR-0001 — A\n\nSuperseded by ADR-0002\n\n**Decision.** x\n"
+    entry = read_document(text, "4_decisions.md").entries[0]
+    assert (entry.status, entry.targets("superseded_by")) == ("superseded", ("ADR-0002",))
+
+    changed = set_status(text, entry, "accepted")
+
+    assert changed == text.replace("Superseded by ADR-0002", "Status: Accepted")
+
+
 def test_a_number_without_digits_is_a_misuse() -> None:
     """There is nothing to write."""
     text, path = case("nygard")

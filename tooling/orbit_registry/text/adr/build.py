@@ -102,12 +102,13 @@ def _first(facts: Iterable[Fact], key: str) -> Fact | None:
 
 def _status(facts: Sequence[Fact], relations: Sequence[Relation]) -> tuple[Status, str]:
     fact = _first(facts, "status")
+    superseding = _first(facts, "superseding")
     if fact is None:
-        return "unknown", ""
+        return ("superseded", superseding.raw) if superseding else ("unknown", "")
     status, _ = normalise_status(fact.raw)
     raw = fact.values[0] if fact.style == "front-matter" and fact.values else fact.raw
     # `Deprecated`, and below it `Superseded by …`: the header says both, the second says more.
-    if status in ("accepted", "deprecated") and any(other.key == "superseding" for other in facts):
+    if status in ("accepted", "deprecated") and superseding is not None:
         return "superseded", raw
     return status, raw
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.text.adr.fields import Field, read_fields
+from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.citations import Citation
 from orbit_registry.text.markdown import Heading, MarkdownDocument
 from orbit_registry.text.position import Span
@@ -163,6 +164,11 @@ def whole_line(text: str, span: Span) -> Span:
     while end < len(text) and text[end] in " \t\\*_":
         end += 1
     return Span(start, end)
+
+
+def first_offset(fact: Fact) -> int:
+    """Return an offset in the first line that states `fact`; a superseding remark includes the gap above it."""
+    return fact.span.end if fact.key == "superseding" else fact.span.start
 
 
 def front_matter_fields(document: MarkdownDocument) -> tuple[Field, ...]:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from orbit_registry.text.adr.build import build, is_iso_date
 from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
+from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
 from orbit_registry.text.adr.titles import (
     TitleParts,
@@ -151,12 +152,22 @@ def _entry_zone(document: MarkdownDocument, heading: Heading, inside: Sequence[H
         if not content.strip():
             blank = stated
             continue
-        if blank and keyed(document.text, line.start + _bullet(content), line.end) is None:
+        states = _states_something(document.text, line.start, line.end)
+        if blank and not states:
             return Span(heading.body.start, line.start)
-        stated = stated or keyed(document.text, line.start + _bullet(content), line.end) is not None
+        stated = stated or states
         if not stated and not content.lstrip().startswith(("#", "|", "!")):
             return Span(heading.body.start, line.start)
     return Span(heading.body.start, end)
+
+
+def _states_something(text: str, start: int, end: int) -> bool:
+    """Say whether a line is `Key: value` or begins with what it does to another decision."""
+    content = text[start:end]
+    if keyed(text, start + _bullet(content), end) is not None:
+        return True
+    first = next(find_phrases(content.lstrip(" \t*_>-+")), None)
+    return first is not None and first.verb.start == 0
 
 
 def _bullet(content: str) -> int:

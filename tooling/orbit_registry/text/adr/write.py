@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from orbit_registry.errors import UsageError
 from orbit_registry.text.adr.model import AdrDocument, AdrFile
@@ -23,23 +23,27 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     A plain word follows the document's own capitals. Other statements that the entry is superseded go when
     `status` says something else. Where no status is stated, one is added in the style the header has.
     """
+    removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
     fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
     if fact is None:
-        return _insert(text, entry, "status", _cased(status, capital=True))
-    value = _cased(
-        status, capital=fact.raw.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
-    )
-    edits = [(fact.span, BY_NAME[fact.style].written(fact, value))]
-    if not status.lower().startswith("super"):
-        edits.extend((span, "") for span in entry.superseding_spans)
-    return _splice(text, edits)
+        at, line = _insertion(text, entry, "status", _cased(status, capital=True))
+        around = next((span for span in removed if span.start < at <= span.end), None)
+        if around is None:
+            return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
+        taken = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
+        return _splice(text, [(span, taken if span == around else "") for span in removed])
+    capital = fact.raw.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
+    value = BY_NAME[fact.style].written(fact, _cased(status, capital=capital))
+    apart = [span for span in removed if span.end <= fact.span.start or fact.span.end <= span.start]
+    return _splice(text, [(fact.span, value), *((span, "") for span in apart)])
 
 
 def set_date(text: str, entry: AdrDocument, date: str) -> str:
     """Return `text` with the entry's stated date replaced, or a date added in the style the header has."""
     fact = next((fact for fact in entry.facts if fact.key == "date" and fact.span == entry.date_span), None)
     if fact is None:
-        return _insert(text, entry, "date", date)
+        at, line = _insertion(text, entry, "date", date)
+        return text[:at] + line + text[at:]
     return _splice(text, [(fact.span, BY_NAME[fact.style].written(fact, date))])
 
 
@@ -50,22 +54,29 @@ def set_title(text: str, entry: AdrDocument, title: str) -> str:
 
 
 def set_number(text: str, entry: AdrDocument, number: str) -> str:
-    """Return `text` with the number in the heading and the front matter replaced, at no less than its old width.
+    """Return `text` with the number in the heading, its `{#adr-0108}` and the front matter replaced.
 
-    `number` is `108` or `ADR-0108`; a heading that states no number stays as it is.
+    `number` is `ADR-0108`, or `108`, which gets the zeros of the old one; a heading that states no number stays.
     """
     digits = _NUMBER.search(number)
     if digits is None:
         raise UsageError(f"{number} holds no number", hint="write ADR-0108 or 108")
     edits: list[tuple[Span, str]] = []
-    for span in entry.number_spans:
-        written = span.of(text)
-        match = _NUMBER.search(written)
+    for span in (*entry.number_spans, *_anchor_number(text, entry)):
+        match = _NUMBER.search(text, span.start, span.end)
         if match is None:
             continue
         new = digits.group() if number.upper().startswith("ADR") else digits.group().zfill(len(match.group()))
-        edits.append((Span(span.start + match.start(), span.start + match.end()), new))
+        edits.append((Span(match.start(), match.end()), new))
     return _splice(text, edits)
+
+
+def _anchor_number(text: str, entry: AdrDocument) -> Iterator[Span]:
+    """Yield the span of an explicit heading id that holds the entry's number."""
+    match = _NUMBER.search(entry.anchor)
+    if match and entry.heading_span and entry.number and int(match.group()) == int(entry.number):
+        start = text.rfind(f"#{entry.anchor}", entry.heading_span.start, entry.heading_span.end)
+        yield Span(start, start + len(entry.anchor) + 1)
 
 
 def _titled(entry: AdrDocument, span: Span, title: str) -> str:
@@ -80,21 +91,20 @@ def _cased(status: str, *, capital: bool) -> str:
     return (first.capitalize() if capital else first.lower()) + status[len(first) :]
 
 
-def _insert(text: str, entry: AdrDocument, key: str, value: str) -> str:
-    """Add a fact where the header's own style puts it; a bare header gets a section (file) or a line (log)."""
+def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int, str]:
+    """Return where and what to add so that the header's own style states `key`; a bare header gets a line."""
     header = entry_header(text, entry)
     for style in STYLES:
-        place = style.insertion(header, key, value.lower() if style.NAME == "front-matter" and key == "status" and
-                                value.lower() in _PLAIN_STATUS else value)  # fmt: skip
+        plain = style.NAME == "front-matter" and key == "status" and value.lower() in _PLAIN_STATUS
+        place = style.insertion(header, key, value.lower() if plain else value)
         if place is not None:
-            return text[: place[0]] + place[1] + text[place[0] :]
+            return place
     newline = newline_of(text)
     at = entry.heading_span.end if entry.heading_span else header.document.content_start
-    before = text[:at]
+    before, rest = text[:at], text[at:]
     lead = "" if not before.strip("\ufeff") else newline if before.endswith(("\n", "\r")) else newline * 2
-    rest = text[at:]
     gap = "" if not rest.strip() else newline if rest.startswith(("\n", "\r")) else newline * 2
-    return before + f"{lead}{key.capitalize()}: {value}{gap if rest.strip() else newline}" + rest
+    return at, f"{lead}{key.capitalize()}: {value}{gap if rest.strip() else newline}"
 
 
 # --- amendments
@@ -214,6 +224,6 @@ def newline_of(text: str) -> str:
 
 
 def _splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:
-    for span, replacement in sorted(edits, key=lambda edit: edit[0].start, reverse=True):
+    for span, replacement in sorted(edits, key=lambda edit: (edit[0].start, edit[0].end), reverse=True):
         text = text[: span.start] + replacement + text[span.end :]
     return text

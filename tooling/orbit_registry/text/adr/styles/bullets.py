@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.header import Header, keyed, whole_line
+from orbit_registry.text.adr.header import Header, first_offset, keyed, whole_line
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import find_targets
 from orbit_registry.text.adr.statement import read_statement
@@ -52,7 +52,7 @@ def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     """Insert an item above the first one, with the same bullet."""
     text = header.text
     for fact in read(header):
-        start = text.rfind("\n", 0, fact.span.start) + 1
+        start = text.rfind("\n", 0, first_offset(fact)) + 1
         bullet = _BULLET.match(text, start)
         if bullet is None:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.header import Header, keyed, whole_line
+from orbit_registry.text.adr.header import Header, first_offset, keyed, whole_line
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import find_phrases, find_targets
 from orbit_registry.text.adr.statement import read_statement
@@ -69,7 +69,7 @@ def written(fact: Fact, value: str) -> str:
 def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     """Insert a line above the first line that states something, in the same dress."""
     for fact in read(header):
-        start = header.text.rfind("\n", 0, fact.span.start) + 1
+        start = header.text.rfind("\n", 0, first_offset(fact)) + 1
         bold = "**" if header.text[start : fact.span.start].lstrip().startswith("**") else ""
         newline = "\r\n" if header.text[max(0, start - 2) : start] == "\r\n" else "\n"
         gap = newline if header.text[start - len(newline) * 2 : start] == newline * 2 else ""
