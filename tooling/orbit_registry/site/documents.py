@@ -38,7 +38,8 @@ class Document:
     @property
     def staged(self) -> str:
         """The file in the source tree that becomes its page."""
-        return f"{self.url}index.md"
+        name = self.path.rpartition("/")[2].lower()
+        return f"{self.url}index.md" if name.startswith(("index.", "readme.")) else f"{self.url.rstrip('/')}.md"
 
 
 def mirrored_documents(

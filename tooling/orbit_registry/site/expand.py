@@ -20,7 +20,7 @@ from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
 from orbit_registry.site.memo import Made, Memo, key_of
 from orbit_registry.site.output import Output
-from orbit_registry.site.pages import SHELL
+from orbit_registry.site.pages import SHELL, shell_url
 from orbit_registry.site.prose import Place, ask, render
 from orbit_registry.site.redirects import redirect_pages
 from orbit_registry.site.render import article, contents_html, templates_digest
@@ -54,6 +54,7 @@ class Expansion:
     """Writes the snapshot for download to a file; None leaves it out."""
     progress: Callable[[int, int], None] | None = None
     shells: dict[int, Shell] = field(init=False)
+    kind_shells: dict[tuple[str, int], Shell] = field(default_factory=dict)
     policy: Policy = field(init=False)
     relations: Relations = field(init=False)
     facts: dict[str, Facts] = field(default_factory=dict)
@@ -94,15 +95,23 @@ class Expansion:
 
     def _record_page(self, record: Record, url: str, path: str, key: str, view: dict[str, object]) -> None:
         text = self.shelf.text(record)
-        prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site)
+        prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
         toc = contents_html(prose.headings)
         title = f"{record.id} {record.title}"
-        self.out.write(path, self.shells[depth_of(url)].page(url, title, content, toc, self.base_url))
+        shell = self._shell(record.kind, depth_of(url))
+        self.out.write(path, shell.page(url, title, content, toc, self.base_url))
         facts = facts_of(content)
         self.facts[url] = facts
         extra = [sorted(facts.ids), list(facts.links)]
         self.memo.put(path, Made(key, text.path, prose.lookups, prose.diagnostics, extra))
+
+    def _shell(self, kind: Kind, depth: int) -> Shell:
+        """Return the shell of a depth with the kind's index as the current entry of the navigation."""
+        if (kind.name, depth) not in self.kind_shells:
+            index = relative(shell_url(depth), f"{kind.plural}/")
+            self.kind_shells[kind.name, depth] = self.shells[depth].under(index)
+        return self.kind_shells[kind.name, depth]
 
     def _generated_files(self) -> None:
         """Copy what the generator made, its pages with their slots filled and their policy set."""
@@ -172,7 +181,7 @@ class Expansion:
             for url, _ in pages[1:]:
                 table = listing.index_html(kind, url, pages, self.relations, self.site)
                 content = f"<h1>{escape(kind.labels)}</h1>{table}"
-                html = self.shells[depth_of(url)].page(url, kind.labels, content, "", self.base_url)
+                html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
                 self.out.write(file_of(url), html)
                 self.facts[url] = facts_of(content)
 

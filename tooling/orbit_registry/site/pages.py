@@ -81,7 +81,7 @@ def _document_nav(documents: Mapping[str, str]) -> list[object]:
     groups: dict[str, list[object]] = defaultdict(list)
     for staged, title in documents.items():
         parts = staged.split("/")
-        group = parts[1] if len(parts) > 3 else ""
+        group = parts[1] if len(parts) > 2 else ""
         groups[group].append({escape(title): staged})
     for group, members in groups.items():
         if group:

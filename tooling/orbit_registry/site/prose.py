@@ -64,9 +64,12 @@ def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
     return (site.image(origin, name) if kind == "image" else site.target(origin, name)).token
 
 
-def render(text: str, place: Place, site: SiteMap) -> Prose:
-    """Return a text as HTML for the page of `place`; the result has not passed the sanitiser yet."""
-    return _Renderer(text, place, site).run()
+def render(text: str, place: Place, site: SiteMap, *, top: int | None = None) -> Prose:
+    """Return a text as HTML for the page of `place`; the result has not passed the sanitiser yet.
+
+    `top` is the level its highest heading gets, where the page has a title of its own; None leaves levels alone.
+    """
+    return _Renderer(text, place, site, top).run()
 
 
 @dataclass
@@ -74,6 +77,7 @@ class _Renderer:
     text: str
     place: Place
     site: SiteMap
+    top: int | None = None
     headings: list[Heading] = field(default_factory=list)
     lookups: dict[tuple[str, str], str] = field(default_factory=dict)
     broken: dict[str, Meaning] = field(default_factory=dict)
@@ -84,6 +88,7 @@ class _Renderer:
         out: list[str] = []
         open_code = open_link = 0
         link_shown: list[bool] = []
+        closing = ""
         for piece, is_tag in _pieces(html):
             if not is_tag:
                 out.append(piece if open_code or open_link else self._with_citations(piece))
@@ -103,7 +108,11 @@ class _Renderer:
             elif name == "img":
                 piece = self._image(piece, inside_link=bool(open_link))
             elif name in ("h1", "h2", "h3", "h4", "h5", "h6"):
-                piece = f'<{name} id="{next(ids)}">'
+                heading = next(ids)
+                closing = f"</h{heading.level}>"
+                piece = f'<h{heading.level} id="{heading.id}">'
+            elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
+                piece = closing
             elif name == "table":
                 piece = '<div class="orbit-scroll"><table>'
             elif name == "/table":
@@ -112,16 +121,18 @@ class _Renderer:
         found = tuple((kind, name, token) for (kind, name), token in self.lookups.items())
         return Prose("".join(out), tuple(self.headings), found, tuple(self._diagnostics()))
 
-    def _heading_ids(self, html: str) -> Iterator[str]:
+    def _heading_ids(self, html: str) -> Iterator[Heading]:
         taken: dict[str, int] = {}
-        for level, inner in _HEADING.findall(html):
+        found = _HEADING.findall(html)
+        shift = self.top - min(int(level) for level, _ in found) if found and self.top else 0
+        for level, inner in found:
             plain = unescape(_TAG.sub("", inner))
             stem = slug(plain) or "section"
             count = taken.get(stem, 0)
             taken[stem] = count + 1
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
-            self.headings.append(Heading(int(level), anchor, plain))
-        return iter([heading.id for heading in self.headings])
+            self.headings.append(Heading(max(1, min(6, int(level) + shift)), anchor, plain))
+        return iter(self.headings)
 
     def _link(self, tag: str) -> tuple[str, bool]:
         """Return the opening tag of a link as the page has it, and whether it still is a link."""

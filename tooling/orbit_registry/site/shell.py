@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -27,6 +27,12 @@ class Shell:
     parts: tuple[str, ...]
     order: tuple[str, ...]
     canonical: str
+
+    def under(self, index: str) -> Shell:
+        """Return the shell with the navigation's entry for a page, named as the shell names it, marked as current."""
+        plain = f'<a href="{escape(index)}" class="md-nav__link">'
+        marked = f'<a href="{escape(index)}" class="md-nav__link md-nav__link--active">'
+        return replace(self, parts=tuple(part.replace(plain, marked) for part in self.parts))
 
     def page(self, url: str, title: str, content: str, toc: str, base_url: str | None) -> str:
         """Return a page; `title` is text, `content` and `toc` are safe HTML."""

@@ -111,6 +111,7 @@ def publish(
     """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
     workspace = prepared.registry.workspace
     cache = workspace.cache / "site"
+    inbox = workspace.relative(workspace.inbox) + "/"
     memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code)
     report: Progress = progress or (lambda step, done, of: None)
     expansion = Expansion(
@@ -131,7 +132,8 @@ def publish(
     found = expansion.run()
     removed = out.finish()
     memo.save()
-    everything = [*prepared.staged.diagnostics, *all_diagnostics([prepared.memo, memo]), *complaints, *found]
+    unread = [one for one in prepared.collection.problems if not one.location.path.startswith(inbox)]
+    everything = [*unread, *prepared.staged.diagnostics, *all_diagnostics([prepared.memo, memo]), *complaints, *found]
     # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
     distinct = {(one.code, one.location, one.message): one for one in everything}
     own = prepared.sources.own

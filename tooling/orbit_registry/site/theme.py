@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,22 @@ _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
 PALETTE = [
     {
         "media": "(prefers-color-scheme)",
+        "primary": "custom",
+        "accent": "custom",
         "toggle": {"icon": "material/brightness-auto", "name": "Colours: as the system; switch to light"},
     },
     {
         "media": "(prefers-color-scheme: light)",
         "scheme": "default",
+        "primary": "custom",
+        "accent": "custom",
         "toggle": {"icon": "material/weather-sunny", "name": "Colours: light; switch to dark"},
     },
     {
         "media": "(prefers-color-scheme: dark)",
         "scheme": "slate",
+        "primary": "custom",
+        "accent": "custom",
         "toggle": {"icon": "material/weather-night", "name": "Colours: dark; switch to the system's"},
     },
 ]
@@ -58,7 +65,7 @@ def overrides_digest(folder: Path) -> str:
 def built_in(title: str, nav: Sequence[object]) -> dict[str, Any]:
     """Return the configuration for a repository that has none of its own."""
     return {
-        "site_name": title,
+        "site_name": escape(title),
         "theme": {
             "name": "material",
             "font": False,

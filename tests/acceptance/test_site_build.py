@@ -1,0 +1,346 @@
+"""The site of a real repository, built as a user builds it: complete, linked, incremental, and only ours to remove."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import urllib.error
+import urllib.request
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+from orbit_registry.site.result import SiteResult
+from orbit_registry.site.serve import SiteServer, serve_site
+
+CASES = Path(__file__).parents[1] / "cases" / "site"
+MIRRORED = "Edit the source document in the repository, not this generated page."
+
+
+def repository(name: str, folder: Path) -> Path:
+    """Copy a case into a folder as a repository of its own."""
+    shutil.copytree(CASES / name, folder)
+    (folder / "dot_orbit").rename(folder / ".orbit")
+    return folder
+
+
+def build(root: Path, out: Path, base_url: str | None = None, strict: bool = False) -> SiteResult:
+    """Build the site of a repository, without the database."""
+    return build_site(Registry.open(root), out, base_url=base_url, strict=strict, snapshot=False)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, SiteResult]:
+    """Return a repository, its site, and what the build said."""
+    root = repository("demo", tmp_path_factory.mktemp("demo") / "repo")
+    out = root.parent / "site"
+    return root, out, build(root, out, "https://example.org/why/")
+
+
+class _Text(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.quiet = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.quiet += tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.quiet -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        if not self.quiet:
+            self.words.append(data)
+
+
+def text_of(page: Path) -> str:
+    """Return the words of a page, with single spaces."""
+    reader = _Text()
+    reader.feed(page.read_text("utf-8"))
+    return " ".join(" ".join(reader.words).split())
+
+
+def test_every_shown_record_has_a_page(demo: tuple[Path, Path, SiteResult]) -> None:
+    """Each record has a page at a stable address; one that was turned down has none and is named nowhere."""
+    _, out, _ = demo
+    for url in ("adrs/ADR-0001", "adrs/ADR-0005", "learnings/L-7k3fq"):
+        assert (out / url / "index.html").is_file()
+    assert not (out / "learnings/L-00h1d").exists()
+    assert all(b"L-00h1d" not in file.read_bytes() for file in out.rglob("*") if file.is_file())
+
+
+def test_a_records_page_says_what_the_record_says(demo: tuple[Path, Path, SiteResult]) -> None:
+    """Status, dates, people, tasks, scope, evidence, links from both ends and the prose are all on the page."""
+    _, out, _ = demo
+    text = text_of(out / "adrs/ADR-0002/index.html")
+    for part in (
+        "in force",
+        "ADR-0002",
+        "2026-05",
+        "decided by Ada, Grace",
+        "for TASK-1",
+        "src/**",
+        "storage",
+        "TASK-9",
+    ):
+        assert part in text
+    assert "Amends ADR-0003 Nothing talks to the network while a test runs (proposed)" in text
+    assert "Cost: work." in text
+    assert "Amended by ADR-0002" in text_of(out / "adrs/ADR-0003/index.html")
+
+
+def test_a_closed_record_says_so_first(demo: tuple[Path, Path, SiteResult]) -> None:
+    """The banner stands before the title and leads to the successor."""
+    _, out, _ = demo
+    page = (out / "adrs/ADR-0001/index.html").read_text("utf-8")
+    assert page.index("Replaced by a later decision") < page.index("<h1>")
+    assert 'href="../ADR-0002/"' in page
+    assert "Proposed: not yet decided" in text_of(out / "adrs/ADR-0003/index.html")
+
+
+def test_a_record_leads_to_its_source(demo: tuple[Path, Path, SiteResult]) -> None:
+    """With a repository configured there is a link to edit the document, and one to the record's file."""
+    _, out, _ = demo
+    page = (out / "adrs/ADR-0002/index.html").read_text("utf-8")
+    assert "https://github.com/acme/demo/edit/main/docs/design/core/4_decisions.md" in page
+    assert "https://github.com/acme/demo/blob/main/.orbit/adrs/ADR-0002/adr.yaml" in page
+
+
+def test_a_mirrored_document_names_its_source(demo: tuple[Path, Path, SiteResult]) -> None:
+    """The banner names the path in full, and the document's links lead on within the site."""
+    _, out, _ = demo
+    page = out / "design/core/1_overview/index.html"
+    assert f"Mirrored from docs/design/core/1_overview.md. {MIRRORED}" in text_of(page)
+    html = page.read_text("utf-8")
+    assert 'href="../4_decisions/#s-adr-0002--store-sessions-in-files"' in html
+    assert 'href="../../../adrs/ADR-0002/"' in html
+
+
+def test_an_index_reads_without_scripts(demo: tuple[Path, Path, SiteResult]) -> None:
+    """The index of a kind is a table with a link to each record."""
+    _, out, _ = demo
+    html = (out / "adrs/index.html").read_text("utf-8")
+    assert [html.count(f'href="ADR-000{number}/"') > 0 for number in range(1, 6)] == [True] * 5
+    assert "5 decisions" in text_of(out / "adrs/index.html")
+
+
+def test_an_earlier_name_leads_on(demo: tuple[Path, Path, SiteResult]) -> None:
+    """A legacy id, and its last part, is a page that sends readers to the record without a script."""
+    _, out, _ = demo
+    for name, up in (("legacy/core/ADR-001", "../../../"), ("legacy/ADR-001", "../../")):
+        html = (out / name / "index.html").read_text("utf-8")
+        assert f'content="0; url={up}adrs/ADR-0001/"' in html
+        assert '<link rel="canonical" href="https://example.org/why/adrs/ADR-0001/">' in html
+
+
+def test_programs_find_every_record(demo: tuple[Path, Path, SiteResult]) -> None:
+    """`records.json` lists the shown records with the fields a program needs."""
+    _, out, _ = demo
+    rows = json.loads((out / "records.json").read_text("utf-8"))["records"]
+    assert [row["id"] for row in rows] == [*(f"ADR-000{n}" for n in range(1, 6)), "L-7k3fq"]
+    assert {"id", "kind", "title", "status", "phase", "date", "url", "scope", "legacy_ids", "tags"} <= set(rows[0])
+    assert all((out / row["url"] / "index.html").is_file() for row in rows)
+
+
+def test_the_address_stands_in_canonical_links_and_the_sitemap(demo: tuple[Path, Path, SiteResult]) -> None:
+    """With a base address each page names itself, and the sitemap names every page but the redirects and shells."""
+    _, out, _ = demo
+    page = (out / "adrs/ADR-0002/index.html").read_text("utf-8")
+    assert page.count('<link rel="canonical" href="https://example.org/why/adrs/ADR-0002/">') == 1
+    listed = (out / "sitemap.xml").read_text("utf-8")
+    assert "https://example.org/why/learnings/L-7k3fq/" in listed
+    assert "legacy" not in listed
+    assert "shell" not in listed
+
+
+def test_a_dead_link_is_reported_where_it_is_written(demo: tuple[Path, Path, SiteResult]) -> None:
+    """Each dead link of a document is one finding with its line, though its text stands on two pages."""
+    _, _, result = demo
+    found = [str(one.location) for one in result.diagnostics if one.code == "ORB390"]
+    assert found[0] == "docs/design/core/1_overview.md:3:108"
+    assert len(found) == len(set(found)) == 6
+    assert [one for one in result.diagnostics if one.code != "ORB390"] == []
+
+
+def test_a_strict_build_fails_on_a_dead_link(demo: tuple[Path, Path, SiteResult]) -> None:
+    """`--strict` turns the findings into a failure; without it the site is built all the same."""
+    root, out, result = demo
+    assert result.ok
+    assert not build(root, out, "https://example.org/why/", strict=True).ok
+
+
+def test_no_page_calls_another_host(demo: tuple[Path, Path, SiteResult]) -> None:
+    """Every page carries the policy, and nothing in it names another host to load from."""
+    _, out, result = demo
+    pages = [page for page in out.rglob("*.html") if "legacy" not in page.parts]
+    assert len(pages) > 10
+    assert all("Content-Security-Policy" in page.read_text("utf-8") for page in pages)
+    assert not [one for one in result.diagnostics if one.code in ("ORB396", "ORB397")]
+    assert all("fonts.googleapis" not in page.read_text("utf-8") for page in pages)
+
+
+def test_a_records_page_is_light(demo: tuple[Path, Path, SiteResult]) -> None:
+    """A record costs at most 20 KB beside the shared files."""
+    _, out, _ = demo
+    assert max(page.stat().st_size for page in (out / "adrs").glob("ADR-*/index.html")) <= 20_000
+
+
+def digest(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
+    """Two clones of a repository give the same site."""
+    sites = []
+    for name in ("one", "two"):
+        root = repository("demo", tmp_path / name / "repo")
+        build(root, tmp_path / name / "site")
+        sites.append(digest(tmp_path / name / "site"))
+    assert sites[0] == sites[1]
+
+
+def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
+    """A changed title is written to the record's page, to pages that name it, and to no other record's page."""
+    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    assert build(root, out).written == 0
+    before = digest(out)
+    file = root / ".orbit/adrs/ADR-0003/adr.yaml"
+    file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")
+    build(root, out)
+    after = digest(out)
+    changed = {path for path in after if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))}
+    assert changed == {"adrs/ADR-0003/index.html", "adrs/ADR-0002/index.html", "adrs/index.html"}
+
+
+def test_an_incremental_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
+    """After records come, change and go, the site equals a fresh one, and their pages went with them."""
+    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
+    shutil.copytree(root / ".orbit/learnings/L-7k3fq", root / ".orbit/learnings/L-7k3fr")
+    learning = root / ".orbit/learnings/L-7k3fr/learning.yaml"
+    learning.write_text(learning.read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned"), "utf-8")
+    (root / ".orbit/learnings/L-7k3fr/votes.jsonl").unlink()
+    log = root / "docs/design/core/4_decisions.md"
+    log.write_text(log.read_text("utf-8") + "\nSee L-7k3fr and [gone](gone.md).\n", "utf-8")
+    (root / "docs/design/core/gone.md").write_text("# Not gone\n", "utf-8")
+    assert build(root, out).removed > 0
+    shutil.rmtree(root / ".orbit/state")
+    build(root, tmp_path / "fresh")
+    assert digest(out) == digest(tmp_path / "fresh")
+    assert not (out / "adrs/ADR-0001").exists()
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
+    """Output never goes into a folder that someone else filled; its files are not touched."""
+    root = repository("demo", tmp_path / "repo")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/thesis.txt").write_text("years of work", "utf-8")
+    with pytest.raises(RefusedError):
+        build(root, tmp_path / "site")
+    assert [path.name for path in (tmp_path / "site").iterdir()] == ["thesis.txt"]
+
+
+def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
+    """A kind in the repository's own folder gets its index, its pages and its place in the navigation."""
+    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    kind = root / ".orbit/kinds/oath"
+    shutil.copytree(Path(__file__).parents[1] / "cases/kinds/rule", kind)
+    text = (kind / "kind.yaml").read_text("utf-8")
+    for old, new in (("kind: rule", "kind: oath"), ("plural: rules", "plural: oaths"), ("prefix: R-", "prefix: O-")):
+        text = text.replace(old, new)
+    (kind / "kind.yaml").write_text(
+        text.replace("label: Rule", "label: Oath").replace("labels: Rules", "labels: Oaths")
+    )
+    schema = kind / "schema.json"
+    schema.write_text(schema.read_text("utf-8").replace("^R-", "^O-"), "utf-8")
+    (root / ".orbit/oaths/O-7k3fq").mkdir(parents=True)
+    (root / ".orbit/oaths/O-7k3fq/oath.yaml").write_text(
+        "schema_version: 1\nid: O-7k3fq\nuid: 0123456789abcdef0123456789abcdee\ntitle: First do no harm\n"
+        "status: approved\nrationale: See ADR-0002.\napproval: {approved_by: Ada, approved_at: 2026-05-01T00:00:00Z}\n"
+        "created_at: 2026-05-01T00:00:00Z\nupdated_at: 2026-05-01T00:00:00Z\n",
+        "utf-8",
+    )
+    build(root, out)
+    text = text_of(out / "oaths/O-7k3fq/index.html")
+    assert "First do no harm" in text
+    assert "approved_by: Ada" in text
+    assert 'href="../../adrs/ADR-0002/"' in (out / "oaths/O-7k3fq/index.html").read_text("utf-8")
+    assert "First do no harm" in text_of(out / "oaths/index.html")
+    assert "Oaths" in text_of(out / "index.html")
+
+
+def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
+    """A broken file is a finding of the build; every other record has its page."""
+    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    (root / ".orbit/adrs/ADR-0005/adr.yaml").write_text("a: [", "utf-8")
+    result = build(root, out)
+    assert ".orbit/adrs/ADR-0005/adr.yaml" in {one.location.path for one in result.diagnostics}
+    assert (out / "adrs/ADR-0004/index.html").is_file()
+    assert not (out / "adrs/ADR-0005").exists()
+
+
+def test_the_database_is_there_to_download(tmp_path: Path) -> None:
+    """The published site holds the snapshot, without what waits in the inbox."""
+    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    build_site(Registry.open(root), out)
+    assert (out / "snapshot.duckdb").read_bytes()[8:12] == b"DUCK"
+
+
+def fetch(url: str, host: str | None = None) -> tuple[int, str]:
+    """Return status and text of an answer."""
+    request = urllib.request.Request(url, headers={"Host": host} if host else {})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode("utf-8", "replace")
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+
+
+def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]) -> None:
+    """Pages are served at the loopback address; a request in another host's name is refused."""
+    _, out, _ = demo
+    server = SiteServer(out, 0)
+    try:
+        assert "http://127.0.0.1:" in server.url
+        assert "Store sessions in files" in fetch(f"{server.url}adrs/ADR-0002/")[1]
+        assert fetch(f"{server.url}adrs/", host="evil.example.org")[0] == 403
+        assert fetch(f"{server.url}gone/")[0] == 404
+    finally:
+        server.close()
+
+
+def test_serving_follows_changes(tmp_path: Path) -> None:
+    """A record changed while the site is served is on its page without anyone asking; a broken file ends nothing."""
+    root = repository("demo", tmp_path / "repo")
+    said: list[str] = []
+    ready, rebuilt, stop = threading.Event(), threading.Event(), threading.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if "Ctrl-C" in line:
+            ready.set()
+        elif ready.is_set():
+            rebuilt.set()
+
+    thread = threading.Thread(target=serve_site, args=(Registry.open(root), 0, tmp_path / "out", say, stop))
+    thread.start()
+    try:
+        assert ready.wait(120)
+        file = root / ".orbit/adrs/ADR-0003/adr.yaml"
+        file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")
+        assert rebuilt.wait(60)
+        url = next(line for line in said if "Ctrl-C" in line).split()[0]
+        assert "Nobody talks" in fetch(f"{url}adrs/ADR-0003/")[1]
+    finally:
+        stop.set()
+        thread.join(60)
+    assert not thread.is_alive()

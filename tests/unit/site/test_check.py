@@ -1,0 +1,65 @@
+"""The finished pages are read like a browser would: dead links, missing anchors, other hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.records.diagnostic import Location
+from orbit_registry.site.check import DEAD_ANCHOR, DEAD_TARGET, FOREIGN, Facts, check_pages, facts_of
+
+NOTHING = Facts(frozenset(), (), ())
+
+
+def codes(html: str) -> list[str]:
+    """Return the codes found on a page `a/b/` beside a page `a/c/` with one anchor."""
+    pages = {"a/b/": facts_of(html), "a/c/": facts_of('<h2 id="x">x</h2>')}
+    files = {"a/b/index.html", "a/c/index.html", "files/p.png"}
+    shell = Facts(frozenset({"__search"}), (), ())
+    return [found.code for found in check_pages(pages, files, {}, shell)]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<a href="../c/">x</a>',
+        '<a href="../c/#x">x</a>',
+        "<a href='../c/?q=1#x'>x</a>",
+        '<label for="__search"></label><a href="#__search">x</a>',
+        '<img src="../../files/p.png">',
+        '<a href="https://example.org/">x</a>',
+        '<a href="mailto:a@example.org">x</a>',
+        '<link rel="canonical" href="https://example.org/a/b/">',
+        "<p>href=&quot;gone&quot;</p>",
+    ],
+)
+def test_a_sound_page_has_no_finding(html: str) -> None:
+    """Links that lead somewhere, and links to other hosts, are fine."""
+    assert codes(html) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "code"),
+    [
+        ('<a href="../d/">x</a>', DEAD_TARGET),
+        ('<a href="/a/c/">x</a>', DEAD_TARGET),
+        ('<a href="../../../a/">x</a>', DEAD_TARGET),
+        ('<img src="../../files/q.png">', DEAD_TARGET),
+        ('<a href="../c/#y">x</a>', DEAD_ANCHOR),
+        ('<a href="#y">x</a>', DEAD_ANCHOR),
+        ('<img src="https://example.org/p.png">', FOREIGN),
+        ('<script src="//example.org/x.js"></script>', FOREIGN),
+        ('<link rel="stylesheet" href="https://example.org/x.css">', FOREIGN),
+        ('<link rel="preconnect" href="https://example.org">', FOREIGN),
+        ('<iframe src="https://example.org"></iframe>', FOREIGN),
+    ],
+)
+def test_what_leads_nowhere_or_elsewhere_is_found(html: str, code: str) -> None:
+    """A dead link, a missing anchor and a load from another host are each one finding."""
+    assert codes(html) == [code]
+
+
+def test_a_finding_names_the_source_document() -> None:
+    """What is wrong on a page is reported where its text is edited."""
+    pages = {"a/": facts_of('<a href="gone/">x</a>')}
+    (found,) = check_pages(pages, {"a/index.html"}, {"a/": Location("docs/a.md")}, NOTHING)
+    assert found.location.path == "docs/a.md"

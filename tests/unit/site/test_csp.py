@@ -1,0 +1,41 @@
+"""The policy of a page: the theme's scripts by hash, nothing else."""
+
+from __future__ import annotations
+
+from orbit_registry.site.csp import policy_of
+
+HEAD = '<!doctype html><html><head><meta charset="utf-8">'
+
+
+def theme(root: str) -> str:
+    """Return a page as the theme makes it, with the way to the root that its depth needs."""
+    return f'{HEAD}<script>scope=new URL("{root}",location)</script><script src="a.js"></script></head></html>'
+
+
+def test_the_themes_own_script_is_allowed_at_every_depth() -> None:
+    """A script that differs in nothing but the way to the root is the theme's."""
+    page, refused = policy_of([theme("..")]).applied(theme("../.."))
+    assert refused == []
+    assert page.count("sha256-") == 1
+    assert "unsafe-inline'; img" in page.replace("style-src 'self' 'unsafe-inline'", "style-src 'self' unsafe-inline'")
+    assert "script-src 'self' 'unsafe-inline'" not in page
+
+
+def test_a_script_that_the_empty_page_lacks_is_refused() -> None:
+    """Code that came in with a text gets no hash, and is named."""
+    html = theme("..").replace("</head>", "<script>stolen()</script></head>")
+    page, refused = policy_of([theme("..")]).applied(html)
+    assert refused == ["stolen()"]
+    assert page.count("sha256-") == 1
+
+
+def test_data_in_a_script_element_is_no_code() -> None:
+    """The theme's settings are data, which no policy has to allow."""
+    html = theme("..").replace("</head>", '<script id="c" type="application/json">{}</script></head>')
+    assert policy_of([theme("..")]).applied(html)[1] == []
+
+
+def test_the_policy_comes_before_everything_that_loads() -> None:
+    """A policy in a page only binds what follows it."""
+    page, _ = policy_of([theme("..")]).applied(theme(".."))
+    assert page.index("Content-Security-Policy") < page.index("<script")

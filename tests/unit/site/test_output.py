@@ -1,0 +1,77 @@
+"""A folder of output: only changes are written, and only what we wrote is ever removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import RefusedError, UnsafePathError, WriteError
+from orbit_registry.site.output import MANIFEST, open_output
+
+
+def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
+    """Write files as one build would; return how many were written, unchanged and removed."""
+    out = open_output(folder)
+    out.save()
+    for path, text in files.items():
+        out.write(path, text)
+    removed = out.finish()
+    return out.written, out.unchanged, removed
+
+
+def test_only_what_changed_is_written(tmp_path: Path) -> None:
+    """A second build with one other text writes one file."""
+    assert build(tmp_path / "o", {"a/x.html": "1", "b.html": "1"}) == (2, 0, 0)
+    assert build(tmp_path / "o", {"a/x.html": "2", "b.html": "1"}) == (1, 1, 0)
+    assert (tmp_path / "o/a/x.html").read_text("utf-8") == "2"
+
+
+def test_what_is_stale_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
+    """A page that is no longer made is removed with its empty folder; a file put there by hand is not touched."""
+    build(tmp_path / "o", {"a/x.html": "1", "b/y.html": "1"})
+    (tmp_path / "o/b/CNAME").write_text("mine", "utf-8")
+    assert build(tmp_path / "o", {}) == (0, 0, 2)
+    assert not (tmp_path / "o/a").exists()
+    assert sorted(path.name for path in (tmp_path / "o").rglob("*")) == [MANIFEST, "CNAME", "b"]
+
+
+def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
+    """A folder with files and no manifest of ours is left as it is."""
+    (tmp_path / "keep.txt").write_text("mine", "utf-8")
+    with pytest.raises(RefusedError, match="no site build wrote"):
+        open_output(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "manifest", ["", "[]", '{"files": 3}', '{"files": {"../x": "1"}}', '{"files": {"/etc/passwd": "1"}}']
+)
+def test_a_damaged_manifest_is_refused(tmp_path: Path, manifest: str) -> None:
+    """A manifest that can't be read, or names files elsewhere, removes nothing."""
+    (tmp_path / MANIFEST).write_text(manifest, "utf-8")
+    with pytest.raises(RefusedError):
+        open_output(tmp_path)
+
+
+def test_a_build_cut_short_can_be_repeated(tmp_path: Path) -> None:
+    """A folder is known as ours from the first moment, so a build that was killed does not block the next."""
+    out = open_output(tmp_path / "o")
+    out.save()
+    out.write("a.html", "1")
+    assert build(tmp_path / "o", {"a.html": "2"}) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("path", ["../x", "/x", "a/../../x"])
+def test_no_path_leads_out(tmp_path: Path, path: str) -> None:
+    """A page can't be written outside the folder."""
+    with pytest.raises(UnsafePathError):
+        open_output(tmp_path / "o").write(path, "x")
+
+
+def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
+    """A file where a folder is needed is said so."""
+    (tmp_path / "o").mkdir()
+    out = open_output(tmp_path / "o")
+    out.write("a", "1")
+    with pytest.raises(WriteError, match="can't write"):
+        out.write("a/b.html", "1")

@@ -1,0 +1,109 @@
+"""A text becomes a page's HTML: links, ids, headings and pictures resolved, everything else inert."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.site.prose import Place, Prose, render
+from orbit_registry.site.sanitize import clean
+from orbit_registry.site.sitemap import SiteMap
+
+HERE = Place("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
+
+
+def shown(text: str, site: SiteMap) -> str:
+    """Return the sanitised HTML of a text."""
+    return clean(render(text, HERE, site).html).strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "href"),
+    [
+        ("[x](4_decisions.md)", "../4_decisions/"),
+        ("[x](4_decisions.md#Cost-and-more)", "../4_decisions/#s-cost-and-more"),
+        ("[x](/docs/design/core/4_decisions.md)", "../4_decisions/"),
+        ("[x](../../../src/a.py)", "https://github.com/acme/demo/blob/main/src/a.py"),
+        ("[x](../../../src/)", "https://github.com/acme/demo/tree/main/src"),
+        ("[x](https://example.org/a?b=1&c=2)", "https://example.org/a?b=1&amp;c=2"),
+        ("[x][ref]\n\n[ref]: 4_decisions.md", "../4_decisions/"),
+        ("ADR-0002 says so", "../../../adrs/ADR-0002/"),
+        ("see ADR 2", "../../../adrs/ADR-0002/"),
+        ("(L-7k3fq)", "../../../learnings/L-7k3fq/"),
+        ("once ADR-001", "../../../adrs/ADR-0002/"),
+        ("once core/ADR-001", "../../../adrs/ADR-0002/"),
+    ],
+)
+def test_a_link_or_id_leads_to_the_page_of_what_it_names(text: str, href: str, site: SiteMap) -> None:
+    """Documents lead to their pages, records to theirs, other files to the place the repository is hosted."""
+    assert f'href="{href}"' in shown(text, site)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["`ADR-0002`", "    ADR-0002", "```\nADR-0002\n```", "[ADR-0002](https://example.org)", "ADR-9999", "L-shaped"],
+)
+def test_an_id_in_code_or_in_a_link_is_left_alone(text: str, site: SiteMap) -> None:
+    """Only prose is searched for ids, and an id that no record has is plain text."""
+    assert "orbit-id" not in shown(text, site)
+
+
+@pytest.mark.parametrize("target", ["gone.md", "../../../../out.md", "../../../../../etc/passwd"])
+def test_a_dead_link_is_text_with_a_finding(target: str, site: SiteMap) -> None:
+    """A link that leads to nothing is no link on the page, and its line in the document is reported."""
+    prose = render(f"one\n\ntwo [x]({target})\n", HERE, site)
+    assert "href" not in prose.html
+    (found,) = prose.diagnostics
+    assert str(found.location) == "docs/design/core/1_overview.md:3:5"
+    assert found.code == "ORB390"
+
+
+def test_the_line_of_a_finding_counts_from_the_documents_start(site: SiteMap) -> None:
+    """An entry of a log reports lines of the whole document."""
+    prose = render("two [x](gone.md)\n", Place(HERE.path, 40, HERE.page), site)
+    assert [found.location.position.line for found in prose.diagnostics if found.location.position] == [40]
+
+
+def test_a_heading_has_an_id_of_its_own(site: SiteMap) -> None:
+    """Ids carry a prefix, so that no heading takes the theme's ids, and repeated ones are counted."""
+    prose = render("# __search\n\n## Same\n\n## Same\n\n[x](#same-1)\n", HERE, site)
+    assert [heading.id for heading in prose.headings] == ["s-search", "s-same", "s-same-1"]
+    assert 'href="#s-same-1"' in prose.html
+
+
+def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
+    """A link to a heading of the same text that is not there is a finding."""
+    assert [found.code for found in render("[x](#nowhere)", HERE, site).diagnostics] == ["ORB390"]
+
+
+def test_headings_are_moved_below_a_pages_title(site: SiteMap) -> None:
+    """The highest heading of a record's text becomes the second level, the others keep their distance."""
+    prose = render("### A\n\n#### B\n", HERE, site, top=2)
+    assert [heading.level for heading in prose.headings] == [2, 3]
+    assert "<h2 " in prose.html
+    assert "</h3>" in prose.html
+
+
+def test_a_picture_of_the_repository_is_shown_and_copied(site: SiteMap) -> None:
+    """A picture beside the documents becomes part of the site."""
+    assert 'src="../../../files/docs/p.png"' in shown("![p](../../p.png)", site)
+    assert site.assets == {"docs/p.png"}
+
+
+@pytest.mark.parametrize(
+    "target", ["https://example.org/p.png", "//example.org/p.png", "../../../.env.png", "gone.png", "../../../src/a.py"]
+)
+def test_no_other_picture_is_loaded(target: str, site: SiteMap) -> None:
+    """A page loads no picture from another host, no hidden file, and nothing that is no picture."""
+    assert "<img" not in shown(f"![p]({target})", site)
+    assert site.assets == set()
+
+
+def questions(prose: Prose) -> set[tuple[str, str]]:
+    """Return what a text asked of the site map."""
+    return {(kind, name) for kind, name, _ in prose.lookups}
+
+
+def test_every_answer_a_text_rests_on_is_remembered(site: SiteMap) -> None:
+    """The page is made again when a record it cites appears, so unanswered questions are kept too."""
+    prose = render("ADR-0002, ADR-0777, [x](gone.md), ![p](../../p.png)", HERE, site)
+    assert questions(prose) == {("id", "ADR-0002"), ("id", "ADR-0777"), ("link", "gone.md"), ("image", "../../p.png")}

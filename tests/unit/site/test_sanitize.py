@@ -1,0 +1,79 @@
+"""Nothing that runs, frames or loads survives the sanitiser, in text or attribute."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.site.check import facts_of
+from orbit_registry.site.csp import inline_scripts
+from orbit_registry.site.sanitize import clean
+
+ACTS = re.compile(
+    r"<(?:script|svg|math|iframe|form|input|button|style|meta|base|object|embed)\b"
+    r"|<[^>]*\son\w+\s*=|<[^>]*(?:javascript:|url\()",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<script>x</script>",
+        "<img src=x onerror=x>",
+        "<svg onload=x></svg>",
+        "<a href='javascript:x'>a</a>",
+        "<a href='&#106;avascript:x'>a</a>",
+        "<a href='java\tscript:x'>a</a>",
+        "<iframe src='https://example.org'></iframe>",
+        "<form action='https://example.org'><button>b</button></form>",
+        "<input id='__search' autofocus onfocus=x>",
+        "<style>*{}</style>",
+        "<p style='background:url(https://example.org)'>a</p>",
+        "<meta http-equiv='refresh' content='0;url=https://example.org'>",
+        "<base href='https://example.org'>",
+        "<math><mi xlink:href='javascript:x'>a</mi></math>",
+        "<object data='x'></object><embed src='x'>",
+    ],
+)
+def test_what_could_act_is_gone(html: str) -> None:
+    """No element or attribute that runs code, loads a frame or sends a form is left."""
+    assert ACTS.search(clean(html)) is None
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<script>",
+                "</script>",
+                "<a href=",
+                "'javascript:x'",
+                '"',
+                ">",
+                "<b onclick=x>",
+                "</div>",
+                "<!--",
+                "-->",
+                "&",
+                "x",
+            ]
+        )
+    )
+)
+def test_any_mix_of_tags_comes_out_without_scripts(parts: list[str]) -> None:
+    """However markup is cut up, the result has no inline script and loads nothing."""
+    left = clean("".join(parts))
+    assert inline_scripts(left) == []
+    assert facts_of(left).foreign == ()
+    assert ACTS.search(left) is None
+
+
+def test_ordinary_prose_is_kept() -> None:
+    """What Markdown makes survives as it is."""
+    html = '<h2 id="s-a">A</h2><p>b <code>c</code> <a href="../x/">d</a></p>'
+    html += '<table><tbody><tr><td style="text-align:right">1</td></tr></tbody></table>'
+    assert clean(html) == html

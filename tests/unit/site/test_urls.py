@@ -1,0 +1,72 @@
+"""The site's addresses: relative names lead back, earlier names become safe folders."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.site.check import resolved
+from orbit_registry.site.urls import document_url, file_of, legacy_url, record_url, relative, safe_segment
+
+segments = st.text(
+    alphabet=st.characters(exclude_characters="/\x00#?", exclude_categories=["Cs"]), min_size=1, max_size=6
+)
+plain = segments.filter(lambda name: name not in (".", ".."))
+pages = st.lists(plain, max_size=4).map(lambda parts: "".join(f"{part}/" for part in parts))
+
+
+@given(pages, pages)
+def test_a_relative_address_leads_to_its_target(origin: str, target: str) -> None:
+    """Whatever two pages are called, the address one writes for the other leads there."""
+    if origin == target:
+        return
+    assert resolved(origin, relative(origin, target)) == target
+
+
+def test_a_fragment_of_the_same_page_names_no_path() -> None:
+    """A page names its own headings by the fragment alone."""
+    assert relative("adrs/ADR-0001/", "adrs/ADR-0001/#s-cost") == "#s-cost"
+
+
+@given(st.text(min_size=1, max_size=300))
+def test_an_earlier_name_stays_below_its_folder(name: str) -> None:
+    """No earlier name leads out of `legacy/`, hides, or takes a page's own file name."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return
+    parts = legacy_url(name).split("/")[1:-1]
+    assert all(part and not part.startswith(".") and part != "index.html" and len(part) <= 100 for part in parts)
+    assert all(part.isascii() and not set(part) & set('<>"&#?% ') for part in parts)
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_two_names_never_share_a_folder(first: str, second: str) -> None:
+    """Coding a name for a folder loses nothing."""
+    for name in (first, second):
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            return
+    assert (safe_segment(first) == safe_segment(second)) == (first == second)
+
+
+@pytest.mark.parametrize(
+    ("path", "docs", "url"),
+    [
+        ("docs/design/core/4_decisions.md", "docs", "design/core/4_decisions/"),
+        ("docs/design/README.md", "docs", "design/"),
+        ("docs/index.md", "docs", ""),
+        ("adr/notes.markdown", "docs", "adr/notes/"),
+        ("docs/a.md", None, "docs/a/"),
+    ],
+)
+def test_a_document_has_the_page_its_path_suggests(path: str, docs: str | None, url: str) -> None:
+    """The documentation folder is dropped, an index stands for its folder."""
+    assert document_url(path, docs) == url
+
+
+def test_a_record_has_a_stable_page() -> None:
+    """A record's page is named by the plural of its kind and its id."""
+    assert file_of(record_url("adrs", "ADR-0001")) == "adrs/ADR-0001/index.html"
