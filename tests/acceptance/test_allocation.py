@@ -64,13 +64,13 @@ def test_eight_processes_take_1600_numbers_and_none_twice(two_trees: tuple[Path,
         return work
 
     children = [in_child(take(two_trees[index % 2]), file) for index, file in enumerate(files)]
-    assert [0] * PROCESSES == [os.waitpid(child, 0)[1] for child in children]
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * PROCESSES
 
     assert [f"ADR-{number:04d}" for number in range(1, 1601)] == sorted(taken(files))
 
 
 def test_decisions_added_at_once_all_arrive(two_trees: tuple[Path, Path], tmp_path: Path) -> None:
-    """Eight processes add decisions to 20 logs in two work trees: ids are distinct, each has its record and its entry."""
+    """Eight processes add to 20 logs in two work trees: ids are distinct, each has its record and its entry."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
     def add(root: Path, process: int) -> object:
@@ -84,7 +84,7 @@ def test_decisions_added_at_once_all_arrive(two_trees: tuple[Path, Path], tmp_pa
         return work
 
     children = [in_child(add(two_trees[index % 2], index), file) for index, file in enumerate(files)]
-    assert [0] * PROCESSES == [os.waitpid(child, 0)[1] for child in children]
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * PROCESSES
 
     ids = taken(files)
     assert PROCESSES * 10 == len(set(ids)) == len(ids)
@@ -120,7 +120,7 @@ def test_kills_in_the_middle_lose_no_number_and_give_none_twice(two_trees: tuple
     for root in two_trees:
         registry = Registry.open(root)
         registry.recover()
-        assert () == registry.collection.problems
+        assert registry.collection.problems == ()
         stored += [record.id for record in registry.records]
         assert all(registry.documents.of(record) for record in registry.records)
         new = registry.add_adr(NewAdr("The next one", feature="feature-0", style="log")).record.id
@@ -167,4 +167,4 @@ def test_the_answer_says_where_the_highest_number_came_from(git_repo: Path) -> N
 
     added = Registry.open(git_repo).add_adr(NewAdr("On main"))
 
-    assert ("ADR-0002", "ADR-0001 on other") == (added.record.id, added.above)
+    assert (added.record.id, added.above) == ("ADR-0002", "ADR-0001 on other")

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,40 +58,18 @@ def learning_id(repo: Path) -> str:
     return Registry.open(repo).records.of_kind("learning")[0].id
 
 
-def add_adr(repo: Path) -> list[str]:
-    return ["adr", "add", "--title", "Third", "--feature", "f", "--style", "log", "--yes"]
-
-
-def add_adr_file(repo: Path) -> list[str]:
-    return ["adr", "add", "--title", "Third", "--style", "file", "--yes"]
-
-
-def supersede(repo: Path) -> list[str]:
-    return ["adr", "supersede", "ADR-0001", "--with", "ADR-0002"]
-
-
-def deprecate(repo: Path) -> list[str]:
-    return ["adr", "deprecate", "ADR-0001"]
-
-
-def retitle(repo: Path) -> list[str]:
-    return ["adr", "update", "ADR-0001", "--title", "First, better said"]
-
-
-def amend(repo: Path) -> list[str]:
-    return ["adr", "amend", "ADR-0001", "--task", "T-1", "--text", "Holds for logs too."]
-
-
-def add_learning(repo: Path) -> list[str]:
-    return ["learning", "add", "--summary", "Measure twice", "--yes"]
-
-
-def vote(repo: Path) -> list[str]:
-    return ["learning", "vote", learning_id(repo), "--task", "T-1"]
-
-
-def update(repo: Path) -> list[str]:
-    return ["learning", "update", learning_id(repo), "--priority", "7", "--path", "lib/**"]
+LEARNING = "the learning's id"
+COMMANDS = {
+    "adr add, log": ["adr", "add", "--title", "Third", "--feature", "f", "--style", "log", "--yes"],
+    "adr add, file": ["adr", "add", "--title", "Third", "--style", "file", "--yes"],
+    "adr supersede": ["adr", "supersede", "ADR-0001", "--with", "ADR-0002"],
+    "adr deprecate": ["adr", "deprecate", "ADR-0001"],
+    "adr update": ["adr", "update", "ADR-0001", "--title", "First, better said"],
+    "adr amend": ["adr", "amend", "ADR-0001", "--task", "T-1", "--text", "Holds for logs too."],
+    "learning add": ["learning", "add", "--summary", "Measure twice", "--yes"],
+    "learning vote": ["learning", "vote", LEARNING, "--task", "T-1"],
+    "learning update": ["learning", "update", LEARNING, "--priority", "7", "--path", "lib/**"],
+}
 
 
 def errors(repo: Path) -> list[str]:
@@ -101,31 +78,27 @@ def errors(repo: Path) -> list[str]:
     return [f"{one.location} {one.code} {one.message}" for one in outcome.diagnostics if one.severity.value == "error"]
 
 
-@pytest.mark.parametrize(
-    "command", [add_adr, add_adr_file, supersede, deprecate, retitle, amend, add_learning, vote, update]
-)
-def test_a_kill_at_any_file_operation_leaves_a_valid_store(
-    git_repo: Path, tmp_path: Path, command: Callable[[Path], list[str]]
-) -> None:
-    """Before each change of a file in turn, the command is killed; the store has no error, and a second run ends well."""
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_kill_at_any_file_operation_leaves_a_valid_store(git_repo: Path, tmp_path: Path, command: str) -> None:
+    """Killed before each change of a file in turn, a command leaves no error, and a second run ends well."""
     original = seeded(git_repo)
     before = {record.id: record.data for record in Registry.open(original).collection.records}
     for nth in range(1, MOST_OPERATIONS):
         repo = Path(shutil.copytree(original, tmp_path / f"killed-{nth}"))
-        arguments = command(repo)
+        arguments = [learning_id(repo) if word == LEARNING else word for word in COMMANDS[command]]
         killed = run_killed(repo, arguments, nth)
 
         registry = Registry.open(repo)
-        assert [] == list(registry.collection.problems)
+        assert list(registry.collection.problems) == []
         assert set(before) <= {record.id for record in registry.collection.records}
         registry.recover()
-        assert [] == errors(repo)
+        assert errors(repo) == []
         added = set(before) < {record.id for record in Registry.open(repo).collection.records}
         if not added:  # the record was there already: adding it again would make a second one, which the gate refuses
             assert not run_killed(repo, arguments, MOST_OPERATIONS)
         registry.recover()
-        assert [] == errors(repo)
-        assert [] == leftovers(repo)
+        assert errors(repo) == []
+        assert leftovers(repo) == []
         shutil.rmtree(repo)
         if not killed:
             assert nth > 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -30,7 +31,11 @@ def query(sql: str, output: str) -> None:
     orbit query "FROM scope_match('src/app.py')"
     orbit query "FROM resolve_id('project-learnings/ADR-006')" --format json
     """
-    click.echo(open_registry().query(sql, output), nl=False)
+    answer = open_registry().query(sql, output)
+    if output == "json":
+        emit(output, json.loads(answer), "")
+    else:
+        click.echo(answer, nl=False)
 
 
 @click.group()

@@ -1,0 +1,120 @@
+"""A kind is a folder: one that nobody's code knows gets verbs, checks, rows and pages by standing there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.cli.main import run
+from orbit_registry.kinds.table import load_kinds
+
+CASES = Path(__file__).parent.parent / "cases/kinds"
+
+
+class Shell:
+    """Runs `orbit` in a folder, in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def json(self, *arguments: str, code: int = 0) -> Any:
+        """Run a command that has to end with `code`, and return the data of its JSON."""
+        assert code == run([*arguments, "--format", "json"]), self.capsys.readouterr()
+        return json.loads(self.capsys.readouterr().out)
+
+    def text(self, *arguments: str, code: int = 0) -> str:
+        """Run a command that has to end with `code`, and return what it prints, errors too."""
+        ended = run(list(arguments))
+        printed = self.capsys.readouterr()
+        assert code == ended, printed
+        return printed.out + printed.err
+
+
+@pytest.fixture
+def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Return a shell in a workspace that has the made-up kind."""
+    monkeypatch.chdir(git_repo)
+    found = Shell(capsys)
+    found.text("init", "--yes")
+    shutil.copytree(CASES / "experiment", git_repo / ".orbit/kinds/experiment")
+    return found
+
+
+def test_the_verbs_come_with_the_folder(shell: Shell) -> None:
+    """Add, list, show, update, the verbs of its status table and supersede work without a line of Python."""
+    asked = ["--question", "Is it?", "--runs", "3", "--blind", "--measure", "time", "--path", "src/**", "--yes"]
+    first = shell.json("experiment", "add", "--title", "First", *asked)["data"]
+    second = shell.json("experiment", "add", "--title", "Second", "--question", "Is it now?", "--yes")["data"]
+
+    assert tuple(first[name] for name in ("status", "runs", "blind", "measures")) == ("running", 3, True, ["time"])
+    listed = shell.json("experiment", "list")["data"]
+    assert {first["id"], second["id"]} == {record["id"] for record in listed}
+    assert "Is it?" in shell.text("show", first["id"])
+    assert shell.json("experiment", "update", first["id"], "--runs", "4")["data"]["runs"] == 4
+    shell.text("experiment", "supersede", first["id"], "--with", second["id"])
+    assert shell.json("show", first["id"])["data"]["status"] == "superseded"
+    assert shell.json("experiment", "end", second["id"])["data"][0]["status"] == "ended"
+    assert "can't become running" in shell.text("experiment", "start", second["id"], code=1)
+
+
+def test_its_schema_guards_it_like_any_other(shell: Shell) -> None:
+    """A wrong field is a finding with file, line and column, and the right name is offered."""
+    made = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes")["data"]
+    file = Path(made["path"])
+    file.write_text(file.read_text("utf-8") + "run: 3\n", "utf-8")
+
+    said = shell.text("check", code=1)
+
+    line = file.read_text("utf-8").count("\n")
+    assert f"{made['path']}:{line}:1: error ORB104 unknown field `run`" in said
+    assert "did you mean `runs`?" in said
+
+
+def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The phases of its table decide who may do what; a review moves it out of the inbox."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    made = shell.json("experiment", "add", "--title", "One", "--question", "Is it?")["data"]
+    assert made["path"].startswith(".orbit/state/inbox/experiments/")
+    shell.text("experiment", "start", made["id"], code=1)
+
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    shell.text("experiment", "start", made["id"])
+
+    assert f".orbit/experiments/{made['id']}/experiment.yaml" == shell.json("show", made["id"])["data"]["path"]
+
+
+def test_the_snapshot_has_its_rows(shell: Shell) -> None:
+    """SQL sees a record of any kind."""
+    made = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes", "--path", "src/**")[
+        "data"
+    ]
+
+    rows = json.loads(shell.text("query", "SELECT id, kind, phase FROM records", "--format", "json"))
+
+    assert [{"id": made["id"], "kind": "experiment", "phase": "live"}] == rows["data"]
+    assert made["id"] in shell.text("query", "FROM scope_match('src/app.py')")
+
+
+def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> None:
+    """The page comes from the folder's template, the index from its columns."""
+    pytest.importorskip("material", reason="the site extra is not installed")
+    made = shell.json("experiment", "add", "--title", "Is it quick", "--question", "Is it?", "--yes")["data"]
+
+    shell.text("site", "build", "--out", str(tmp_path / "site"))
+
+    page = tmp_path / "site/experiments" / made["id"] / "index.html"
+    assert "Is it quick" in page.read_text("utf-8")
+    assert made["id"] in (tmp_path / "site/experiments/index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir()))
+def test_each_case_is_a_whole_kind(name: str) -> None:
+    """Rules and failures need no Python either: their folders load, and their tables contradict nothing."""
+    kind = load_kinds(CASES)[name]
+
+    assert name == kind.name
+    assert set(kind.initial.values()) <= set(kind.statuses)
