@@ -10,7 +10,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.store.journal import Change
 
-DOCS = "docs/checks.md"
+DOCS = "docs/reference/checks.md"
 
 Run = Callable[[CheckContext], Iterable[Diagnostic]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,6 +14,7 @@ from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.search.similarity import Pair, SimilarityIndex
 from orbit_registry.store.config import Config
 from orbit_registry.store.documents import Document, Documents
 from orbit_registry.store.facts import Facts
@@ -23,6 +24,11 @@ from orbit_registry.text.yaml import Pointer
 
 LOCAL = ".orbit/state/"
 """Where records wait that git never sees."""
+
+
+def near_pairs(kind: str, texts: Mapping[str, str], threshold: float) -> Sequence[Pair]:
+    """Return the pairs among texts, by their keys, that are at least `threshold` alike; remembers nothing."""
+    return SimilarityIndex(texts.items()).pairs(threshold)
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,8 @@ class CheckContext:
     facts: Facts = field(default_factory=Facts)
     """What disk and git say beside the records."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
+    """The pairs among texts of one kind that are at least that alike."""
     read: Callable[[str], str | None] = field(default=lambda _: None)
     """The text of a file, named from the root; None where it has none."""
 
@@ -53,6 +61,13 @@ class CheckContext:
         """The document and entry of each record that has one, by the record's path."""
         found = ((record.path, self.documents.of(record)) for record in self.records if record.kind.in_document)
         return {path: home for path, home in found if home is not None}
+
+    @cached_property
+    def unclaimed(self) -> tuple[tuple[Document, AdrDocument], ...]:
+        """The entries of decision documents that no record points at."""
+        claimed = {(document.path, entry.span.start) for document, entry in self.homes.values()}
+        every = ((document, entry) for document in self.documents.by_path.values() for entry in document.file.entries)
+        return tuple(pair for pair in every if (pair[0].path, pair[1].span.start) not in claimed)
 
     @cached_property
     def citations(self) -> tuple[Cited, ...]:

@@ -13,6 +13,7 @@ from orbit_registry.checks.runner import run_checks
 from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.adopt import backfill
 from orbit_registry.store.baseline import Known, apply, baseline_of, read_baseline, write_baseline
 from orbit_registry.store.documents import Documents
 from orbit_registry.store.facts import gather, read_citing
@@ -21,6 +22,8 @@ from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import writing
 
+UNRECORDED, UNFINISHED = "ORB702", "ORB706"
+"""What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""
 _ROUNDS = 4
 """One fix can make room for another; after so many rounds what is left stays."""
 
@@ -135,19 +138,26 @@ def update_baseline(workspace: Workspace, read: Read) -> tuple[int, bool]:
 
 def _apply_fixes(workspace: Workspace, context: CheckContext, found: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Write the fixes of one round, each as one step; two that touch the same file wait for the next round."""
+    fixable = [diagnostic for diagnostic in found if diagnostic.fixable]
+    if not fixable:
+        return []
     repaired: list[Diagnostic] = []
     touched: set[str] = set()
-    with writing(workspace):
-        for diagnostic in found:
+    with writing(workspace):  # which ends every step that was begun
+        repaired += [diagnostic for diagnostic in fixable if diagnostic.code == UNFINISHED]
+        for diagnostic in fixable:
             check = check_of(diagnostic.code)
-            if not diagnostic.fixable or check is None or check.fix is None:
-                continue
-            changes: Sequence[Change] = check.fix(context, diagnostic)
+            changes: Sequence[Change] = check.fix(context, diagnostic) if check is not None and check.fix else ()
             if not changes or touched & {change.path for change in changes}:
                 continue
             apply_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
             touched |= {change.path for change in changes}
             repaired.append(diagnostic)
+    unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
+    if unrecorded:
+        report = backfill(workspace, sorted({diagnostic.location.path for diagnostic in unrecorded}))
+        if any(outcome.what == "taken" for outcome in report.outcomes):
+            repaired += unrecorded
     return repaired
 
 

@@ -13,8 +13,11 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.text.adr import template_from
 
 _PLACEHOLDER = re.compile(
-    r"\{[^{}\n]{3,300}\}|\[(?:short title|describe|insert)[^\]\n]{0,200}\]|TBD\.?|TODO\b.{0,200}", re.IGNORECASE
+    r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
+    r"|TBD\.?|TODO(?:[ :].{0,200})?"
 )
+_FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
+_INDENTED = re.compile(r"(?: {4}|\t)")
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
 _WHOLE = (
     "# ADR-0001 — A\n\nStatus: Accepted\n\n## Context\n\nA.\n\n"
@@ -39,9 +42,13 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    at = 0
+    """Yield the lines outside code, with their offsets."""
+    at, fenced = 0, False
     for line in text.split("\n"):
-        yield at, line
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and not _INDENTED.match(line):
+            yield at, line
         at += len(line) + 1
 
 

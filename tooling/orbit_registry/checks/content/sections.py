@@ -28,11 +28,12 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         text = text_of(context, record)
         for key in NEEDED:
-            section = entry.section(key)
-            if section is not None and _is_empty(text, entry, section):
+            held = [one for one in entry.sections if one.key == key and (is_ours(record) or not one.run_in)]
+            instead = [one for one in entry.sections if one.key in _STANDS_FOR.get(key, ())]
+            if held and all(_is_empty(text, entry, one) for one in (*held, *instead)):
                 severity = Severity.ERROR if record.phase == "live" else Severity.WARNING
-                yield _finding(context, record, section, f"{section.heading} of {record.id} is empty", severity)
-            elif section is None and is_ours(record) and not _stands_in(entry, key):
+                yield _finding(context, record, held[0], f"{held[0].heading} of {record.id} is empty", severity)
+            elif not held and not instead and is_ours(record):
                 message = f"{record.id} has no part called {key.capitalize()}"
                 yield _finding(context, record, None, message, Severity.WARNING)
 
@@ -42,10 +43,6 @@ def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
     inner = [one for one in entry.sections if section.body.start <= one.body.start < section.body.end]
     bodies = [section.body, *(one.body for one in inner)]
     return all(_NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
-
-
-def _stands_in(entry: AdrDocument, key: str) -> bool:
-    return any(entry.section(other) is not None for other in _STANDS_FOR.get(key, ()))
 
 
 def _finding(

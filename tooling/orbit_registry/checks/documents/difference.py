@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from orbit_registry.checks.check import Check
@@ -14,7 +15,8 @@ from orbit_registry.store.journal import Change
 from orbit_registry.text.adr import AdrDocument, read_document, set_date, set_status, set_title
 from orbit_registry.text.yaml_edit import rewrite
 
-FIELDS = ("title", "status", "date")
+_LONGEST_TITLE = 300
+_MARKS = re.compile(r"[`*_\\]")
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
@@ -44,7 +46,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]]:
     """Return the fields that record and document state differently: name, record's value, document's value."""
     found = []
-    if _words(record.title) != _words(entry.title):
+    if entry.title and not _same_title(record.title, entry.title):
         found.append(("title", record.title, entry.title))
     if record.status.name != entry.status:
         found.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
@@ -52,6 +54,17 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     if date and stated and not (date.startswith(stated) or stated.startswith(date) or date == entry.date_raw.strip()):
         found.append(("date", date, stated))  # `2026-05` and `2026-05-17` agree; an unclear date is ORB711
     return found
+
+
+def _same_title(title: str, stated: str) -> bool:
+    """Say whether a record's title is what its document has, or the start of it where that is too long for a title."""
+    ours, theirs = _plain(title), _plain(stated)
+    return ours == theirs or (ours.endswith("…") and theirs.startswith(ours[:-1]) and len(stated) > _LONGEST_TITLE)
+
+
+def _plain(text: str) -> str:
+    """Return a title as both sides would show it: Markdown's marks are no difference."""
+    return _MARKS.sub("", _words(text)).casefold()
 
 
 def _words(text: str) -> str:
@@ -104,7 +117,7 @@ def _record_follows(
         return ()
     data = dict(record.data)
     if "title" in names:
-        data["title"] = _words(entry.title)[:300]
+        data["title"] = _words(entry.title)[:_LONGEST_TITLE]
     if "status" in names:
         data["status"] = entry.status
         if entry.status_raw.strip():

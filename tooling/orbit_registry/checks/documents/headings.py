@@ -30,9 +30,27 @@ def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
     for (_, number), places in seen.items():
         first_title, first = places[0]
         for title, place in places[1:]:
-            message = f"ADR-{number} is the heading of two decisions: `{title}` here, `{first_title}` at {first}"
+            same = title.casefold().split() == first_title.casefold().split()
+            said = "stands in two places: here and" if same else f"heads two decisions: `{title}` here, `{first_title}`"
+            message = f"ADR-{number} {said} at {first}"
             severity = Severity.ERROR if {place.path, first.path} & ours else Severity.WARNING
             yield TWICE.at(place, message, severity=severity, record=f"ADR-{number}", related=[first])
+
+
+def run_order(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each entry below one with a higher number; numbers of a log's own are not compared with global ones."""
+    ours = _ours(context)
+    for path, document in context.documents.by_path.items():
+        above = {True: 0, False: 0}
+        for entry in document.file.entries if document.file.format == "log" else ():
+            if not entry.number or not entry.number.isdigit():
+                continue
+            number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
+            if number < above[is_global]:
+                message = f"ADR-{entry.number} stands below ADR-{above[is_global]:04d}"
+                severity = Severity.WARNING if path in ours else Severity.NOTE
+                yield ORDER.at(Location(path, entry.position), message, severity=severity)
+            above[is_global] = max(above[is_global], number)
 
 
 def _reader(code: str, problem_code: str) -> Run:
@@ -70,7 +88,7 @@ ORDER = Check(
     Severity.WARNING,
     "The entries of a log don't ascend by number.",
     "move the entry to its place; `orbit adr add` puts new ones where they belong",
-    _reader("ORB708", "adr-entry-order"),
+    run_order,
 )
 NUMBER = Check(
     "ORB709",

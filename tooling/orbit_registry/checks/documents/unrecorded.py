@@ -7,22 +7,27 @@ from collections.abc import Iterator
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.store.adopt_ids import Candidate
+from orbit_registry.store.documents import Document
+from orbit_registry.text.adr import AdrDocument
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each entry of a decision document that no record points at."""
-    claimed = {(document.path, entry.span.start) for document, entry in context.homes.values()}
-    named = {record.source.path for record in context.records if record.source is not None}
-    whole = {record.source.path for record in context.records if record.source and record.source.heading is None}
-    for path, document in context.documents.by_path.items():
-        if path in named and document.file.format == "file" and path in whole:
+    """Yield each entry of a decision document that no record points at or was once named after."""
+    for document, entry in context.unclaimed:
+        if earlier_names(context, document, entry):
             continue
-        for entry in document.file.entries:
-            if (path, entry.span.start) not in claimed:
-                name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
-                message = f"{name} has no record"
-                hint = f"`orbit check --fix` adds one, as does `orbit adr backfill {path}`"
-                yield CHECK.at(Location(path, entry.position), message, hint=hint, fixable=True)
+        name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
+        hint = f"`orbit check --fix` adds one, as does `orbit adr backfill {document.path}`"
+        where = Location(document.path, entry.position)
+        yield CHECK.at(where, f"{name} has no record", hint=hint, fixable=True)
+
+
+def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
+    """Return the records whose legacy id is the name that an entry has in its log: `feature/ADR-001`."""
+    name = Candidate(document, entry).local_name
+    return context.records.with_legacy_id(name) if name is not None else []
 
 
 CHECK = Check(

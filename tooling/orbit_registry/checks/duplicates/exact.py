@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.duplicates.wording import groups, normalised, settled, wording
+from orbit_registry.checks.duplicates.wording import blamed_first, groups, settled, wording
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
+from orbit_registry.search.similarity import normalised
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
@@ -27,7 +28,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
-    blamed, other = (first, second) if context.is_changed(first) and not context.is_changed(second) else (second, first)
+    blamed, other = blamed_first(context, first, second)
     name = blamed.kind.headline
     replace = f"`orbit {blamed.kind.name} supersede {other.id} --by {blamed.id}`"
     return CHECK.at(

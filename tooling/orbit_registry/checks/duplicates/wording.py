@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 
 from orbit_registry.checks.content.prompts import is_prompt, prompts_of
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.record import Record
 
-_WORD = re.compile(r"\w+")
 _FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
 
 
@@ -32,11 +30,6 @@ def wording(record: Record) -> str:
     return "\n".join((record.title, *said))
 
 
-def normalised(text: str) -> str:
-    """Return a text without what does not change its meaning: case, spaces, punctuation, form of characters."""
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
-
-
 def settled(context: CheckContext, one: Record, other: Record) -> bool:
     """Say whether the two state that they are distinct or that one replaces the other, or share one text anyway."""
     homes = [context.homes.get(record.path) for record in (one, other)]
@@ -47,3 +40,9 @@ def settled(context: CheckContext, one: Record, other: Record) -> bool:
             if any(found.uid == right.uid for target in left.words(name) for found in context.resolve(target)):
                 return True
     return False
+
+
+def blamed_first(context: CheckContext, one: Record, other: Record) -> tuple[Record, Record]:
+    """Return the pair with the record first that a finding is about: the one that changed, else the later one."""
+    first, second = sorted((one, other), key=lambda record: record.sort_key)
+    return (first, second) if context.is_changed(first) and not context.is_changed(second) else (second, first)

@@ -15,6 +15,7 @@ Pointer = tuple[str | int, ...]
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each id in a link, a supersession, `distinct_from` or evidence that names no record, or several."""
     for record in context.records:
+        yield from _unresolved(context, record)
         for pointer, words, target in _named(record):
             if not context.is_id(target) or target in context.broken:
                 continue
@@ -29,6 +30,16 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
                 hint = "write the id of the one that is meant"
                 places = [context.at(one, "id") for one in found]
                 yield CHECK.at(where, message, severity=weight, hint=hint, record=record, related=places)
+
+
+def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
+    """Yield what a document says of others that its adoption could not resolve."""
+    left = record.data.get("x-unresolved")
+    for entry in left if isinstance(left, list) else ():
+        if isinstance(entry, dict):
+            said = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('target', '')}`"
+            message = f"{said}, and that is no record here"
+            yield CHECK.at(context.at(record, "x-unresolved"), message, severity=Severity.NOTE, record=record)
 
 
 def _named(record: Record) -> Iterator[tuple[Pointer, str, str]]:

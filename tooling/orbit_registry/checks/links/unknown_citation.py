@@ -15,7 +15,7 @@ _OWN_FORM = re.compile(r"(?:[A-Z]+)-(?:[0-9]{4,}|(?=[a-z0-9]*[0-9])(?=[a-z0-9]*[
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each cited id in our own form that means nothing here; local numbers (`ADR-12`) are let be."""
     adopted = _adopted_documents(context)
-    known: dict[str, bool] = {}
+    known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
     for cited in context.citations:
         if not _OWN_FORM.match(cited.id) or not context.is_id(cited.id):
             continue

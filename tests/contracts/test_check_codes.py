@@ -1,0 +1,69 @@
+"""What every check brings along: its own code, words, a section of the docs, a failing and a passing case."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.checks.catalogue import all_checks
+from orbit_registry.checks.check import DOCS, Check
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = ROOT / "tests" / "cases" / "checks"
+HEADINGS = ("What.", "Why.", "Example.", "How to fix.", "Fix available?")
+FIXED_BY_THE_STORE = {"ORB702", "ORB706"}
+
+each_check = pytest.mark.parametrize("check", all_checks(), ids=lambda check: check.code)
+
+
+def section_of(code: str) -> str:
+    """Return the section of the docs under a code, "" if there is none."""
+    text = (ROOT / DOCS).read_text("utf-8")
+    found = re.search(rf"^## {code}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def test_codes_and_names_are_unique() -> None:
+    """No two checks share a code or a name."""
+    assert [code for code, count in Counter(check.code for check in all_checks()).items() if count > 1] == []
+    assert [name for name, count in Counter(check.name for check in all_checks()).items() if count > 1] == []
+
+
+@each_check
+def test_a_check_speaks_for_itself(check: Check) -> None:
+    """A code has the form ORB and three digits, a name is kebab-case, summary and hint say something."""
+    assert re.fullmatch(r"ORB[1-9]\d\d", check.code)
+    assert re.fullmatch(r"[a-z]+(?:-[a-z]+)*", check.name)
+    assert check.summary.endswith(".")
+    assert check.hint
+    assert not check.hint.endswith(".")
+
+
+@each_check
+def test_a_check_has_a_section_in_the_docs(check: Check) -> None:
+    """The section names the check and has the same parts as every other."""
+    section = section_of(check.code)
+    assert f"`{check.name}`" in section
+    assert [part for part in HEADINGS if f"**{part}**" not in section] == []
+    mends = check.fix is not None or check.code in FIXED_BY_THE_STORE
+    assert ("**Fix available?** Yes" in section) is mends
+
+
+@each_check
+def test_a_check_has_a_failing_and_a_passing_case(check: Check) -> None:
+    """A folder of cases stands under the check's code."""
+    names = [path.name for path in (CASES / check.code).iterdir()] if (CASES / check.code).is_dir() else []
+    assert [name for name in names if name.startswith("pass")], "no passing case"
+    failing = [name for name in names if name.startswith("fail")]
+    assert failing, "no failing case"
+    assert [name for name in failing if not (CASES / check.code / name / "expected.json").is_file()] == []
+
+
+def test_no_case_and_no_section_outlives_its_check() -> None:
+    """Cases and sections belong to a check that is there."""
+    codes = {check.code for check in all_checks()}
+    assert {path.name for path in CASES.iterdir() if path.is_dir()} - codes == set()
+    assert set(re.findall(r"^## (ORB\d+)$", (ROOT / DOCS).read_text("utf-8"), re.MULTILINE)) == codes

@@ -1,0 +1,67 @@
+"""Which texts hold a secret; the samples are put together here, so that no scanner mistakes this file for a leak."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from orbit_registry.checks.content.secrets import find_secrets
+
+LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYzq7w2e9r4t1y6u3i8o5p0"
+SECRETS = {
+    "AWS access key": "AKIA" + "Q7RZ5T3MWK2NV8HB",
+    "private key": "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq0\n",
+    "GitHub token": "ghp_" + LETTERS[:36],
+    "GitLab token": "glpat-" + LETTERS[:20],
+    "Slack token": "xoxb-" + "2048151623-4211083242-aBcDeFgHiJkL",
+    "Stripe key": "sk_live_" + LETTERS[:24],
+    "SendGrid key": "SG." + LETTERS[:22] + "." + LETTERS[:43],
+    "Google API key": "AIza" + LETTERS[:35],
+    "OpenAI key": "sk-proj-" + LETTERS[:70],
+    "Anthropic key": "sk-ant-" + "api03-" + LETTERS[:70],
+    "npm token": "npm_" + LETTERS[:36],
+    "password in a URL": "https://deploy:" + "hk39Xq-71v" + "@ci.example.net/",
+}
+HARMLESS = (
+    "Rotate the AKIA keys every quarter, and never commit a ghp_ token.",
+    "AKIA" + "IOSFODNN7EXAMPLE",
+    "postgres://user:password@localhost/db",
+    "https://user:$TOKEN@example.net and https://user:<token>@example.net",
+    "-----BEGIN PRIVATE KEY----- is the first line of such a file",
+    "commit 3f2a9c4be1d04c8f9a7b6c5d4e3f2a1b0c9d8e7f, uid a18626039f215cece71757fa01e6d2f1",
+    "ssh://git@example.net:22/path and mailto:someone@example.net",
+    "sk-learn, sk-ant, eyJ, npm_config_cache",
+)
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_secret_is_found_where_it_stands(kind: str) -> None:
+    """Each form is found inside a sentence, with its place and its kind."""
+    secret = SECRETS[kind]
+    (found,) = find_secrets(f"Use {secret} for now.")
+    assert (found.kind, found.start) == (kind, 4)
+    assert secret.strip().startswith(f"Use {secret} for now."[found.start : found.end].strip()[:20])
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_examples_and_words_are_let_be(text: str) -> None:
+    """Made-up examples, placeholders, hashes and mentions are no secrets."""
+    assert list(find_secrets(text)) == []
+
+
+def test_hostile_texts_cost_no_more_than_their_length() -> None:
+    """A text made of the beginnings of secrets is read in a moment."""
+    pieces = ("sk-" * 40_000, "eyJ" + "a" * 100_000, "://a:" * 30_000, "-----BEGIN " * 20_000, "glpat-" + "a" * 90_000)
+    for text in (*pieces, *(piece[:500] + "." for piece in pieces)):
+        started = time.process_time()
+        list(find_secrets(text))
+        assert time.process_time() - started < 2
+
+
+def test_detectors_are_imported_on_a_hit_only() -> None:
+    """A text without a hit imports no detector."""
+    before = {name for name in sys.modules if name.startswith("detect_secrets.plugins.square")}
+    list(find_secrets("nothing to see, sq0csp- aside"))
+    assert {name for name in sys.modules if name.startswith("detect_secrets.plugins.square")} == before

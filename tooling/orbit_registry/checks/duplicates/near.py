@@ -1,0 +1,60 @@
+"""ORB602: two records say nearly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbit_registry.checks.check import Check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.duplicates.wording import blamed_first, groups, settled, wording
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.search.similarity import Pair, normalised
+
+FEWEST_TO_ERR = 20
+"""Among fewer records a word's weight says little, so likeness alone is no error."""
+
+
+def run(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each pair from the warning threshold up: an error above the higher one, where the record changed."""
+    lower, upper = context.config.duplicates["warning"], context.config.duplicates["error"]
+    for kind, held in groups(context.records).items():
+        by_uid: dict[str, Record] = {}
+        texts: dict[str, str] = {}
+        forms: set[str] = set()
+        for record in held:
+            text = wording(record)
+            form = normalised(text)
+            if form and form not in forms:  # exact copies are ORB601's
+                forms.add(form)
+                by_uid[record.uid] = record
+                texts[record.uid] = text
+        for pair in context.near(kind, texts, lower):
+            one, other = by_uid[pair.a], by_uid[pair.b]
+            if not settled(context, one, other):
+                yield _finding(context, pair, one, other, may_err=len(held) >= FEWEST_TO_ERR and pair.score >= upper)
+
+
+def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, may_err: bool) -> Diagnostic:
+    record, neighbour = blamed_first(context, one, other)
+    name = record.kind.headline
+    share = f"{pair.score:.0%}"
+    supersede = f"`orbit {record.kind.name} supersede {neighbour.id} --by {record.id}`"
+    return CHECK.at(
+        context.at(record, name),
+        f"{record.id} says nearly the same as {neighbour.id} ({share} alike): {neighbour.title}",
+        severity=Severity.ERROR if may_err and context.is_changed(record) else Severity.WARNING,
+        hint=f"merge them, or {supersede}; where they differ, add `distinct_from: [{neighbour.id}]`",
+        record=record,
+        related=[context.at(neighbour, name)],
+    )
+
+
+CHECK = Check(
+    "ORB602",
+    "near-duplicate",
+    Severity.ERROR,
+    "Two records say nearly the same.",
+    "merge them, let one replace the other, or say in `distinct_from` that they differ",
+    run,
+)
