@@ -143,11 +143,17 @@ def _put(root: Path, relative: str, text: str | None) -> None:
     try:
         path.unlink()
         parent = path.parent
-        while parent != root and not any(parent.iterdir()):
+        while parent != root and _is_empty(parent):
             parent.rmdir()
             parent = parent.parent
     except OSError as error:
         raise write_error(path, error) from None
+
+
+def _is_empty(folder: Path) -> bool:
+    """Say whether a folder holds nothing; a large one is not read to its end for that."""
+    with os.scandir(folder) as found:
+        return next(found, None) is None
 
 
 def _write_in_new_folder(path: Path, text: str) -> None:
