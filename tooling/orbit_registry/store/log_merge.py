@@ -157,18 +157,21 @@ def _merge_piece(
 def _joined(head: _Piece, entries: Sequence[_Piece], tail: _Piece, logs: Sequence[_Log]) -> str:
     """Put the pieces together, each separated as its document separates them."""
     usual = _usual_gap(logs)
-    last = next((list(log.entries.values())[-1].gap for log in (logs[1], logs[2]) if log.entries), "\n")
+    ends = [list(log.entries.values())[-1] for log in (logs[1], logs[2], logs[0]) if log.entries]
+    was_last = {id(piece) for piece in ends}
     parts = [piece for piece in (head, *entries, tail) if piece.content]
     result: list[str] = []
     for index, piece in enumerate(parts):
-        result.append(piece.content)
-        follows = index + 1 < len(parts)
-        if follows:
-            result.append(piece.gap if piece.gap.count("\n") > 1 else usual if piece is not head else "\n\n")
-        elif piece is tail or not entries:
-            result.append(piece.gap)
-        else:
-            result.append(last if last.count("\n") < 2 else "\n")
+        follows = parts[index + 1] if index + 1 < len(parts) else None
+        gap = piece.gap
+        if piece is not head and piece is not tail:
+            if follows is None or follows is tail:
+                gap = ends[0].gap if ends else gap
+            elif id(piece) in was_last:
+                gap = usual
+        if follows is not None and gap.count("\n") < 2:
+            gap = usual if piece is not head and follows is not tail else "\n\n"
+        result += (piece.content, gap)
     return "".join(result)
 
 

@@ -129,7 +129,7 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Draft, R
     """Return what there is to do, and the files as they will be."""
     state = read_merge(workspace)
     draft = Draft(workspace)
-    if not state.unmerged:
+    if not state.unmerged and state.operation is None:
         nothing = Subjects((), {})
         return ResolveReport(state.operation, dry_run=not claim), draft, Resolution(workspace, state, nothing, draft)
     records = read_collection(workspace).records

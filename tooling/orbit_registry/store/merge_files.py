@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.draft import Draft
+from orbit_registry.store.git import merge_lines
 from orbit_registry.store.log_merge import merge_logs
 from orbit_registry.store.mentions import Moves, rewrite_mentions
 from orbit_registry.store.merge_state import SIDES, MergeState, Side, data_in
@@ -65,7 +66,8 @@ class Resolution:
     def settle(self, path: str, text: str | None, what: str) -> bool:
         """Draft the text of an unmerged path, unless a person has worked on it; says whether it was drafted."""
         if not self.may_replace(path, text):
-            self.reasons[path] = _BY_HAND
+            if path in self.state.unmerged:
+                self.reasons[path] = _BY_HAND
             return False
         self.draft.put(path, text)
         if path in self.state.unmerged:
@@ -76,9 +78,11 @@ class Resolution:
     def may_replace(self, path: str, text: str | None) -> bool:
         """Say whether the work tree holds what git left there: no line of its own, no conflict settled by hand."""
         held = self.draft.on_disk(path)
-        if held is None or held == text or path not in self.state.unmerged:
-            return True
         sides = [one for side in SIDES if (one := self.state.text(side, path)) is not None]
+        if held is None or held == text:
+            return True
+        if path not in self.state.unmerged:
+            return held == self.state.text("ours", path) or (len(sides) == 3 and held == merge_lines(*sides)[0])
         if held in sides:
             return True
         if not _OPEN.search(held):
@@ -99,8 +103,7 @@ def write_records(resolution: Resolution) -> None:
     for subject in resolution.subjects.all:
         path = f"{subject.home}/{subject.final}/{subject.kind.name}.yaml"
         text = _record_text(resolution, subject, path)
-        touched = {own for own in subject.paths.values() if own in state.unmerged}
-        if text is None or not (touched or subject.is_renumbered):
+        if text is None:
             continue
         if resolution.settle(path, text, "merged"):
             resolution.written.add(subject.uid)

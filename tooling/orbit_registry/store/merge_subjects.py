@@ -33,9 +33,10 @@ class Subject:
     why: str = ""
 
     def id_on(self, side: Side) -> str | None:
-        """Return the id the record has on a side."""
-        path = self.paths.get(side)
-        return path.split("/")[-2] if path else None
+        """Return the id the record has on a side, as its file says: git may have followed a rename of its folder."""
+        if side not in self.texts:
+            return None
+        return str((data_in(self.texts[side]) or {}).get("id") or self.paths[side].split("/")[-2])
 
     @property
     def home(self) -> str:
@@ -101,8 +102,9 @@ def find_subjects(workspace: Workspace, state: MergeState) -> Subjects:
             continue
         _add(found, state, kind, path, stages)
     for kind in workspace.kinds:
-        if kind.numbering == "sequence" and kind.in_document:
-            for path in _contested_in_logs(state, kind):
+        if kind.numbering == "sequence":
+            logs = _contested_in_logs(state, kind) if kind.in_document else []
+            for path in dict.fromkeys((*logs, *_mixed_up(state, kind))):
                 _add(found, state, kind, path, SIDES)
     return Subjects(tuple(found.values()), unreadable)
 
@@ -146,6 +148,28 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
             if own not in state.unmerged and len(uids) > 1:
                 paths[own] = None
     return list(paths)
+
+
+def _mixed_up(state: MergeState, kind: Kind) -> list[str]:
+    """Return the record files in which git merged an edit of one record into another that has its number by now.
+
+    That happens in the later steps of a rebase, after a record of the first was renumbered.
+    """
+    base = state.commits["base"]
+    changed: list[set[str]] = []
+    for side in ("ours", "theirs"):
+        commit = state.commits[side]
+        if not base or not commit:
+            return []
+        arguments = ("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--diff-filter=M")
+        listed = state.git.run(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)
+        changed.append({name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name})
+    both = sorted(path for path in changed[0] & changed[1] if path.endswith(f"/{kind.name}.yaml"))
+    return [
+        path
+        for path in both
+        if path not in state.unmerged and len({uid_in(state.text(side, path)) for side in SIDES} - {None}) > 1
+    ]
 
 
 def assign_ids(

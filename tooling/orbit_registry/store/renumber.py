@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
-from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
@@ -170,23 +169,32 @@ def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run
     wanted = sequence_id(kind.prefix, number)
     if wanted == record.id:
         raise RefusedError(f"{record.id} has that number already")
-    place = next((one.where for one in seen if one.number == number), None) or _branch_with(workspace, kind, wanted)
-    if place is not None:
-        raise RefusedError(f"{wanted} is taken {place}", hint="leave --to out to get the next free number")
+    place = _branch_with(workspace, record, wanted)
+    if place is None and not _was(record, wanted):
+        place = next((one.where for one in seen if one.number == number), None)
+    if place is not None or (workspace.folder_of(kind) / wanted).exists():
+        where = place or "in the working tree"
+        raise RefusedError(f"{wanted} is taken: {where}", hint="leave --to out to get the next free number")
     if number > highest and not dry_run:
         allocate(workspace, kind, number - highest)
     return wanted, "as asked for"
 
 
-def _branch_with(workspace: Workspace, kind: Kind, record_id: str) -> str | None:
-    """Return a branch that has a record of this id, in words."""
-    git = workspace.git
+def _was(record: Record, record_id: str) -> bool:
+    """Say whether an id was the record's own before."""
+    return any(name.rpartition("/")[2] == record_id for name in record.legacy_ids)
+
+
+def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | None:
+    """Return a branch that has another record under this id, in words."""
+    git, kind = workspace.git, record.kind
     if git.top is None:
         return None
     folder = (git.ask("rev-parse", "--show-prefix") or "") + f"{ORBIT}/{kind.plural}"
     with contextlib.suppress(GitError):
         for ref, names in git.names(git.refs(), folder).items():
-            if record_id in names:
+            held = git.read(ref, f"{ORBIT}/{kind.plural}/{record_id}/{kind.name}.yaml") if record_id in names else None
+            if held is not None and record.uid.encode() not in held:
                 return f"on {ref.removeprefix('refs/heads/').removeprefix('refs/remotes/')}"
     return None
 
