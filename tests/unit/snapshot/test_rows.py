@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,14 @@ def test_findings_become_rows(project: Any) -> None:
         ("ORB102", "error", ".orbit/learnings/L-aaaaa/learning.yaml", rows[0][3], rows[0][4], None),
         ("ORB401", "warning", "docs/a.md", 3, 5, "L-x"),
     ]
+
+
+def test_a_file_name_that_is_no_unicode_breaks_nothing(project: Any) -> None:
+    """A name of raw bytes is a finding like any other."""
+    project.learning("aaaaa")
+    (project.root / ".orbit/learnings" / os.fsdecode(b"L-\xff\xfe")).mkdir()
+    assert [code for (code,) in project.ask("SELECT code FROM diagnostics")] == ["ORB105"]
+    assert not project.sync().built
 
 
 def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:

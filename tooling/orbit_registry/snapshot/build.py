@@ -89,7 +89,7 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None]) -> No
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, file: Path) -> None:
-    content = "\n".join(rows.of(table)).encode()
+    content = "\n".join(rows.of(table)).encode("utf-8", "replace")  # a file's name may be no Unicode
     if not content:
         return
     file.write_bytes(content)

@@ -76,7 +76,7 @@ class Rows:
             rows = self.shared.get(table, ())
             if table == "sources":
                 rows = [row.rpartition(_MTIME)[0] for row in rows]
-            total.update("\n".join(rows).encode())
+            total.update("\n".join(rows).encode("utf-8", "replace"))
         return total.hexdigest()
 
 

@@ -154,8 +154,9 @@ def _inputs(workspace: Workspace, reading: Reading, prose: ProseReading, policy:
         workspace.git.head() or "",
         str(half_life_days()),
         policy.name,
+        *(problem.fingerprint for problem in reading.misplaced),
     ):
-        total.update(part.encode() + b"\0")
+        total.update(part.encode("utf-8", "surrogateescape") + b"\0")
     for states in (reading.states, prose.states):
         for path in sorted(states):
             total.update(f"{path}\0{states[path].sha256}\n".encode("utf-8", "surrogateescape"))

@@ -64,10 +64,11 @@ class Reading:
     def __init__(self, workspace: Workspace, *, now: datetime | None = None) -> None:
         self._workspace = workspace
         self._now = now or datetime.now(UTC)
-        self._listing: list[Diagnostic] = []
+        self.misplaced: list[Diagnostic] = []
+        """What stands where the folder of a record should."""
         self._cache = cache_of(workspace, "records")
         self._fresh: dict[str, tuple[Record | None, list[Diagnostic]]] = {}
-        self.entries = list(entries(workspace, self._listing, self._cache))
+        self.entries = list(entries(workspace, self.misplaced, self._cache))
         self.states: dict[str, FileState] = {}
         """Record and vote files by path."""
         for entry in self.entries:
@@ -107,7 +108,7 @@ class Reading:
     def collection(self) -> Collection:
         """The records, without the prose that stands in documents, and every file that holds none."""
         records: list[Record] = []
-        problems = list(self._listing)
+        problems = list(self.misplaced)
         for entry in self.entries:
             record, found = self._record(entry)
             problems += found

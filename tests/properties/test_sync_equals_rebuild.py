@@ -1,0 +1,128 @@
+"""However the files came to be what they are, an incremental sync holds what a first one does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.snapshot.sync import SyncResult, sync
+from orbit_registry.store.workspace import open_workspace
+
+CODES = ("aaaaa", "bbbbb", "ccccc")
+NUMBERS = (1, 2)
+LOG = "docs/design/f/4_decisions.md"
+
+code = st.sampled_from(CODES)
+number = st.sampled_from(NUMBERS)
+word = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=12).map(
+    lambda text: f"w{text}"
+)
+glob = st.sampled_from(("src/**", "!src/gen/**", "**/*.py", "docs/{a,b}.md", "src/[", "lib/*_test.py"))
+target = st.sampled_from(("L-aaaaa", "ADR-0001", "old/ADR-001", "nowhere"))
+
+learning = st.tuples(
+    st.just("learning"),
+    code,
+    st.booleans(),
+    word,
+    st.lists(glob, max_size=3, unique=True),
+    st.lists(target, max_size=2),
+)
+decision = st.tuples(st.just("decision"), number, st.sampled_from(("accepted", "proposed", "superseded")), word)
+document = st.tuples(st.just("document"), st.lists(st.tuples(number, word), max_size=3))
+vote = st.tuples(st.just("vote"), code, st.sampled_from(("m1", "m2")), st.integers(1, 28))
+removal = st.tuples(st.just("remove"), st.sampled_from([f"learnings/L-{one}" for one in CODES] + ["adrs/ADR-0001"]))
+harm = st.tuples(st.just("harm"), code, st.sampled_from(("id: [", "", "\x00", "- 1\n", "a: &a [*a]\n")))
+body = st.tuples(st.just("body"), number, word)
+touch = st.tuples(st.just("touch"), code)
+steps = st.lists(
+    st.lists(st.one_of(learning, decision, document, vote, removal, harm, body, touch), min_size=1, max_size=3),
+    min_size=1,
+    max_size=5,
+)
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file and its folders."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+
+
+def record(root: Path, path: str, name: str, fields: dict[str, object]) -> None:
+    """Write a record; JSON is YAML."""
+    uid = hashlib.sha256(path.encode()).hexdigest()[:32]
+    times = {"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}
+    data = {"schema_version": 1, "id": name, "uid": uid, **times, **fields}
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in data.items()]
+    write(root / path, "".join(lines))
+
+
+def take(root: Path, step: Sequence[object]) -> None:
+    """Change the files as one step says."""
+    match step:
+        case ("learning", str(name), bool(inbox), summary, globs, targets):
+            fields = {"status": "candidate" if inbox else "active", "summary": summary, "scope": {"paths": globs}}
+            fields["links"] = [{"rel": "related_to", "to": one} for one in targets]
+            place = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
+            record(root, f"{place}/L-{name}/learning.yaml", f"L-{name}", fields)
+        case ("decision", int(which), status, title):
+            name = f"ADR-000{which}"
+            source = {"path": LOG, "heading": name, "format": "log"}
+            fields = {"status": status, "title": title, "source": source, "legacy_ids": [f"old/ADR-00{which}"]}
+            record(root, f".orbit/adrs/{name}/adr.yaml", name, fields)
+        case ("document", entries):
+            parts = [f"## ADR-000{which} — T\n\nStatus: Accepted\n\n{text}\n" for which, text in entries]
+            write(root / LOG, "# Log\n\n" + "\n".join(parts))
+        case ("vote", str(name), model, day):
+            file = root / f".orbit/learnings/L-{name}/votes.jsonl"
+            at = f"2026-01-{day:02d}T00:00:00Z"
+            row = {"learning_id": f"L-{name}", "voter_model": model, "voted_at": at, "task_id": f"T-{day % 3}"}
+            write(file, (file.read_text("utf-8") if file.exists() else "") + json.dumps(row) + "\n")
+        case ("remove", str(folder)):
+            shutil.rmtree(root / ".orbit" / folder, ignore_errors=True)
+        case ("harm", str(name), str(text)):
+            write(root / f".orbit/learnings/L-{name}/learning.yaml", text)
+        case ("body", int(which), text):
+            write(root / f".orbit/adrs/ADR-000{which}/body.md", str(text))
+        case ("touch", str(name)):
+            if (file := root / f".orbit/learnings/L-{name}/learning.yaml").exists():
+                file.touch()
+
+
+def rows(result: SyncResult) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of a snapshot but what speaks of when and where it was made."""
+    with duckdb.connect(str(result.path), read_only=True) as connection:
+        tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        found = {
+            name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in tables if name != "sources"
+        }
+        found["sources"] = connection.execute("SELECT * EXCLUDE (mtime) FROM sources ORDER BY ALL").fetchall()
+        found["meta"] = [row for row in found["meta"] if row[0] != "built_at"]
+    return found
+
+
+@settings(max_examples=20, deadline=None)
+@given(steps=steps)
+def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
+    """After any changes, each followed by a sync, rows and digest are those of a sync that knew nothing before."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "kept"
+        write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n")
+        for changes in steps:
+            for change in changes:
+                take(root, change)
+            kept = sync(open_workspace(root))
+        assert not sync(open_workspace(root)).built
+        fresh = Path(folder) / "fresh"
+        shutil.copytree(root, fresh, ignore=shutil.ignore_patterns("cache"))
+        first = sync(open_workspace(fresh))
+        assert rows(kept) == rows(first)
+        assert kept.digest == first.digest
