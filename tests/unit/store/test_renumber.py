@@ -103,6 +103,15 @@ def test_an_entry_of_a_log_moves_to_its_place(project: Path) -> None:
     assert findings(project) == []
 
 
+def test_a_log_keeps_its_name(project: Path) -> None:
+    """`4_decisions.md` does not become `5_decisions.md` with ADR-0004."""
+    Registry.open(project).renumber("ADR-0004")
+    record = Registry.open(project).get("ADR-0005")
+    assert record.source is not None
+    assert (record.source.path, record.source.heading) == ("docs/design/registry/4_decisions.md", "ADR-0005")
+    assert findings(project) == []
+
+
 def test_links_and_supersession_of_other_records_follow(project: Path) -> None:
     """The ids in other records' fields are rewritten, their own names and times are not."""
     registry = Registry.open(project)
@@ -166,7 +175,7 @@ def test_another_width_of_the_number_is_left_for_a_person(project: Path) -> None
     (project / "docs/a.md").write_text("As ADR-1 says.\n", "utf-8")
     report = Registry.open(project).renumber("ADR-0001")
     assert [(one.path, one.position.line, one.position.column, one.id) for one in report.unclear] == [
-        ("docs/a.md", 1, 8, "ADR-1")
+        ("docs/a.md", 1, 4, "ADR-1")
     ]
     assert (project / "docs/a.md").read_text("utf-8") == "As ADR-1 says.\n"
 

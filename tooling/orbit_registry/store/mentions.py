@@ -60,6 +60,7 @@ class Rewritten:
 @dataclass(frozen=True, slots=True)
 class _Mention:
     id: str
+    start: int
     number: Span
 
 
@@ -94,7 +95,7 @@ def rewrite_mentions(text: str, path: str, ids: frozenset[str], meaning: Meaning
         line = text[lines.starts[index] : lines.ends[index]]
         new = _by_link(mention, owned) or meaning(path, line, mention.id)
         if new is None:
-            unclear.append(Unclear(path, lines.position(mention.number.start), mention.id, line.strip()[:200]))
+            unclear.append(Unclear(path, lines.position(mention.start), mention.id, line.strip()[:200]))
         elif new != mention.id:
             edits[mention.number.start, mention.number.end] = new.rpartition("-")[2]
     for span, new in _moved(text, path, links, moves):
@@ -117,10 +118,10 @@ def _mentions(text: str, ids: frozenset[str]) -> Iterator[_Mention]:
     numbers = {number_of(one) for one in ids} - {None}
     for citation in find_citations(text):
         if "/" not in citation.id and number_of(citation.id) in numbers and citation.id.startswith("ADR-"):
-            yield _Mention(citation.id, citation.number)
+            yield _Mention(citation.id, citation.span.start, citation.number)
     for one in sorted(ids):
         for found in _named_place(one).finditer(text):
-            yield _Mention(one, Span(*found.span("number")))
+            yield _Mention(one, found.start(), Span(*found.span("number")))
 
 
 def _named_place(record_id: str) -> re.Pattern[str]:

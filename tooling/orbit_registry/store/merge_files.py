@@ -149,8 +149,7 @@ def _translated(subject: Subject, side: Side) -> str:
     old = subject.id_on(side) or subject.final
     if old == subject.final:
         return text
-    source = subject.source.get("path")
-    document = moved_document(str(source), old, subject.final) if source and subject.is_renumbered else None
+    document = moved_document(subject.source, old, subject.final) if subject.is_renumbered else None
     data = renumbered_data(data_in(text) or {}, old, subject.final, subject.aliases, document)
     return rewrite(text, data, order=subject.kind.schema.properties)
 
@@ -192,7 +191,7 @@ def merge_documents(resolution: Resolution) -> None:
         if not subject.is_renumbered:
             resolution.owners.setdefault(path, {one: one for one in resolution.subjects.ids(side)})
             continue
-        target = moved_document(path, old, subject.final)
+        target = moved_document(subject.source, old, subject.final) or path
         resolution.documents[subject.uid] = target
         if _is_log(resolution, path):
             if path not in state.unmerged:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from orbit_registry.records.record import Record
 from orbit_registry.store.adrs import slug
-from orbit_registry.store.documents import Document
+from orbit_registry.store.documents import LOG_NAME, Document
 from orbit_registry.store.log_merge import split_gap
 from orbit_registry.store.mentions import number_of
 from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number
@@ -26,8 +26,14 @@ def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare
     return (alias, old) if bare else (alias,)
 
 
-def moved_document(path: str, old: str, new: str) -> str:
-    """Return where a renumbered record's document goes: `0007-use-x.md` → `0008-use-x.md`; elsewhere it stays."""
+def moved_document(source: Mapping[str, object], old: str, new: str) -> str | None:
+    """Return where a renumbered record's document goes: `0007-use-x.md` → `0008-use-x.md`; None where it has none.
+
+    A log stays, whatever number its name begins with.
+    """
+    path = str(source.get("path") or "")
+    if not path or source.get("heading") is not None or path.rpartition("/")[2] == LOG_NAME:
+        return path or None
     folder, slash, name = path.rpartition("/")
     written = number_of_path(path)
     if written is None or int(written) != number_of(old) or written not in name:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
@@ -221,7 +221,8 @@ def move_record(
     if (workspace.root / folder).exists():
         raise RefusedError(f"{folder} is there already", hint="run `orbit check`")
     source = record.source
-    document = moved_document(source.path, old, new) if source else None
+    stated = record.data.get("source")
+    document = moved_document(stated, old, new) if isinstance(stated, Mapping) else None
     if source and document and document != source.path and draft.readable(document) is not None:
         raise RefusedError(f"{document} is there already", hint="move it away, then try again")
     text = draft.text(record.path) or ""
