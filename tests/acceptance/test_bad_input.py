@@ -1,0 +1,344 @@
+"""Bad input is normal input: one clear error with its place, nothing changed, and no bad file hides a good one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.cli.main import run
+from orbit_registry.registry import Registry
+
+GOOD = "Look before you leap"
+ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+class Shell:
+    """Runs `orbit` in a folder, in this process, and remembers the tree."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self.capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str]:
+        """Return the exit code and everything printed."""
+        code = run(list(arguments))
+        printed = self.capsys.readouterr()
+        return code, printed.out + printed.err
+
+    def tree(self) -> dict[str, str]:
+        """Return what every file outside git and the local state holds, as digests."""
+        files = [path for path in sorted(self.root.rglob("*")) if path.is_file() or path.is_symlink()]
+        return {
+            str(path): "link" if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in files
+            if ".git" not in path.parts and "state" not in path.parts
+        }
+
+
+@pytest.fixture
+def shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Shell]:
+    """Return a shell in a workspace with one good learning and one good decision."""
+    monkeypatch.chdir(git_repo)
+    shell = Shell(git_repo, capsys)
+    assert shell("init", "--yes")[0] == 0
+    assert shell("learning", "add", "--summary", GOOD, "--yes")[0] == 0
+    assert shell("adr", "add", "--title", "Leap", "--yes")[0] == 0
+    yield shell
+    capsys.readouterr()
+
+
+def learning_file(root: Path) -> Path:
+    """Return the file of the only learning."""
+    return next((root / ".orbit/learnings").glob("*/learning.yaml"))
+
+
+def bad_copy(root: Path, content: bytes, record_id: str = "L-zzzzz") -> Path:
+    """Write a second learning that holds `content`."""
+    file = root / f".orbit/learnings/{record_id}/learning.yaml"
+    file.parent.mkdir()
+    file.write_bytes(content)
+    return file
+
+
+def edited(root: Path, old: str, new: str) -> bytes:
+    """Return the good learning's text under another id, with a change."""
+    text = learning_file(root).read_text("utf-8")
+    record_id = learning_file(root).parent.name
+    return text.replace(record_id, "L-zzzzz").replace(old, new).encode()
+
+
+FILES = {
+    "malformed": (b"id: [L-zzzzz\nstatus: active\n", ":2:", "ORB102"),
+    "tabs": (b"id: x\n\tstatus: active\n", ":2:", "ORB102"),
+    "duplicate key": (
+        b"id: L-zzzzz\nstatus: active\nid: L-zzzzz\n",
+        ":3:1: error ORB102 the key `id` stands here twice",
+        "",
+    ),
+    "alias bomb": (ALIAS_BOMB.encode(), "ORB102 aliases expand without bound", ""),
+    "two documents": (b"id: L-zzzzz\n---\nid: L-yyyyy\n", "more than one YAML document", ""),
+    "a tag": (b"id: !!python/object:os.system x\n", ":1:5: error ORB102 YAML tags are not accepted", ""),
+    "a merge key": (b"<<: {id: x}\n", ":1:1: error ORB102 merge keys", ""),
+    "deep nesting": (b"[" * 5000, "ORB102", ""),
+    "empty": (b"", "the file is empty", ""),
+    "a list": (b"- x\n", "the file is not a mapping", ""),
+    "invalid UTF-8": (b"id: L-zzzzz\nsummary: \xff\n", ":2:10: error ORB101 not valid UTF-8", ""),
+    "NUL bytes": (b"id: L-zz\x00zzz\n", "ORB102", ""),
+    "too large": (b"x" * 50_000_000, "50,000,000 bytes", "ORB101"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_no_record_is_one_finding_and_hides_nothing(shell: Shell, name: str) -> None:
+    """The gate names the bad file's place and goes on; the good records are still there, in every door."""
+    content, *wanted = FILES[name]
+    bad_copy(shell.root, content)
+    before = shell.tree()
+
+    code, said = shell("check")
+
+    assert code == 1
+    for words in wanted:
+        assert words in said
+    assert said.count(": error ") == 1
+    assert GOOD in shell("list")[1]
+    assert before == {path: digest for path, digest in shell.tree().items() if path in before}
+
+
+FIELDS = {
+    "a wrong type": ("status: active", "status: active\npriority: high", "`priority` is a text, not a whole number"),
+    "a number for a text": (f"summary: {GOOD}", "summary: 12", 'put it in quotes: "12"'),
+    "a text for a list": ("status: active", "status: active\nlabels: one", "write it as a list"),
+    "an unknown field": ("status: active", "status: active\nsumary: x", "did you mean `summary`?"),
+    "an unknown status": ("status: active", "status: activ", "did you mean `active`?"),
+    "a priority out of range": ("status: active", "status: active\npriority: 256", "the most allowed is 255"),
+    "a time without a zone": ("created_at: ", "created_at: 2026-01-01T00:00:00 #", "RFC 3339"),
+    "a newer schema": ("schema_version: 1", "schema_version: 2", "upgrade"),
+    "an id of the wrong form": ("id: L-zzzzz", "id: L-1", "`id` is"),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_wrong_field_is_named_with_its_place_and_a_way_out(shell: Shell, name: str) -> None:
+    """File, line, column, what is wrong and what to do stand in the finding."""
+    old, new, words = FIELDS[name]
+    file = bad_copy(shell.root, edited(shell.root, old, new))
+
+    code, said = shell("check")
+
+    assert code == 1
+    assert words in said
+    assert f"{file.relative_to(shell.root).as_posix()}:" in said
+
+
+def test_own_fields_survive(shell: Shell) -> None:
+    """A key that starts with x- is nobody's business, and an edit keeps it with its comment."""
+    file = learning_file(shell.root)
+    file.write_text(file.read_text("utf-8") + "x-team: platform  # ours\n", "utf-8")
+
+    assert shell("check")[0] == 0
+    assert shell("learning", "update", file.parent.name, "--priority", "9")[0] == 0
+
+    assert "x-team: platform  # ours\n" in file.read_text("utf-8")
+
+
+OUTSIDE = ["../outside.md", "/etc/passwd", "docs/../../outside.md", "link/outside.md"]
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_no_path_leads_out_of_the_root(shell: Shell, path: str) -> None:
+    """A source that leads upwards, is absolute or passes a symbolic link is refused, and its text is shown nowhere."""
+    (shell.root.parent / "outside.md").write_text("# ADR-0001 — Secret plans\n\nStatus: Accepted\n", "utf-8")
+    (shell.root / "link").symlink_to(shell.root.parent)
+    file = shell.root / ".orbit/adrs/ADR-0001/adr.yaml"
+    file.write_text(file.read_text("utf-8").replace("docs/adr/0001-leap.md", path), "utf-8")
+
+    code, said = shell("check")
+
+    assert code == 1
+    assert "Secret plans" not in said + shell("show", "ADR-0001")[1]
+    assert shell("adr", "deprecate", "ADR-0001")[0] in (0, 1)
+    assert "Status: Accepted" in (shell.root.parent / "outside.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("adr", "add", "--title", "X", "--feature", "../up", "--style", "log"),
+        ("adr", "add", "--title", "X", "--feature", "a/b", "--style", "log"),
+        ("adr", "add", "--title", "   "),
+        ("adr", "add", "--title", "X", "--style", "log"),
+        ("learning", "add", "--summary", "x" * 281),
+        ("learning", "add", "--summary", "two\nlines"),
+        ("learning", "add", "--summary", "X", "--evidence", "nothing"),
+        ("learning", "add", "--summary", "X", "--evidence", "dream:T-1"),
+        ("learning", "add", "--summary", "X", "--priority", "256"),
+        ("learning", "add", "--summary", "X", "--set", "id=L-00000"),
+        ("learning", "add", "--summary", "X", "--set", "colour=red"),
+        ("learning", "update", "L-none0", "--priority", "1"),
+        ("learning", "vote", "L-none0", "--task", "T"),
+        ("adr", "supersede", "ADR-0001", "--with", "ADR-0001"),
+        ("adr", "supersede", "ADR-0001", "--with", "ADR-9999"),
+        ("adr", "accept", "ADR-9999"),
+        ("adr", "amend", "ADR-0001", "--task", "T"),
+        ("show", "../../etc/passwd"),
+    ],
+)
+def test_a_refused_command_says_why_and_changes_nothing(shell: Shell, arguments: tuple[str, ...]) -> None:
+    """One line that says what is wrong, exit 1 or 2, and the same tree as before."""
+    before = shell.tree()
+
+    code, said = shell(*arguments)
+
+    assert code in (1, 2)
+    assert "rror" in said
+    assert "Traceback" not in said
+    assert before == shell.tree()
+
+
+def test_a_symbolic_link_is_no_record(shell: Shell) -> None:
+    """Neither a linked folder nor a linked file is read."""
+    outside = shell.root.parent / "elsewhere"
+    shutil.copytree(learning_file(shell.root).parent, outside)
+    (shell.root / ".orbit/learnings/L-aaaaa").symlink_to(outside)
+    (shell.root / ".orbit/learnings/L-bbbbb").mkdir()
+    (shell.root / ".orbit/learnings/L-bbbbb/learning.yaml").symlink_to(outside / "learning.yaml")
+
+    code, said = shell("check")
+
+    assert code == 1
+    assert "L-aaaaa" in said
+    assert "is a symbolic link" in said
+    assert len(Registry.open(shell.root).records.of_kind("learning")) == 1
+
+
+CONFIGS = {
+    "newer": ("format: orbit-registry\nschema_version: 99\n", "schema_version 99 is newer than this tool knows"),
+    "malformed": ("format: [orbit\n", "config.yaml:2:1"),
+    "unknown key": ("format: orbit-registry\nschema_version: 1\nprojekt: x\n", "did you mean `project`?"),
+    "wrong type": ("format: orbit-registry\nschema_version: 1\nadr: yes please\n", "config.yaml:3:1"),
+    "foreign": ("some: thing\n", "orbit import"),
+    "empty": ("", "orbit import"),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_configuration_that_cant_be_used_stops_everything_with_its_reason(shell: Shell, name: str) -> None:
+    """Exit 2, the place in the file, and what to do; nothing is written by guess."""
+    text, words = CONFIGS[name]
+    (shell.root / ".orbit/config.yaml").write_text(text, "utf-8")
+    before = shell.tree()
+
+    for arguments in (("check",), ("adr", "add", "--title", "X"), ("list",)):
+        code, said = shell(*arguments)
+        assert code == 2
+        assert words in said
+    assert before == shell.tree()
+
+
+def test_an_orbit_that_is_a_file_is_said_to_be_one(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`init` and every other command say so, and leave the file."""
+    monkeypatch.chdir(git_repo)
+    shell = Shell(git_repo, capsys)
+    (git_repo / ".orbit").write_text("mine", "utf-8")
+
+    for arguments in (("init", "--yes"), ("check",)):
+        code, said = shell(*arguments)
+        assert code == 2
+        assert "is not a folder" in said
+    assert (git_repo / ".orbit").read_text("utf-8") == "mine"
+
+
+def test_a_foreign_orbit_is_refused_and_the_import_named(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another tool's folder stays as it is."""
+    monkeypatch.chdir(git_repo)
+    shell = Shell(git_repo, capsys)
+    (git_repo / ".orbit").mkdir()
+    (git_repo / ".orbit/config.toml").write_text("[docs]\n", "utf-8")
+
+    code, said = shell("init", "--yes")
+
+    assert code == 2
+    assert "orbit import" in said
+    assert [path.name for path in (git_repo / ".orbit").iterdir()] == ["config.toml"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return a file system of its own with two megabytes."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a file system is not permitted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill(file: Path) -> None:
+    """Write to a file until there is no space."""
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT)
+    try:
+        while True:
+            os.write(handle, b"x" * 4096)
+    except OSError:
+        os.close(handle)
+
+
+WRITES = [("adr", "add", "--title", "More", "--yes"), ("learning", "add", "--summary", "More", "--yes")]
+
+
+@pytest.mark.parametrize("arguments", WRITES)
+def test_a_full_disk_changes_nothing(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    """The command says that there is no space, and a second try with space works."""
+    monkeypatch.chdir(small_disk)
+    shell = Shell(small_disk, capsys)
+    assert shell("init", "--yes")[0] == 0
+    filler = small_disk / "filler"
+    fill(filler)
+    before = shell.tree()
+
+    code, said = shell(*arguments)
+
+    assert code == 1
+    assert "no space left" in said
+    assert before == shell.tree()
+    filler.unlink()
+    assert shell(*arguments)[0] == 0
+
+
+@pytest.mark.parametrize("arguments", WRITES)
+def test_a_read_only_tree_changes_nothing(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    """Reading and checking go on; writing says that the file system is read-only."""
+    monkeypatch.chdir(small_disk)
+    shell = Shell(small_disk, capsys)
+    assert shell("init", "--yes")[0] == 0
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    try:
+        code, said = shell(*arguments)
+        checked, _ = shell("check")
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+
+    assert code == 1
+    assert "read-only" in said
+    assert checked == 0
+    os.chdir(small_disk.parent)
