@@ -254,6 +254,7 @@ def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
     root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
     kind = root / ".orbit/kinds/oath"
     shutil.copytree(Path(__file__).parents[1] / "cases/kinds/rule", kind)
+    (kind / "page.html").unlink(missing_ok=True)
     text = (kind / "kind.yaml").read_text("utf-8")
     for old, new in (("kind: rule", "kind: oath"), ("plural: rules", "plural: oaths"), ("prefix: R-", "prefix: O-")):
         text = text.replace(old, new)

@@ -103,8 +103,9 @@ class Expansion:
         self.out.write(path, shell.page(url, title, content, toc, self.base_url))
         facts = facts_of(content)
         self.facts[url] = facts
+        diagnostics = self.shelf.moved(record, prose.diagnostics)
         extra = [sorted(facts.ids), list(facts.links)]
-        self.memo.put(path, Made(key, text.path, prose.lookups, prose.diagnostics, extra))
+        self.memo.put(path, Made(key, text.path, prose.lookups, diagnostics, extra))
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
         """Return the shell of a depth with the kind's index as the current entry of the navigation."""

@@ -9,7 +9,8 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.site.documents import Document
-from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.sanitize import headline
+from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations, index_cells, status_class
 
@@ -34,8 +35,13 @@ def index_html(
     if not total:
         return f"<p>There are no {escape(kind.labels.lower())} yet.</p>"
     named = kind.label.lower() if total == 1 else kind.labels.lower()
-    heads = "".join(_head(column) for column in kind.columns)
-    rows = "".join(_row(record, page, relations, site) for record in records)
+    cells = [index_cells(record, page, relations, site) for record in records]
+    used = {column for row in cells for column, text, _ in row if text}
+    heads = "".join(_head(column) for column in kind.columns if column in used)
+    rows = "".join(
+        _row(record, [cell for cell in row if cell[0] in used], page, relations)
+        for record, row in zip(records, cells, strict=True)
+    )
     caption = f"<caption>{total:,} {escape(named)}{_parts(records, total)}</caption>"
     table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     return f'<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
@@ -60,13 +66,13 @@ def _pager(page: str, pages: Sequence[tuple[str, Sequence[Record]]]) -> str:
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
 
 
-def _row(record: Record, page: str, relations: Relations, site: SiteMap) -> str:
+def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, relations: Relations) -> str:
     cells = []
-    for column, text, url in index_cells(record, page, relations, site):
+    for column, text, url in row:
         if column == "status":
             inner = f'<span class="orbit-chip {status_class(record)}">{escape(text)}</span>'
         elif url and text:
-            inner = f'<a href="{escape(url)}">{escape(text)}</a>'
+            inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:
             inner = escape(text)
         if column == record.kind.headline and (later := relations.replaced_by(record)):
@@ -107,7 +113,7 @@ def recent_html(records: Iterable[Record], page: str) -> str:
         day = escape((record.text("updated_at") or "")[:10])
         href = escape(relative(page, url_of(record)))
         chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
-        name = f'<span class="orbit-id">{escape(record.id)}</span> {escape(record.title)}'
+        name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
         items.append(f'<li><time datetime="{day}">{day}</time><a href="{href}">{name}</a> {chip}</li>')
     return f'<ul class="orbit-recent">{"".join(items)}</ul>'
 
@@ -119,7 +125,11 @@ def documents_html(documents: Sequence[Document], titles: Mapping[str, str], pag
         if document.path in titles:
             item = f'<li><a href="{escape(relative(page, document.url))}">{escape(titles[document.path])}</a></li>'
             folders.setdefault(document.path.rpartition("/")[0] or ".", []).append(item)
-    return "".join(f"<h2>{escape(name)}</h2><ul>{''.join(items)}</ul>" for name, items in sorted(folders.items()))
+    sections = []
+    for name, items in sorted(folders.items()):
+        anchor = folder_anchor("" if name == "." else name)
+        sections.append(f'<h2 id="{anchor}">{escape(name)}</h2><ul>{"".join(items)}</ul>')
+    return "".join(sections)
 
 
 def health_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], problems: Sequence[Diagnostic]) -> str:

@@ -140,6 +140,8 @@ class _Renderer:
         written = unescape(attributes.get("href", ""))
         meaning = self.site.target(self.place.path, written)
         self.lookups[("link", written)] = meaning.token
+        if meaning.url is not None and meaning.url.startswith("#"):
+            meaning = self._anchor(written)
         if meaning.problem:
             self.broken[written] = meaning
         if meaning.url is None:
@@ -148,20 +150,16 @@ class _Renderer:
             return f'<span class="{kind}" title="{said}: {escape(written)}">', False
         href, outside = meaning.url, ' rel="noopener noreferrer"'
         if not meaning.outside:
-            href, outside = self._href(meaning.url), ""
+            href, outside = relative(self.place.page, meaning.url), ""
         title = f' title="{attributes["title"]}"' if "title" in attributes else ""
         return f'<a href="{escape(href)}"{title}{outside}>', True
 
-    def _href(self, url: str) -> str:
-        if not url.startswith("#"):
-            return relative(self.place.page, url)
-        wanted = url[1:]
-        prefixed = HEADING_PREFIX + wanted.lower()
-        if any(heading.id == prefixed for heading in self.headings):
-            return f"#{prefixed}"
-        if wanted:
-            self.broken[url] = Meaning(None, problem=f"the page has no heading for `{url}`", broken=True)
-        return url
+    def _anchor(self, written: str) -> Meaning:
+        """Return what a link to a heading of the same text leads to."""
+        prefixed = HEADING_PREFIX + written[1:].lower()
+        if written == "#" or any(heading.id == prefixed for heading in self.headings):
+            return Meaning(f"{self.place.page}#{prefixed if written != '#' else ''}")
+        return Meaning(None, problem=f"the page has no heading for `{written}`", broken=True)
 
     def _image(self, tag: str, *, inside_link: bool) -> str:
         attributes = dict(_ATTRIBUTE.findall(tag))

@@ -17,7 +17,7 @@ from orbit_registry.errors import ConfigError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.site.documents import contents
 from orbit_registry.site.prose import Heading
-from orbit_registry.site.sanitize import clean
+from orbit_registry.site.sanitize import clean, headline
 
 _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
@@ -58,7 +58,8 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
         ConfigError: the kind's template is broken.
     """
     try:
-        html = _template(kind.folder).render(record=view, body=Markup(prose_html))
+        heading = Markup(headline(str(view["title"])))
+        html = _template(kind.folder).render(record=view, body=Markup(prose_html), heading=heading)
     except (TemplateError, TypeError) as error:
         raise ConfigError(f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html") from None
     return clean(html)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 
 import nh3
 
-__all__ = ["clean", "escape"]
+__all__ = ["clean", "escape", "headline"]
+
+_CODE = re.compile(r"`([^`]{1,200})`")
 
 _TAGS = {
     *("a", "abbr", "article", "aside", "b", "blockquote", "br", "caption", "code", "dd", "del", "details", "div", "dl"),
@@ -38,6 +41,11 @@ def _cleaner() -> nh3.Cleaner:
         filter_style_properties={"text-align"},
         clean_content_tags={"script", "style"},
     )
+
+
+def headline(text: str) -> str:
+    """Return one line of a record as HTML: escaped, with what stands between backticks as code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text, quote=False))
 
 
 def clean(html: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.store.documents import BODY, Document, Documents, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import read_document
+from orbit_registry.text.position import Position
+from orbit_registry.text.yaml import locate
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,19 @@ class Shelf:
         start = document.text.find(text, entry.span.start) if text else entry.span.start
         return Text(text, document.path, document.text.count("\n", 0, max(start, 0)) + 1)
 
+    def moved(self, record: Record, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return findings in a field's text with the lines of the record's file, where that text is edited."""
+        if not found or record.kind.in_document:
+            return tuple(found)
+        try:
+            file = read_text(self.workspace.root / record.path)
+        except OrbitError:
+            return tuple(found)
+        key = locate(file, (record.kind.prose,)).line
+        written = file.split("\n")[key - 1].partition(":")[2].strip()
+        above = key if written[:1] in ("|", ">", "") else key - 1
+        return tuple(_below(one, above) for one in found)
+
     def _stamp(self, path: str) -> str:
         if path not in self._stamps:
             try:
@@ -88,3 +104,10 @@ class Shelf:
             except (OSError, ValueError):
                 self._stamps[path] = "absent;"
         return self._stamps[path]
+
+
+def _below(found: Diagnostic, lines: int) -> Diagnostic:
+    place = found.location.position
+    if place is None:
+        return found
+    return replace(found, location=replace(found.location, position=Position(place.line + lines, place.column)))

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,9 +14,11 @@ from urllib.parse import unquote, urlsplit
 from orbit_registry.records.record import Record
 from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import record_url
+from orbit_registry.store.documents import BODY
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"
+OVERVIEW = "documents/"
 HEADING_PREFIX = "s-"
 """Stands before the id of every heading we render, so that no text can take an id that the theme or a form uses."""
 _NUMBERED = re.compile(r"([A-Z][A-Z0-9]*-)0*([0-9]{1,9})\Z")
@@ -57,6 +59,10 @@ class SiteMap:
     """Repository path of a page that the generator renders itself → its site URL."""
     anchors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Document path → slug of an entry's heading → site URL of that record."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """Repository path of a folder with mirrored documents → where the overview lists them."""
+    homes: Mapping[str, str] = field(default_factory=dict)
+    """A record's file, or its `body.md` → the folder of its feature's design documents."""
     generated: frozenset[str] = frozenset()
     """Paths, as if they stood among the repository's own pages, of the pages that we write the source of."""
     assets: set[str] = field(default_factory=set)
@@ -82,14 +88,12 @@ class SiteMap:
         parts = urlsplit(written)
         if not parts.path:
             return Meaning(f"#{parts.fragment}")
-        path = self._path(origin, unquote(parts.path))
-        if path is None:
-            return Meaning(None, problem=f"the link `{written}` leads out of the repository", broken=True)
-        self.seen.add(path)
-        if origin.startswith(".orbit/") and not os.path.lexists(self.root / path):
-            # People write paths in a record from the repository's root, not from the record's own folder.
-            path = self._path("", unquote(parts.path)) or path
-        return self._meaning_of(path, parts.fragment, written)
+        out = Meaning(None, problem=f"the link `{written}` leads out of the repository", broken=True)
+        for path in self._paths(origin, unquote(parts.path)):
+            out = self._meaning_of(path, parts.fragment, written)
+            if not out.broken:
+                break
+        return out
 
     def image(self, origin: str, written: str) -> Meaning:
         """Return where a picture that the file `origin` shows stands on the site."""
@@ -115,14 +119,30 @@ class SiteMap:
         parts = path.split("/")
         if len(parts) >= 3 and parts[0] == ".orbit" and parts[2] in self.records:
             return Meaning(self.records[parts[2]])
+        if path in self.folders:
+            return Meaning(self.folders[path])
         full = self.root / path
         self.seen.add(path)
         if not os.path.lexists(full):
-            return Meaning(None, problem=f"the link `{written}` leads to nothing: {path} does not exist", broken=True)
+            return Meaning(None, problem=f"the link `{written}` leads to nothing", broken=True)
         address = self.forge.view(path, folder=full.is_dir())
         if address is None:
             return Meaning(None, problem=f"the link `{written}` leads to a file that is no page: {path}")
         return Meaning(f"{address}#{fragment}" if fragment else address, outside=True)
+
+    def _paths(self, origin: str, target: str) -> Iterator[str]:
+        """Yield the paths a link can mean: from its own file, for a record also from the root and from its feature.
+
+        People write paths in a record from the repository's root, and text that came out of a design document still
+        names its neighbours there.
+        """
+        origins = [origin]
+        if origin.startswith(".orbit/"):
+            origins += ["", *([f"{self.homes[origin]}/"] if origin in self.homes else [])]
+        for one in origins:
+            path = self._path(one, target)
+            if path is not None:
+                yield path
 
     def _path(self, origin: str, target: str) -> str | None:
         if target.startswith("/"):
@@ -137,6 +157,11 @@ class SiteMap:
         return full.is_file() and not full.is_symlink()
 
 
+def folder_anchor(folder: str) -> str:
+    """Return the anchor of a folder in the overview of documents."""
+    return "in-" + re.sub(r"[^A-Za-z0-9_-]", "-", folder)
+
+
 def site_map(
     root: Path,
     forge: Forge,
@@ -144,26 +169,40 @@ def site_map(
     mirrored: Mapping[str, str],
     curated: Mapping[str, str],
     generated: Iterable[str] = (),
+    design: str = "docs/design",
 ) -> SiteMap:
     """Return the map of a build: the records that are shown, and the pages of documents by their path."""
     by_id: dict[str, set[str]] = defaultdict(set)
     by_legacy: dict[str, set[str]] = defaultdict(set)
     by_tail: dict[str, set[str]] = defaultdict(set)
     by_document: dict[str, set[str]] = defaultdict(set)
+    homes: dict[str, str] = {}
     for record in records:
         url = url_of(record)
+        if feature := record.text("feature"):
+            homes |= {record.path: f"{design}/{feature}", f"{record.folder}/{BODY}": f"{design}/{feature}"}
         by_id[record.id].add(url)
         for name in record.legacy_ids:
             by_legacy[name].add(url)
             by_tail[name.rpartition("/")[2]].add(url)
         if record.source is not None:
             by_document[record.source.path].add(url)
+    folders = {posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}" for path in mirrored}
     named = {name: next(iter(urls)) for name, urls in by_legacy.items() if len(urls) == 1}
     tails = {name: next(iter(urls)) for name, urls in by_tail.items() if len(urls) == 1 and name not in by_legacy}
     own = {path: next(iter(urls)) for path, urls in by_document.items() if len(urls) == 1}
     ids = {record_id: next(iter(urls)) for record_id, urls in by_id.items() if len(urls) == 1}
     return SiteMap(
-        root, forge, ids, {**tails, **named}, {**own, **mirrored}, mirrored, curated, generated=frozenset(generated)
+        root,
+        forge,
+        ids,
+        {**tails, **named},
+        {**own, **mirrored},
+        mirrored,
+        curated,
+        folders=folders,
+        homes=homes,
+        generated=frozenset(generated),
     )
 
 

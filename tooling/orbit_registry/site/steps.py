@@ -95,7 +95,15 @@ def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig |
     forge = forge_of(config.get("repository"), config.get("branch"))
     title = str(config.get("title") or workspace.name)
     generated = [*curated_pages(workspace.kinds, title, documents), "records.json", "snapshot.duckdb"]
-    site = site_map(workspace.root, forge, records, mirrored, curated, [f"{docs}/{name}" for name in generated])
+    site = site_map(
+        workspace.root,
+        forge,
+        records,
+        mirrored,
+        curated,
+        [f"{docs}/{name}" for name in generated],
+        workspace.config.design,
+    )
     return Sources(workspace, kinds, documents, tuple(folders), own, title, base_url, site)
 
 
