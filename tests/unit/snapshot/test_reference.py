@@ -1,0 +1,72 @@
+"""The reference page and the file say the same: tables, views, macros, columns, types, and examples that run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "snapshot.md").read_text("utf-8")
+SECTIONS = {
+    heading: text
+    for part in re.split(r"(?m)^## ", PAGE)
+    if part.startswith(("Tables", "Views", "Macros"))
+    for heading, text in re.findall(r"(?ms)^### ([^\n]+)\n(.*?)(?=^### |\Z)", part)
+}
+EXAMPLE_CALLS = {
+    "scope_match": "scope_match('a')",
+    "ranked": "ranked()",
+    "resolve_id": "resolve_id('a')",
+    "vote_scores": "vote_scores(1)",
+}
+
+
+def name_of(heading: str) -> str:
+    """Return the bare name in a heading."""
+    return heading.partition("(")[0]
+
+
+@pytest.fixture
+def connection(project: Any) -> Any:
+    """Return a connection to a snapshot with something in it."""
+    project.learning("aaaaa", scope={"paths": ["src/**"], "tags": ["x"]})
+    with duckdb.connect(str(project.sync().path), read_only=True) as opened:
+        yield opened
+
+
+def test_every_table_view_and_macro_is_described(connection: Any) -> None:
+    """The page has a section for each, in the file's terms, and none for what is not there."""
+    tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    macros = connection.execute(
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal AND function_type = 'table_macro'"
+    ).fetchall()
+    assert {name_of(heading) for heading in SECTIONS} == {name for (name,) in (*tables, *views, *macros)}
+
+
+@pytest.mark.parametrize("heading", SECTIONS, ids=name_of)
+def test_a_section_lists_the_columns(connection: Any, heading: str) -> None:
+    """Columns and types stand in the page as they stand in the file, in the same order, each with a meaning."""
+    name = name_of(heading)
+    described = connection.execute(f"DESCRIBE FROM {EXAMPLE_CALLS.get(name, name)}").fetchall()
+    listed = re.findall(r"(?m)^\| `([a-z0-9_]+)` \| ([A-Z]+) \| (\S.*) \|$", SECTIONS[heading])
+    assert [(column, kind) for column, kind, _ in listed] == [(row[0], row[1]) for row in described]
+
+
+@pytest.mark.parametrize("heading", SECTIONS, ids=name_of)
+def test_a_sections_example_runs(connection: Any, heading: str) -> None:
+    """The example of each section is a question the file answers, and it is about the section's subject."""
+    (example,) = re.findall(r"(?ms)^```sql\n(.*?)^```", SECTIONS[heading])
+    assert name_of(heading) in example
+    connection.execute(example).fetchall()
+
+
+def test_meta_has_the_names_the_page_lists(connection: Any) -> None:
+    """The rows of `meta` are those that the page names."""
+    names = re.search(r"(?m)^\| `name` \| VARCHAR \| (.*) \|$", PAGE)
+    assert names is not None
+    found = connection.execute("SELECT name FROM meta").fetchall()
+    assert set(re.findall(r"`(\w+)`", names[1])) == {name for (name,) in found}
