@@ -10,7 +10,7 @@ import click
 from orbit_registry.cli.fields import add_options, fields_from, merged_edit, text_from, update_options
 from orbit_registry.cli.output import emit, format_option, record_data, records_table
 from orbit_registry.cli.records import show_text
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import SHIPPED, Kind, load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
@@ -144,13 +144,18 @@ def update_command(kind: Kind) -> click.Command:
 def supersede_command(kind: Kind) -> click.Command:
     """Return `orbit KIND supersede`."""
 
-    def supersede(old_id: str, new_id: str, output: str) -> None:
-        old, new = open_registry().supersede(old_id, new_id)
+    def supersede(old_id: str, new_id: str | None, replacement: str | None, output: str) -> None:
+        if (new_id is None) == (replacement is None):
+            raise UsageError(
+                "name the record that replaces it once", hint=f"orbit {kind.name} supersede OLD --with NEW"
+            )
+        old, new = open_registry().supersede(old_id, str(new_id or replacement))
         emit(output, [record_data(old), record_data(new)], f"{old.id} is superseded by {new.id}")
 
     params: list[click.Parameter] = [
         click.Argument(["old_id"], metavar="OLD"),
-        click.Option(["--with", "new_id"], required=True, metavar="NEW", help="The record that replaces it."),
+        click.Argument(["new_id"], metavar="[NEW]", required=False),
+        click.Option(["--with", "replacement"], metavar="NEW", help="The record that replaces it."),
     ]
     said = f"Let one {kind.name} replace another; both ends are written, or neither."
     return format_option(click.Command("supersede", params=params, callback=supersede, help=said))

@@ -37,7 +37,7 @@ class Config:
     adr: AdrConfig = field(default_factory=AdrConfig)
     design: str = "docs/design"
     inbox: Literal["local", "committed"] = "local"
-    citations: tuple[str, ...] = ("docs/**", "**/*.md")
+    citations: tuple[str, ...] = ("**/*.md",)
     code: tuple[str, ...] = ()
     site: Mapping[str, Any] = field(default_factory=dict)
     duplicates: Mapping[str, float] = field(default_factory=lambda: {"error": 0.80, "warning": 0.55})

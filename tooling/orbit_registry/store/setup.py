@@ -142,7 +142,7 @@ schema_version: 1
 # schemas: .orbit/schemas  # where the JSON Schemas for editors are written
 # design: docs/design      # design documents; logs stand at <design>/<feature>/4_decisions.md
 # inbox: local             # records waiting for review: local, or committed for review in git
-# citations: [docs/**, "**/*.md"]   # files in which an id that no record has is a finding
+# citations: ["**/*.md"]   # files in which an id that no record has is a finding
 # code: []                 # code files in which cited ids are looked up too
 
 {decisions}
@@ -152,7 +152,10 @@ schema_version: 1
 #   warning: 0.55
 
 # checks:
-#   ignore: []
+#   ignore: []             # codes of checks that are not run
+
+# push:
+#   trust: all             # default-branch: agents are shown only what the default branch holds
 
 # site:
 #   title: ""              # empty: the project's name

@@ -1,0 +1,48 @@
+"""Writes the reference of every command as Markdown, from the commands themselves; it runs none of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from orbit_registry.cli.main import FIRST, HIDDEN, REST, orbit
+
+WIDTH = 100
+HEAD = """\
+---
+title: Commands
+---
+
+# Commands
+
+Every command, as its `--help` says it. `orbit` and `orbit-registry` are the same program. Where a command has
+`--format json`, it prints one envelope: `ok`, `data`, `diagnostics`, `next` (commands that make sense now), and `error`
+with `hint` where it failed. Exit codes: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure.
+"""
+
+
+def reference() -> str:
+    """Return the page `docs/reference/cli.md`; kinds of a workspace's own are not in it."""
+    parts = [HEAD]
+    for name in (*FIRST, *REST):
+        command = orbit.get_command(click.Context(orbit, info_name="orbit"), name)
+        if command is not None:
+            parts += _pages(command, ["orbit", name])
+    return "\n".join(parts)
+
+
+def _pages(command: click.Command, path: list[str]) -> Iterator[str]:
+    context = click.Context(command, info_name=" ".join(path), max_content_width=WIDTH, terminal_width=WIDTH)
+    level = "#" * len(path)
+    yield f"{level} `{' '.join(path)}`\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None and name not in HIDDEN and not inner.hidden:
+                yield from _pages(inner, [*path, name])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())
