@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.cli.output import envelope
 from orbit_registry.errors import OrbitError
+from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
 

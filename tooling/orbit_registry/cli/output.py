@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
 
+from orbit_registry.records.envelope import envelope
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp, tally
 
@@ -20,20 +21,6 @@ def format_option(command: Decorated) -> Decorated:
     choice = click.Choice(["text", "json"])
     give = click.option("--format", "output", type=choice, default="text", show_default=True, help="How to print.")
     return give(command)
-
-
-def envelope(
-    data: object,
-    *,
-    ok: bool = True,
-    diagnostics: Sequence[Mapping[str, object]] = (),
-    next_commands: Sequence[str] = (),
-    error: str | None = None,
-    hint: str | None = None,
-) -> dict[str, object]:
-    """Return the one shape of every JSON output: ok, data, diagnostics, next, and error with hint where it failed."""
-    whole: dict[str, object] = {"ok": ok, "data": data, "diagnostics": list(diagnostics), "next": list(next_commands)}
-    return {**whole, "error": error, "hint": hint} if error is not None else whole
 
 
 def emit(output: str, data: object, text: str, *, next_commands: Sequence[str] = ()) -> None:

@@ -11,8 +11,9 @@ import click
 
 from orbit_registry.cli.check import say_diagnostics
 from orbit_registry.cli.kind import open_registry
-from orbit_registry.cli.output import as_json, envelope, plural
+from orbit_registry.cli.output import as_json, plural
 from orbit_registry.errors import UsageError
+from orbit_registry.records.envelope import envelope
 
 if TYPE_CHECKING:
     from orbit_registry.site.steps import Progress

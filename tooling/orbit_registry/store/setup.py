@@ -9,6 +9,7 @@ from pathlib import Path
 
 from orbit_registry.errors import ForeignWorkspaceError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import KindTable
+from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.files import write_atomic
@@ -172,9 +173,10 @@ def _setting(line: str, comment: str, own: bool) -> str:
 
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:
-    """Return the JSON Schemas that editors use, by file name."""
+    """Return the JSON Schemas of records, configuration and JSON output, by file name."""
     texts = {f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n" for kind in kinds}
-    return {**texts, "config.schema.json": CONFIG_SCHEMA.read_text(encoding="utf-8")}
+    plain = {"config.schema.json": CONFIG_SCHEMA, "envelope.schema.json": ENVELOPE_SCHEMA}
+    return {**texts, **{name: file.read_text(encoding="utf-8") for name, file in plain.items()}}
 
 
 def write_schemas(workspace: Workspace) -> list[str]:
