@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from orbit_registry.errors import GitError
 from orbit_registry.store.codec import decode_record
@@ -77,15 +78,14 @@ def rewrite_everywhere(
         counts[path] = result.count
         if result.text != text:
             draft.put(path, result.text)
-    return _listed(draft, counts, moves), tuple(unclear)
+    return changed_files(draft, counts), tuple(unclear)
 
 
-def _listed(draft: Draft, counts: Counter[str], moves: Moves) -> tuple[Cited, ...]:
-    """Return what the draft changes, a moved file once."""
-    came_from = {new: old for old, new in moves.paths.items()}
+def changed_files(draft: Draft, citations: Mapping[str, int] = MappingProxyType({})) -> tuple[Cited, ...]:
+    """Return what the draft changes, a moved file once, with how many citations in it were rewritten."""
     changed = [change for change in draft.changes if change.after is not None]
     return tuple(
-        Cited(change.path, counts[change.path], came_from.get(change.path))
+        Cited(change.path, citations.get(change.path, 0), draft.came_from.get(change.path))
         for change in sorted(changed, key=lambda change: change.path)
     )
 

@@ -15,6 +15,8 @@ class Draft:
         self._root = workspace.root
         self._before: dict[str, str | None] = {}
         self._after: dict[str, str | None] = {}
+        self.came_from: dict[str, str] = {}
+        """New path → the path that its text moved from, for reports."""
 
     def text(self, path: str) -> str | None:
         """Return a file's text as drafted, else as it stands on disk; None where there is none.
@@ -65,6 +67,7 @@ class Draft:
             raise UnreadableFileError(f"{new} is there already", hint="move it away, then try again")
         self.put(new, text)
         self.put(old, None)
+        self.came_from[new] = old
 
     @property
     def changes(self) -> list[Change]:

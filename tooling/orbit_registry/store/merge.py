@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.citing_files import Cited, rewrite_everywhere
+from orbit_registry.store.citing_files import Cited, changed_files, rewrite_everywhere
 from orbit_registry.store.draft import Draft
 from orbit_registry.store.files import read_text, write_atomic
 from orbit_registry.store.journal import apply_step
@@ -181,6 +181,8 @@ def _with_resolved(files: tuple[Cited, ...], resolution: Resolution) -> tuple[Ci
     for path in resolution.resolved:
         held = listed.get(path)
         what = resolution.done.get(path, "merged")
+        if what == "moved":
+            continue
         listed[path] = Cited(path, held.citations if held else 0, held.was if held else None, what)
     return tuple(listed[path] for path in sorted(listed))
 
@@ -191,8 +193,7 @@ def _follow(resolution: Resolution, records: RecordSet) -> tuple[tuple[Cited, ..
     renames: dict[Side, dict[str, str]] = {side: subjects.renames(side) for side in ("base", "ours", "theirs")}
     ids = frozenset(old for side in renames.values() for old in side)
     if not ids:
-        draft = resolution.draft
-        return tuple(Cited(change.path) for change in draft.changes if change.after is not None), ()
+        return changed_files(resolution.draft), ()
     moves = Moves(resolution.moves, frozenset(), resolution.owners)
     lines = state.lines(search_patterns(ids, moves))
     meaning = _meaning(resolution, records, ids, renames, lines)

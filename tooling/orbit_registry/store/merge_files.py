@@ -159,7 +159,7 @@ def _move_folder(resolution: Resolution, subject: Subject, path: str) -> None:
     state, side = resolution.state, subject.side
     old_folder, new_folder = subject.paths[side].rpartition("/")[0], path.rpartition("/")[0]
     other: Side = "ours" if side == "theirs" else "theirs"
-    resolution.came_from[path] = subject.paths[side]
+    resolution.came_from[path] = resolution.draft.came_from[path] = subject.paths[side]
     resolution.belongs[path] = side
     for name in state.files_below(side, old_folder):
         if name == subject.paths[side]:
@@ -172,7 +172,7 @@ def _move_folder(resolution: Resolution, subject: Subject, path: str) -> None:
             text = renamed_votes(text, subject.id_on(side) or "", subject.final)
         resolution.draft.put(target, text)
         resolution.created.add(target)
-        resolution.came_from[target] = name
+        resolution.came_from[target] = resolution.draft.came_from[target] = name
         resolution.belongs[target] = side
         kept = state.text(other, name)
         if kept is None or name in state.unmerged:

@@ -80,7 +80,7 @@ class MergeState:
         commit = self.commits[side]
         if not commit:
             return None
-        arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", f"uid: {uid}", commit, "--", folder)
+        arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
         found = self.git.run("-c", "grep.fullName=false", *arguments, check=False).decode("utf-8", "surrogateescape")
         names = [name.removeprefix(f"{commit}:") for name in found.split("\0") if name]
         return next((name for name in names if uid_in(self.text(side, name)) == uid), None)

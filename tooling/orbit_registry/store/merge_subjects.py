@@ -227,7 +227,9 @@ def _keeper(state: MergeState, group: list[Subject], record_id: str, records: Re
     elif len(uids) == 1:
         return group[0].uid
     else:
-        keeper, why = _on_default_branch(state, path, uids) or _oldest(group)
+        keeper, branch = _on_default_branch(state, path, uids) or (_oldest(group), "")
+        title = next(subject.title for subject in group if subject.uid == keeper)
+        why = f"{record_id} is {title!r} on {branch}" if branch else f"{title!r} is older"
     for subject in group:
         subject.why = why if subject.uid != keeper else ""
     return keeper
@@ -241,7 +243,7 @@ def _on_default_branch(state: MergeState, path: str, uids: set[str]) -> tuple[st
         uid = uid_in(held.decode("utf-8", "replace")) if held is not None else None
         if branch and uid in uids:
             short = branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
-            return uid, f"{short} has the other one"
+            return uid, short
     return None
 
 
@@ -249,14 +251,14 @@ def _local(branch: str | None) -> str | None:
     return f"refs/heads/{branch.removeprefix('refs/remotes/origin/')}" if branch else None
 
 
-def _oldest(group: list[Subject]) -> tuple[str, str]:
+def _oldest(group: list[Subject]) -> str:
     def age(subject: Subject) -> tuple[float, str]:
         try:
             return moment(str(subject.data.get("created_at"))).timestamp(), subject.uid
         except ValueError:
             return float("inf"), subject.uid
 
-    return min(group, key=age).uid, "the other one is older"
+    return min(group, key=age).uid
 
 
 def _numbers(workspace: Workspace, kind: Kind, subjects: list[Subject], *, claim: bool) -> list[str]:

@@ -233,6 +233,7 @@ def move_record(
         held = draft.text(f"{record.folder}/{name}")
         draft.put(moved, renamed_votes(held, old, new) if name == VOTES and held else held)
         draft.put(f"{record.folder}/{name}", None)
+        draft.came_from[moved] = f"{record.folder}/{name}"
     draft.put(path, result)
     if source and document:
         prose = draft.readable(source.path)
