@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.checks import gate
+from orbit_registry.errors import UsageError
 from orbit_registry.importers import import_from
 from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.snapshot import current
@@ -41,10 +44,29 @@ class Registry:
         """
         return cls(find_workspace(Path(path)))
 
-    @staticmethod
-    def import_from(path: str | Path, source: str = "auto", *, dry_run: bool = False) -> TakeoverReport:
-        """Take over what another tool wrote at a path; see `importers.detect.import_from`."""
-        return import_from(Path(path), source, dry_run=dry_run)
+    @classmethod
+    def import_from(cls, path: str | Path, source: str = "auto", *, dry_run: bool = False) -> TakeoverReport:
+        """Take over what another tool wrote at a path; what the gate finds wrong with it goes into the baseline."""
+        before = cls._findings_at(path)
+        report = import_from(Path(path), source, dry_run=dry_run)
+        if dry_run or not report.records:
+            return report
+        registry = cls.open(path if Path(path).is_dir() else Path(path).parent)
+        count = gate.take_into_baseline(
+            registry.workspace, before, gate.findings(registry.workspace, registry._reread())
+        )
+        if not count:
+            return report
+        return replace(report, notes=(*report.notes, f"{_older(count)}: `orbit check --all` lists them"))
+
+    @classmethod
+    def _findings_at(cls, path: str | Path) -> list[Diagnostic]:
+        """Return what the gate finds in the workspace at a path, nothing where there is none yet."""
+        try:
+            registry = cls.open(path if Path(path).is_dir() else Path(path).parent)
+        except UsageError:
+            return []
+        return gate.findings(registry.workspace, registry._reread())
 
     def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
         """Make records for decisions that were written into documents by hand; see `store.adopt.backfill`."""
@@ -82,8 +104,14 @@ class Registry:
 
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
-        """Make the repository around a path a workspace; see `store.setup.setup_workspace`."""
-        return setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
+        """Make the repository around a path a workspace; what the gate finds that day goes into the baseline."""
+        report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
+        if report.detected is not None and not dry_run:
+            registry = cls.open(report.root)
+            report.baselined = gate.take_into_baseline(
+                registry.workspace, [], gate.findings(registry.workspace, registry._reread())
+            )
+        return report
 
     def author(self, model: str | None = None) -> Author:
         """Return who runs this: a person, or an agent by its host's markers."""
@@ -172,3 +200,7 @@ class Registry:
     def _reread(self) -> gate.Read:
         self.refresh()
         return gate.Read(self.collection, self.documents, self.records)
+
+
+def _older(count: int) -> str:
+    return "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt import backfill
-from orbit_registry.store.baseline import Known, apply, baseline_of, read_baseline, write_baseline
+from orbit_registry.store.baseline import Baseline, Known, apply, baseline_of, read_baseline, write_baseline
 from orbit_registry.store.documents import Documents
 from orbit_registry.store.facts import gather, read_citing
 from orbit_registry.store.journal import Change, apply_step
@@ -134,6 +135,24 @@ def update_baseline(workspace: Workspace, read: Read) -> tuple[int, bool]:
     """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
     baseline = baseline_of(run_checks(context_of(workspace, read)))
     return len(baseline), write_baseline(workspace, baseline)
+
+
+def findings(workspace: Workspace, read: Read) -> list[Diagnostic]:
+    """Return everything the gate finds, whatever the baseline knows."""
+    return run_checks(context_of(workspace, read))
+
+
+def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> int:
+    """Let the baseline know the findings that came between two looks; returns how many.
+
+    For adoption: what an old repository brings with it is not the fault of the next change.
+    """
+    came = apply(baseline_of(before), after).new
+    known, broken = read_baseline(workspace)
+    added = baseline_of(came)
+    if len(added) and not broken:
+        write_baseline(workspace, Baseline(Counter(known.counts) + Counter(added.counts)))
+    return len(added)
 
 
 def _apply_fixes(workspace: Workspace, context: CheckContext, found: Sequence[Diagnostic]) -> list[Diagnostic]:

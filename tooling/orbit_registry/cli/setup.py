@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.registry import Registry
 from orbit_registry.store.setup import SetupReport
 
@@ -29,7 +29,13 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
             click.echo(_said(planned, "would be "))
             click.confirm("Go on?", default=True, abort=True)
     report = Registry.init(Path(folder), dry_run=dry_run)
-    data = {"root": str(report.root), "created": report.created, "changed": report.changed, "kept": report.kept}
+    data: dict[str, object] = {
+        "root": str(report.root),
+        "created": report.created,
+        "changed": report.changed,
+        "kept": report.kept,
+    }
+    data["baselined"] = report.baselined
     steps = ["orbit adr add --title T", "orbit import . --dry-run", "orbit check"]
     emit(output, data, _said(report, "would be " if dry_run else ""), next_commands=steps)
 
@@ -40,6 +46,9 @@ def _said(report: SetupReport, would: str) -> str:
     if report.detected is not None:
         style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
         lines.append(f"decisions: {style}")
+    if report.baselined:
+        found = plural(report.baselined, "older finding is", "older findings are")
+        lines.append(f"{found} baselined: `orbit check --all` lists them")
     return "\n".join(lines) or f"nothing to do: {report.root} is a workspace already"
 
 

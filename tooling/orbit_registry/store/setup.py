@@ -54,6 +54,8 @@ class SetupReport:
     changed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     detected: Detected | None = None
+    baselined: int = 0
+    """Findings that were there already and went into the baseline."""
 
 
 def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) -> SetupReport:
