@@ -95,7 +95,6 @@ def check(session: nox.Session) -> None:
 def build_site(session: nox.Session) -> None:
     """Build this repository's site into build/site."""
     run(session, environment(session, "site"), "orbit", "site", "build", "--out", "build/site", *session.posargs)
-    session.log(f"The site is in {ROOT / 'build' / 'site'}; read it with: python3 -m nox -s serve-site")
 
 
 @nox.session(name="serve-site", venv_backend="none", default=False)
