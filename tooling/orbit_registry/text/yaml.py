@@ -1,7 +1,7 @@
-"""Owns reading and writing YAML: strict fast reads, positions, new text; edits are `yaml_edit`'s; it opens no file.
+"""Owns strict fast reads of YAML and new YAML text; places are `yaml_nodes`', edits `yaml_edit`'s; it opens no file.
 
-The fast reader (`load`) says what a text means; the composing reader is asked only where a problem or an edit
-needs positions, because it is about a hundred times slower. Source of the figures: `docs/benchmarks.md`.
+The fast reader says what a text means. The composing reader is asked, and imported, only where a problem needs a
+place: it is about a hundred times slower, and loading it costs more than reading a hundred records.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import ryaml
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from orbit_registry.text.position import Position, Problem, position_at
 
@@ -47,7 +44,9 @@ def load(text: str) -> object:
     if text.startswith("\ufeff"):
         text = text[1:]
     if _SUSPECT.search(text):
-        _refuse_tags(text)
+        from orbit_registry.text.yaml_nodes import refuse_tags
+
+        refuse_tags(text)
     try:
         value: object = ryaml.loads(text)
     except ValueError as error:
@@ -55,47 +54,23 @@ def load(text: str) -> object:
     return value
 
 
-def _refuse_tags(text: str) -> None:
-    """Raise when the text really uses a tag or a merge key, and not just the characters of one."""
-    root = compose(text)
-    for node in _walk(root) if root is not None else ():
-        if isinstance(node, MappingNode):
-            for key, _ in node.value:
-                if isinstance(key, ScalarNode) and key.value == "<<" and key.style is None:
-                    raise YamlProblemError(_problem_at(key, "merge keys (`<<`) are not accepted", "write the keys out"))
-        tag = text[node.start_mark.index : node.start_mark.index + 1]
-        if tag == "!":
-            raise YamlProblemError(
-                _problem_at(node, "YAML tags are not accepted", "remove the tag, or quote the value")
-            )
+def locate(text: str, pointer: Sequence[str | int]) -> Position:
+    """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
 
+    A pointer that leads nowhere gives the place of the deepest part that exists.
+    """
+    from orbit_registry.text.yaml_nodes import place_of
 
-def _walk(node: Node) -> Iterator[Node]:
-    """Yield the node and all below it, each shared node once."""
-    seen: set[int] = set()
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        if isinstance(current, MappingNode):
-            stack += (part for pair in reversed(current.value) for part in reversed(pair))
-        elif isinstance(current, SequenceNode):
-            stack += reversed(current.value)
-
-
-def _problem_at(node: Node, message: str, hint: str | None) -> Problem:
-    mark = node.start_mark
-    return Problem(MALFORMED, message, Position(mark.line + 1, mark.column + 1), hint)
+    return place_of(text, pointer)
 
 
 def _explain(text: str, message: str) -> Problem:
     """Turn the fast reader's words into a problem with a position."""
+    from orbit_registry.text.yaml_nodes import explain_duplicate, place_of_problem
+
     hint = "check indentation, quotes and brackets near that place"
     if "duplicate entry" in message:
-        return _explain_duplicate(text, message)
+        return explain_duplicate(text, message)
     if "more than one document" in message:
         return Problem(MALFORMED, "more than one YAML document in the file", _second_document(text), "keep one")
     if "repetition limit" in message:
@@ -105,76 +80,14 @@ def _explain(text: str, message: str) -> Problem:
     if "recursion limit" in message:
         return Problem(MALFORMED, "nested too deeply", Position(1), "flatten the structure")
     place = _PLACE.search(message)
-    position = Position(int(place[1]), int(place[2])) if place else _slow_position(text)
+    position = Position(int(place[1]), int(place[2])) if place else place_of_problem(text)
     said = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
     return Problem(MALFORMED, f"not valid YAML: {said}", position, hint)
-
-
-def _explain_duplicate(text: str, message: str) -> Problem:
-    named = re.search(r'key "(.*)"', message)
-    key = named[1] if named else ""
-    try:
-        root = compose(text)
-    except YamlProblemError as error:
-        return error.problem
-    for node in _walk(root) if root is not None else ():
-        if isinstance(node, MappingNode):
-            places = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
-            if len(places) > 1:
-                return _problem_at(places[1], f"the key `{places[1].value}` stands here twice", "keep one of the two")
-    return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), "keep one of the two")
 
 
 def _second_document(text: str) -> Position:
     marks = [found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", text)]
     return position_at(text, marks[-1]) if marks else Position(1)
-
-
-def _slow_position(text: str) -> Position:
-    try:
-        compose(text)
-    except YamlProblemError as error:
-        return error.problem.position or Position(1)
-    return Position(1)
-
-
-def compose(text: str) -> Node | None:
-    """Return the node tree of a text, whose marks give the place of each value; None for an empty text."""
-    reader = YAML(typ="safe", pure=True)
-    reader.allow_duplicate_keys = True
-    try:
-        node: Node | None = reader.compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
-        raise YamlProblemError(Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", place)) from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        said = str(error).splitlines()[0] if str(error) else "nested too deeply"
-        raise YamlProblemError(Problem(MALFORMED, f"not valid YAML: {said}", Position(1))) from None
-    return node
-
-
-def locate(text: str, pointer: Sequence[str | int]) -> Position:
-    """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
-
-    A pointer that leads nowhere gives the place of the deepest part that exists.
-    """
-    try:
-        node = compose(text)
-    except YamlProblemError as error:
-        return error.problem.position or Position(1)
-    found = node
-    for step in pointer:
-        if isinstance(node, MappingNode):
-            pair = next(((k, v) for k, v in node.value if isinstance(k, ScalarNode) and k.value == str(step)), None)
-            if pair is None:
-                break
-            found, node = pair
-        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
-            found = node = node.value[step]
-        else:
-            break
-    return Position(found.start_mark.line + 1, found.start_mark.column + 1) if found is not None else Position(1)
 
 
 def scalar(value: object, indent: int = 0) -> str:

@@ -14,13 +14,13 @@ from orbit_registry.text.yaml import (
     MALFORMED,
     YamlProblemError,
     after_key,
-    compose,
     double_quoted,
     list_item,
     load,
     locate,
     scalar,
 )
+from orbit_registry.text.yaml_nodes import compose
 
 
 @dataclass(frozen=True, slots=True)
