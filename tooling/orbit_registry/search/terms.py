@@ -31,8 +31,9 @@ _STOP_WORDS = frozenset(_COMMON.split())
 # First a quick, coarse split, whose pieces are remembered; a piece is read closely when it is met for the first time.
 _ASCII_PIECE = re.compile(r"[A-Za-z0-9_]+")
 _ANY_PIECE = re.compile("[A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\U0010ffff]+")
-# A letter or digit of any script, with the marks that some scripts put on theirs.
-_WORD = re.compile("(?:[^\\W_]|[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e])+")
+# What some scripts put on their letters; for a regular expression's character class.
+MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
+_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _ASCII_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
 _UNSPACED = re.compile(

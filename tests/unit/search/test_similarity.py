@@ -1,0 +1,256 @@
+"""Near-duplicate detection: it must find what comparing every pair by the definition finds."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter
+from itertools import accumulate, combinations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from orbit_registry.errors import UsageError
+from orbit_registry.search import similarity
+from orbit_registry.search.all_pairs import Pairs
+from orbit_registry.search.similarity import Pair, SimilarityIndex, normalised
+from orbit_registry.search.terms import terms
+
+WORDS = ["lock", "path", "glob", "id", "hook", "vote", "draft", "merge", "proof", "null", "tag", "zip"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+COLLECTIONS = st.dictionaries(st.integers(0, 40).map("L-{:02}".format), TEXTS, max_size=25)
+THRESHOLDS = st.sampled_from([0.2, 0.4, 0.55, 0.8, 1.0])
+
+
+def weights(text: str, frequencies: Counter[str], documents: int) -> dict[str, float]:
+    """Return the weight of each term of a text by the definition."""
+    return {
+        term: math.log(1 + documents / max(frequencies[term], 1)) * (1 + math.log(times))
+        for term, times in Counter(terms(text)).items()
+    }
+
+
+def cosine(first: dict[str, float], second: dict[str, float]) -> float:
+    """Return the cosine of two texts' weights by the definition; 0 where one has none."""
+    norms = math.hypot(*first.values()) * math.hypot(*second.values())
+    return sum(weight * second[term] for term, weight in first.items() if term in second) / norms if norms else 0.0
+
+
+def all_cosines(texts: dict[str, str]) -> dict[tuple[str, str], float]:
+    """Return the cosine of every pair of texts by the definition."""
+    frequencies = Counter(term for text in texts.values() for term in set(terms(text)))
+    weighted = {key: weights(text, frequencies, len(texts)) for key, text in texts.items()}
+    return {(a, b): cosine(weighted[a], weighted[b]) for a, b in combinations(sorted(texts), 2)}
+
+
+def check(pairs: list[Pair], cosines: dict[tuple[str, str], float], threshold: float) -> None:
+    """Fail unless `pairs` are those from `threshold` up, with their cosines, in the promised order."""
+    found = {(pair.a, pair.b): pair.score for pair in pairs}
+    assert len(found) == len(pairs)
+    assert all(math.isclose(score, cosines[pair], abs_tol=1e-12) for pair, score in found.items())
+    assert {pair for pair, score in cosines.items() if score >= threshold + 1e-12} <= found.keys()
+    assert found.keys() <= {pair for pair, score in cosines.items() if score >= threshold - 1e-12}
+    assert pairs == sorted(pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
+
+
+def zipf_texts(number: int, seed: int) -> dict[str, str]:
+    """Return texts whose words are as unevenly frequent as in language; every tenth is an altered copy of another."""
+    chance = random.Random(seed)
+    vocabulary = ["".join(chance.choices("bcdfgklmnprtvz", k=7)) for _ in range(3000)]
+    cumulative = list(accumulate(1 / (rank + 2) for rank in range(3000)))
+    texts: dict[str, str] = {}
+    for i in range(number):
+        words = chance.choices(vocabulary, cum_weights=cumulative, k=chance.randint(3, 90))
+        if i % 10 == 9:
+            kept = texts[f"L-{i - chance.randint(1, 9):04}"].split()
+            words = [word for word in kept if chance.random() < 0.8] + words[: chance.randint(0, 20)]
+        texts[f"L-{i:04}"] = " ".join(words)
+    return texts
+
+
+@given(COLLECTIONS, THRESHOLDS)
+@example({"L-00": "", "L-01": "", "L-02": "lock"}, 0.55)
+def test_pairs_are_those_of_the_definition(texts: dict[str, str], threshold: float) -> None:
+    """`pairs` finds exactly the pairs whose cosine by the definition reaches the threshold."""
+    check(SimilarityIndex(texts.items()).pairs(threshold), all_cosines(texts), threshold)
+
+
+@given(COLLECTIONS, THRESHOLDS, st.sets(st.integers(0, 40).map("L-{:02}".format), max_size=3))
+def test_pairs_of_some_texts(texts: dict[str, str], threshold: float, only: set[str]) -> None:
+    """With `only`, `pairs` finds those of all pairs that have such a key, with the same scores."""
+    index = SimilarityIndex(texts.items())
+    expected = [pair for pair in index.pairs(threshold) if pair.a in only or pair.b in only]
+    assert index.pairs(threshold, only=only) == expected
+    for key in only:
+        assert index.pairs(threshold, only={key}) == [pair for pair in expected if key in (pair.a, pair.b)]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("threshold", [0.3, 0.55, 0.8])
+def test_pairs_among_many_texts(seed: int, threshold: float) -> None:
+    """Among hundreds of texts with planted copies, where nearly all pairs are ruled out by bounds, none is lost."""
+    texts = zipf_texts(300, seed)
+    cosines = all_cosines(texts)
+    index = SimilarityIndex(texts.items())
+    pairs = index.pairs(threshold)
+    check(pairs, cosines, threshold)
+    assert len(pairs) > 5
+    assert [pair for key in texts for pair in index.pairs(threshold, only={key}) if pair.a == key] == sorted(
+        pairs, key=lambda pair: (pair.a, -pair.score, pair.b)
+    )
+
+
+@given(COLLECTIONS, st.randoms(use_true_random=False))
+def test_order_changes_nothing(texts: dict[str, str], chance: random.Random) -> None:
+    """The order in which texts are added changes no score, not even in its last bit."""
+    items = list(texts.items())
+    chance.shuffle(items)
+    first, second = SimilarityIndex(texts.items()), SimilarityIndex(items)
+    assert first.pairs(0.2) == second.pairs(0.2)
+    assert first.nearest("lock path vote", 40) == second.nearest("lock path vote", 40)
+    assert first.to_state() == second.to_state()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_changes_give_what_a_new_index_gives(seed: int) -> None:
+    """After any changes, also when saved in between, `pairs` is exactly that of a new index of the same texts."""
+    chance, texts = random.Random(seed), zipf_texts(250, seed)
+    index = SimilarityIndex(texts.items())
+    index.pairs(0.4)
+    for step in range(6):
+        key, other = chance.sample(sorted(texts), 2)
+        if step % 3 == 0:
+            del texts[key]
+            index.remove(key)
+        else:
+            texts[key] = " ".join(texts[other].split()[: chance.randint(0, 40)]) + chance.choice(["", " novel words"])
+            index.put(key, texts[key])
+        if step % 2:
+            restored = SimilarityIndex.from_state(json.loads(json.dumps(index.to_state())))
+            assert restored is not None
+            index = restored
+        fresh = SimilarityIndex(texts.items())
+        assert index.pairs(0.4, only={key}) == fresh.pairs(0.4, only={key})
+        assert index.pairs(0.8) == fresh.pairs(0.8)
+        assert index.pairs(0.4) == fresh.pairs(0.4)
+
+
+def test_unchanged_texts_can_become_alike() -> None:
+    """Two texts that nobody touched are found when others make what tells them apart common."""
+    index = SimilarityIndex(zipf_texts(200, 1).items())
+    index.put("a", "alpha beta gamma plum pear peach pomelo")
+    index.put("b", "alpha beta gamma quince quark quiche quinoa")
+    assert index.pairs(0.55, only={"a"}) == []
+    assert not any(pair.a == "a" for pair in index.pairs(0.55))
+    for number in range(8):
+        index.put(f"c{number}", "plum pear peach pomelo quince quark quiche quinoa")
+    assert [pair.b for pair in index.pairs(0.55) if pair.a == "a"] == ["b"]
+
+
+def test_few_short_texts_among_long_ones() -> None:
+    """A text of one word is found beside a long one that says it over and over, though they share but that word."""
+    texts = zipf_texts(200, 2)
+    index = SimilarityIndex((key, f"{text} {texts['L-0000']}") for key, text in texts.items())
+    index.put("a", "kumquat")
+    index.put("b", "kumquat " * 30 + "tree")
+    assert [(pair.a, pair.b) for pair in index.pairs(0.8) if pair.a == "a"] == [("a", "b")]
+
+
+def test_one_change_computes_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one change only the pairs that it can have moved are searched, and the answer is that of a new index."""
+    texts = zipf_texts(400, 7)
+    index = SimilarityIndex(texts.items())
+    index.pairs(0.55)
+    index.put("L-0005", texts["L-0005"] + " brandnew")
+    texts["L-0005"] += " brandnew"
+    expected = SimilarityIndex(texts.items()).pairs(0.55)
+    searches: list[str] = []
+    monkeypatch.setattr(Pairs, "find_all", lambda _self: searches.append("all"))
+    assert index.pairs(0.55) == expected
+    assert searches == []
+
+
+@given(COLLECTIONS, TEXTS, st.integers(0, 8))
+def test_nearest(texts: dict[str, str], query: str, limit: int) -> None:
+    """`nearest` gives the texts with the highest cosines above 0, ties by key, also for a text with unknown words."""
+    query += " unheard"
+    frequencies = Counter(term for text in texts.values() for term in set(terms(text)))
+    asked = weights(query, frequencies, len(texts))
+    cosines = {key: cosine(asked, weights(text, frequencies, len(texts))) for key, text in texts.items()}
+    found = SimilarityIndex(texts.items()).nearest(query, limit)
+    assert len(found) == min(limit, sum(score > 0 for score in cosines.values()))
+    assert [score for _, score in found] == pytest.approx(sorted(cosines.values(), reverse=True)[: len(found)])
+    assert all(score == pytest.approx(cosines[key]) for key, score in found)
+    assert found == sorted(found, key=lambda item: (-item[1], item[0]))
+
+
+def test_equal_texts_score_one() -> None:
+    """Two texts with the same terms score exactly 1, the highest there is."""
+    index = SimilarityIndex(
+        [("a", "Hold the lock while you write, write"), ("b", "write lock while hold! WRITE"), ("c", "x")]
+    )
+    assert index.pairs(1.0) == [Pair("a", "b", 1.0)]
+    assert index.nearest("hold lock while write write", 1) == [("a", 1.0)]
+
+
+def test_the_number_of_pairs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many texts that are all alike give as many pairs as are allowed, each time the same ones, and a right answer."""
+    monkeypatch.setattr(similarity, "MOST_PAIRS", 500)
+    items = [(f"L-{i:04}", f"the build failed on runner {i % 7}") for i in range(200)]
+    pairs = SimilarityIndex(items).pairs(0.55)
+    assert len(pairs) == 500
+    assert SimilarityIndex(reversed(items)).pairs(0.55) == pairs
+
+
+def test_pairs_below_the_threshold_do_not_crowd_out_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is remembered for later, below the threshold, takes no place of what was asked for."""
+    texts = zipf_texts(200, 3)
+    everything = SimilarityIndex(texts.items()).pairs(0.3)
+    index = SimilarityIndex(texts.items())
+    monkeypatch.setattr(similarity, "MOST_PAIRS", len(everything))
+    assert len(SimilarityIndex(texts.items()).pairs(0.3 / 1.08)) == len(everything)
+    assert index.pairs(0.3) == everything
+
+
+@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, math.nan])
+def test_a_threshold_has_a_range(threshold: float) -> None:
+    """A threshold that is not above 0 and at most 1 is refused."""
+    with pytest.raises(UsageError, match="threshold"):
+        SimilarityIndex().pairs(threshold)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        [],
+        "x",
+        {},
+        {"version": -1, "texts": {}, "changed": [], "found": None},
+        {"version": 1, "texts": [], "changed": [], "found": None},
+        {"version": 1, "texts": {}, "changed": [], "found": 7},
+    ],
+)
+def test_what_is_no_state_is_refused(state: object) -> None:
+    """A state of another form or of other terms gives no index, so that the caller builds a new one."""
+    assert SimilarityIndex.from_state(state) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("  !? — \n", ""),
+        ("Hold the  lock,\n\twhile WRITING.", "hold the lock while writing"),
+        ("snake_case `code`", "snake case code"),
+        ("Straße ﬁle", "strasse file"),
+        ("नमस्ते", "नमस्ते"),
+        ("日本、語", "日本 語"),
+    ],
+)
+def test_normalised(text: str, expected: str) -> None:
+    """Case, punctuation, white space and compatibility forms do not tell two texts apart; letters and marks do."""
+    assert normalised(text) == expected
+    assert normalised(normalised(text)) == expected

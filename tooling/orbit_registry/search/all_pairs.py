@@ -1,0 +1,223 @@
+"""Every pair of term vectors whose TF-IDF cosine reaches a threshold, exactly; knows vectors, not texts or records.
+
+No bound here is approximate: each only rules out pairs that can't reach the threshold, and what is left is computed in
+full, with correctly rounded sums, so that neither the order of the vectors nor that of their terms changes a score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+_SLACK = 1e-9  # more than what rounding can add up to in a bound
+_SAMPLE = 200
+# How much of a vector's squared norm common terms may hold, as a part of the threshold, in one round after the other.
+# The larger, the fewer terms are looked up and the more pairs are computed; 0 ends it, as then no term is common.
+_COMMON_SHARES = (0.75, 0.4, 0.2, 0.0)
+
+Scores = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """The distinct terms of a text, and the same once more with a mark on those that are repeated: `lock:3`."""
+
+    terms: tuple[str, ...]
+    marked: tuple[str, ...]
+
+    @classmethod
+    def of(cls, terms: Iterable[str]) -> Vector:
+        """Return the vector of a text's terms, which hold no colon."""
+        counts = Counter(terms)
+        marked = [term if times == 1 else f"{term}:{times}" for term, times in counts.items()]
+        return cls(tuple(counts), tuple(marked))
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """The squared weight of each term of a vector, and their sum."""
+
+    squares: dict[str, float]
+    norm: float
+
+    def cosine(self, other: Weighted) -> float:
+        """Return the cosine of two vectors, between 0 and 1, the same whichever comes first; 0 where one is empty."""
+        mine, theirs = self.squares, other.squares
+        dot = math.fsum(math.sqrt(mine[term] * theirs[term]) for term in mine.keys() & theirs.keys())
+        return min(dot / math.sqrt(self.norm * other.norm), 1.0) if dot else 0.0
+
+
+def idf(documents: int, frequency: int) -> float:
+    """Return what a term weighs that `frequency` of `documents` have; one that none has counts as one that one has."""
+    return math.log(1 + documents / max(frequency, 1))
+
+
+class Weights:
+    """What each term of a collection weighs: its `idf`, times 1 + ln(how often it occurs in the text)."""
+
+    def __init__(self, documents: int, frequencies: Mapping[str, int]) -> None:
+        self.documents = documents
+        self.frequencies = frequencies
+        self._squares: dict[str, float] = {}
+        self._idfs: dict[int, float] = {}
+
+    def square(self, marked: str) -> float:
+        """Return the squared weight of a marked term, which the collection need not have."""
+        square = self._squares.get(marked)
+        if square is None:
+            term, _, times = marked.partition(":")
+            frequency = self.frequencies.get(term, 0)
+            if frequency not in self._idfs:
+                self._idfs[frequency] = idf(self.documents, frequency)
+            square = (self._idfs[frequency] * (1 + math.log(int(times or 1)))) ** 2
+            self._squares[marked] = square
+        return square
+
+    def weigh(self, vector: Vector) -> Weighted:
+        """Return the weights of a vector."""
+        squares = dict(zip(vector.terms, map(self.square, vector.marked), strict=True))
+        return Weighted(squares, math.fsum(squares.values()))
+
+
+class Pairs:
+    """Collects the pairs of some vectors that reach `threshold`, at most `most` of them.
+
+    `scores` holds them by their keys, the smaller key first; `complete` is False if there are more.
+    """
+
+    def __init__(self, vectors: Mapping[str, Vector], weights: Weights, threshold: float, most: int) -> None:
+        self.vectors = vectors
+        self.weights = weights
+        self.threshold = threshold
+        self.most = most
+        self.scores: Scores = {}
+        self.complete = True
+        self._weighted: dict[str, Weighted] = {}
+
+    def weigh(self, key: str) -> Weighted:
+        """Return the weights of one of the vectors."""
+        weighted = self._weighted.get(key)
+        if weighted is None:
+            weighted = self._weighted[key] = self.weights.weigh(self.vectors[key])
+        return weighted
+
+    def examine(self, first: str, second: str) -> None:
+        """Compute a pair and keep it if it reaches the threshold."""
+        pair = (first, second) if first < second else (second, first)
+        if pair in self.scores:
+            return
+        score = self.weigh(first).cosine(self.weigh(second))
+        if score >= self.threshold:
+            if len(self.scores) < self.most:
+                self.scores[pair] = score
+            else:
+                self.complete = False
+
+    def find_all(self) -> None:
+        """Find every pair.
+
+        In each round the terms are parted into rare and common ones. The common terms give a cosine no more than the
+        product of the shares that they have in both vectors, so most pairs must share several rare ones, which are
+        counted. Vectors that may reach the threshold by common terms alone go into the next round, which has fewer
+        vectors and thus rarer terms; in the last one every term is rare.
+        """
+        pending = sorted(key for key, vector in self.vectors.items() if vector.terms)
+        for common_share in _COMMON_SHARES:
+            if pending and self.complete:
+                pending = self._round(pending, self.threshold * common_share)
+
+    def _round(self, keys: list[str], common_share: float) -> list[str]:
+        vectors = self.vectors
+        frequencies = Counter(chain.from_iterable([vectors[key].terms for key in keys]))
+        rarest = self._rarest(keys, frequencies, common_share)
+        postings: dict[str, list[int]] = {term: [] for term, times in frequencies.items() if 1 < times <= rarest}
+        profiles = sorted(self._profiles(keys, frequencies, rarest))
+        shares = [share for share, _, _ in profiles]
+        heaviest = [weight for _, _, weight in profiles]
+        usual = sorted(heaviest)[len(heaviest) * 19 // 20]  # a few short texts have much heavier terms
+        unusual = {number for number, weight in enumerate(heaviest) if weight > usual}
+        threshold = self.threshold - _SLACK
+        for number, (share, key, weight) in enumerate(profiles):
+            earlier = [posting for posting in map(postings.get, vectors[key].terms) if posting is not None]
+            counts = Counter(chain.from_iterable(earlier))
+            needed = threshold - share * share  # at least: the others come earlier, so their shares are no larger
+            others: Iterable[int] = counts
+            if needed > 0 and weight > 0:
+                enough = max(needed / (weight * usual), (needed / weight) ** 2) - _SLACK
+                others = [other for other, count in counts.items() if count >= enough]
+                others += unusual.intersection(counts).difference(others)
+            for other in others:
+                needed = threshold - share * shares[other]
+                if 0 < needed <= counts[other] * weight * heaviest[other]:
+                    self.examine(key, profiles[other][1])
+            if not self.complete:
+                break
+            for posting in earlier:
+                posting.append(number)
+        return [key for share, key, _ in profiles if share * shares[-1] >= threshold]
+
+    def _rarest(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> int:
+        """Return up to which frequency terms are rare, so that the others are at most that share of most vectors."""
+        limits = sorted(set(frequencies.values()))
+        sample = [self.weigh(key) for key in keys[:: len(keys) // _SAMPLE + 1]]
+        low, high = 0, len(limits) - 1
+        while low < high and common_share:
+            middle = (low + high) // 2
+            shares = sorted(
+                sum(square for term, square in vector.squares.items() if frequencies[term] > limits[middle])
+                / vector.norm
+                for vector in sample
+            )
+            if shares[len(shares) * 9 // 10] <= common_share:
+                high = middle
+            else:
+                low = middle + 1
+        return limits[high]
+
+    def _profiles(
+        self, keys: list[str], frequencies: Mapping[str, int], rarest: int
+    ) -> Iterator[tuple[float, str, float]]:
+        """Yield for each vector the norm of its common part, its key, and its largest weight of a shared rare term."""
+        all_marked = set(chain.from_iterable([self.vectors[key].marked for key in keys]))
+        squares, common, rare = {}, {}, {}
+        for marked in all_marked:
+            frequency = frequencies[marked.partition(":")[0]]
+            squares[marked] = square = self.weights.square(marked)
+            common[marked] = square if frequency > rarest else 0.0
+            rare[marked] = square if 1 < frequency <= rarest else 0.0
+        for key in keys:
+            own = self.vectors[key].marked
+            whole = sum(map(squares.__getitem__, own))
+            part = sum(map(common.__getitem__, own))
+            yield math.sqrt(part / whole), key, math.sqrt(max(map(rare.__getitem__, own)) / whole)
+
+    def find_of(self, keys: Iterable[str]) -> None:
+        """Find every pair that has one of `keys`; fast when they are few.
+
+        A vector whose cosine with another is t shares terms that hold at least t squared of its own squared norm.
+        They are looked up from the rarest on until what is left could give a quarter of that at most; a vector that
+        has not three quarters by then is out.
+        """
+        wanted = sorted(set(keys) & self.vectors.keys())
+        terms = {term for key in wanted for term in self.vectors[key].terms}
+        postings: defaultdict[str, list[str]] = defaultdict(list)
+        for key, vector in self.vectors.items():
+            for term in terms.intersection(vector.terms):
+                postings[term].append(key)
+        for key in wanted:
+            weighted = self.weigh(key)
+            needed = self.threshold * self.threshold * weighted.norm
+            left = weighted.norm
+            held: defaultdict[str, float] = defaultdict(float)
+            for term, square in sorted(weighted.squares.items(), key=lambda item: len(postings[item[0]])):
+                if left <= needed / 4:
+                    break
+                left -= square
+                for other in postings[term]:
+                    held[other] += square
+            held.pop(key, None)
+            for other in sorted(other for other, square in held.items() if square >= needed * 0.75 * (1 - _SLACK)):
+                self.examine(key, other)
