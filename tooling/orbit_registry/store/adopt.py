@@ -21,14 +21,14 @@ from orbit_registry.store.adopt_fields import document_fields, document_uid
 from orbit_registry.store.adopt_folders import folder_change
 from orbit_registry.store.adopt_ids import Candidate, Named, number_candidates
 from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
-from orbit_registry.store.author import current_author
+from orbit_registry.store.author import Author, current_author
 from orbit_registry.store.documents import Document, decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Author, edited, new_data, record_path, render, validated, writing
+from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
 from orbit_registry.text.adr import AdrDocument, read_document
 
 STEP_LIMIT = 40_000_000

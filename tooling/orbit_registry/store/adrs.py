@@ -13,13 +13,14 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid
 from orbit_registry.records.record import Record
 from orbit_registry.store.allocate import Allocation, allocate
+from orbit_registry.store.author import Author
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.lifecycle import entry_in, read_documents_of
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Author, Edit, edited, new_data, record_path, render, sweep, validated, writing
+from orbit_registry.store.writer import Edit, edited, new_data, record_path, render, sweep, validated, writing
 from orbit_registry.text.adr import (
     add_amendment,
     insert_entry,

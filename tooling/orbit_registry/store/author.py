@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from orbit_registry.errors import UsageError
 from orbit_registry.store.git import Git
-from orbit_registry.store.writer import Author
 
 ROLES = ("human", "agent")
 AGENT_MARKERS: Mapping[str, str] = {
@@ -24,6 +24,20 @@ AGENT_MARKERS: Mapping[str, str] = {
     "GROK_CLI": "grok",
 }
 """Environment variables that a coding agent sets for the commands it runs, and the agent each one means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who writes: a person or an agent, and the agent's model."""
+
+    name: str
+    role: str
+    model: str | None = None
+
+    def as_data(self) -> dict[str, object]:
+        """Return the author as records state it."""
+        data: dict[str, object] = {"name": self.name, "role": self.role}
+        return {**data, "model": self.model} if self.model else data
 
 
 def current_author(git: Git, *, model: str | None = None, environment: Mapping[str, str] | None = None) -> Author:

@@ -12,11 +12,12 @@ from dataclasses import replace
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.author import Author
 from orbit_registry.store.documents import Document, Documents, read_documents
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Author, Edit, edited, record_path, refuse_live_by_agent, writing
+from orbit_registry.store.writer import Edit, edited, record_path, refuse_live_by_agent, writing
 from orbit_registry.text.adr import AdrDocument, read_document, set_status
 
 SUPERSEDED = "superseded"

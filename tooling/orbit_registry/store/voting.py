@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import Tally, Vote, tally
+from orbit_registry.store.author import Author
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import append_vote
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Author
 
 
 @dataclass(frozen=True, slots=True)

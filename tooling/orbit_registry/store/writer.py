@@ -7,7 +7,6 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, RefusedError
@@ -16,6 +15,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
+from orbit_registry.store.author import Author
 from orbit_registry.store.codec import decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.store.journal import Change, apply_step, recover
@@ -26,20 +26,6 @@ from orbit_registry.text.yaml_edit import rewrite
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
 _ABANDONED_SECONDS = 3600
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who writes: a person or an agent, and the agent's model."""
-
-    name: str
-    role: str
-    model: str | None = None
-
-    def as_data(self) -> dict[str, object]:
-        """Return the author as records state it."""
-        data: dict[str, object] = {"name": self.name, "role": self.role}
-        return {**data, "model": self.model} if self.model else data
 
 
 @contextlib.contextmanager
