@@ -1,0 +1,128 @@
+"""Taking over the `.orbit/` of danieljhkim/orbit: in place, into another workspace, with what git hides."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import UsageError, WorkspaceNotFoundError
+from orbit_registry.importers import import_from
+from orbit_registry.importers.orbit_layout import has_comment
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.setup import setup_workspace
+from orbit_registry.store.workspace import open_workspace
+
+CASES = Path(__file__).resolve().parents[2] / "cases" / "importers"
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def foreign(git_repo: Path) -> Path:
+    """Return a repository with the learnings of the case, as the other tool left them."""
+    shutil.copytree(CASES / "orbit-learnings/tree/dot_orbit", git_repo / ".orbit")
+    return git_repo
+
+
+def test_records_are_copied_into_another_workspace(foreign: Path, tmp_path: Path) -> None:
+    """From elsewhere the records come over, the foreign folder keeps every byte, and a second time nothing happens."""
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    setup_workspace(ours, load_kinds())
+    before = {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
+    report = import_from(foreign, "orbit", start=ours)
+    assert len(report.records) == 5
+    records = read_collection(open_workspace(ours)).records
+    assert (len(records), len(records.get("L20260301-1").votes)) == (5, 1)
+    assert {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()} == before
+    again = import_from(foreign, "orbit", start=ours)
+    assert (len(again.of("taken")), len(again.of("present"))) == (0, 5)
+
+
+def test_an_id_that_is_taken_here_becomes_a_legacy_id(foreign: Path, tmp_path: Path) -> None:
+    """Where another record has the id, the newcomer gets a new one, its votes follow, and a second run knows it."""
+    ours = tmp_path / "ours"
+    shutil.copytree(foreign, ours)
+    file = ours / ".orbit/learnings/L-0001/learning.yaml"
+    file.write_text(file.read_text().replace("created_at: 2026-03-01", "created_at: 2025-01-01"))
+    import_from(ours, "orbit", start=ours)
+    report = import_from(foreign, "orbit", start=ours)
+    assert [outcome.source for outcome in report.of("taken")] == [".orbit/learnings/L-0001/learning.yaml"]
+    records = read_collection(open_workspace(ours)).records
+    newcomer = records.get(report.records[0])
+    assert newcomer.legacy_ids == ("L-0001",)
+    assert [vote.learning_id for vote in newcomer.votes] == [newcomer.id]
+    assert import_from(foreign, "orbit", start=ours).records == ()
+
+
+def test_two_clones_that_import_have_the_same_records(foreign: Path, tmp_path: Path) -> None:
+    """Ids and uids come from the origin, so that an import made twice merges without a conflict."""
+    other = Path(shutil.copytree(foreign, tmp_path / "clone"))
+    import_from(foreign, "orbit", start=foreign)
+    import_from(other, "orbit", start=other)
+    names = [path.relative_to(foreign) for path in (foreign / ".orbit/learnings").rglob("*") if path.is_file()]
+    assert len(names) > 5
+    assert all((other / name).read_bytes() == (foreign / name).read_bytes() for name in names)
+
+
+def test_what_git_would_hide_is_let_in(foreign: Path, git: Git) -> None:
+    """The other tool's .gitignore leaves out all but its own folders; our configuration gets into git all the same."""
+    (foreign / ".gitignore").write_text(".orbit/*\n!.orbit/adrs/\n!.orbit/learnings/")
+    report = import_from(foreign, "orbit", start=foreign)
+    assert [one for one in report.of("changed") if one.source == ".gitignore" and "config.yaml" in one.reason]
+    git(foreign, "add", "-A")
+    tracked = git(foreign, "ls-files").splitlines()
+    assert {".orbit/config.yaml", ".orbit/schemas/adr.schema.json", ".orbit/learnings/L-0001/votes.jsonl"} <= set(
+        tracked
+    )
+    assert [name for name in tracked if name.startswith(".orbit/state/")] == []
+
+
+def test_a_mended_record_is_taken_by_the_next_run(git_repo: Path) -> None:
+    """A file that couldn't be read stays where it is; once it is mended, the next import takes it."""
+    shutil.copytree(CASES / "orbit-odd-records/tree/dot_orbit", git_repo / ".orbit")
+    import_from(git_repo, "auto", start=git_repo)
+    torn = git_repo / ".orbit/adrs/accepted/ADR-0010/adr.yaml"
+    torn.write_text(torn.read_text().replace('title: ""', "title: Now it has one"))
+    assert import_from(git_repo, "auto", start=git_repo).records == ("ADR-0010",)
+    assert (git_repo / ".orbit/adrs/ADR-0010/body.md").is_file()
+    assert not torn.exists()
+
+
+def test_a_folder_of_another_name_needs_a_workspace(foreign: Path, tmp_path: Path) -> None:
+    """Records in a folder that is no `.orbit` can't be converted in place."""
+    shutil.move(foreign / ".orbit", tmp_path / "kept")
+    with pytest.raises(WorkspaceNotFoundError, match="can only be copied into a workspace"):
+        import_from(tmp_path / "kept", "orbit", start=tmp_path)
+
+
+def test_a_path_without_records_of_that_tool_is_refused(git_repo: Path) -> None:
+    """An import by name of what isn't there says so; so does one of a format that doesn't exist."""
+    with pytest.raises(UsageError, match="holds no"):
+        import_from(git_repo, "orbit", start=git_repo)
+    with pytest.raises(UsageError, match="no import format"):
+        import_from(git_repo, "yaml", start=git_repo)
+    with pytest.raises(UsageError, match="is not there"):
+        import_from(git_repo / "nowhere", start=git_repo)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("id: a\n# said\n", True),
+        ("id: a # said\n", True),
+        ("list:\n  - a\n  # said\n", True),
+        ("body: |-\n  # a heading\n\n  more # here\nid: a\n", False),
+        ("- body: |\n    # a heading\n  id: a # said\n", True),
+        ("id: '# no'\n", False),
+        ('id: "a # no"\n', False),
+        ("id: a#b\n", False),
+        ("body: >2\n    # folded\n# said\n", True),
+    ],
+)
+def test_a_comment_is_told_from_text(text: str, found: bool) -> None:
+    """A `#` in a block or a quoted text is no comment."""
+    assert has_comment(text) is found

@@ -1,0 +1,234 @@
+"""Records for decisions that stand in documents: which are made, how they find each other, and what stays as it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import UnsafePathError
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.adopt import adopt, backfill, in_steps
+from orbit_registry.store.journal import Change
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.setup import setup_workspace
+from orbit_registry.store.workspace import Workspace, open_workspace
+
+Write = Callable[..., str]
+
+
+@pytest.fixture
+def workspace(git_repo: Path) -> Workspace:
+    """Return a workspace without decisions."""
+    setup_workspace(git_repo, load_kinds())
+    return open_workspace(git_repo)
+
+
+@pytest.fixture
+def write(workspace: Workspace) -> Write:
+    """Write a decision document and return its path."""
+
+    def put(name: str, title: str, status: str = "accepted", text: str = "") -> str:
+        path = f"docs/adr/{name}"
+        file = workspace.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(
+            f"---\nstatus: {status}\n---\n\n# {title}\n\n## Context\n\nWhy.\n{text}\n## Decision\n\nThat.\n"
+        )
+        return path
+
+    return put
+
+
+def records(workspace: Workspace) -> RecordSet:
+    """Return the records as they stand on disk."""
+    return read_collection(open_workspace(workspace.root)).records
+
+
+def files(workspace: Workspace) -> dict[str, bytes]:
+    """Return every file of the records."""
+    return {str(path): path.read_bytes() for path in (workspace.orbit / "adrs").rglob("*") if path.is_file()}
+
+
+def test_a_document_added_by_hand_gets_a_record(workspace: Workspace, write: Write) -> None:
+    """A backfill makes the record of a new document, with its number; a second one changes nothing."""
+    write("0001-first.md", "First")
+    assert backfill(workspace).records == ("ADR-0001",)
+    write("0002-second.md", "Second", "rejected")
+    assert backfill(workspace, ["docs/adr/0002-second.md"]).records == ("ADR-0002",)
+    assert [(one.id, one.status.name, one.title) for one in records(workspace)] == [
+        ("ADR-0001", "accepted", "First"),
+        ("ADR-0002", "rejected", "Second"),
+    ]
+    before = files(workspace)
+    again = backfill(workspace)
+    assert (again.records, len(again.of("present")), files(workspace)) == ((), 2, before)
+
+
+def test_a_dry_run_takes_no_number(workspace: Workspace, write: Write) -> None:
+    """A dry run names the ids that the real run then gives, and leaves nothing behind."""
+    write("use-words.md", "Use words")
+    write("0007-seventh.md", "Seventh")
+    planned = backfill(workspace, dry_run=True)
+    assert files(workspace) == {}
+    assert sorted(backfill(workspace).records) == sorted(planned.records) == ["ADR-0007", "ADR-0008"]
+
+
+def test_a_folder_stands_for_the_documents_in_it(workspace: Workspace, write: Write) -> None:
+    """A backfill of a folder reads every Markdown file below it."""
+    write("0001-first.md", "First")
+    write("more/0002-second.md", "Second")
+    assert backfill(workspace, ["docs/adr"]).records == ("ADR-0001", "ADR-0002")
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd", "docs/../../x.md"])
+def test_a_path_out_of_the_project_is_refused(workspace: Workspace, path: str) -> None:
+    """Neither a path upwards nor an absolute one is read."""
+    with pytest.raises(UnsafePathError):
+        backfill(workspace, [path])
+
+
+def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspace, write: Write) -> None:
+    """A statement about a decision without a record is kept aside, and becomes an edge when the record is made."""
+    write("0001-first.md", "First", "superseded by 0002", "\nSee [third](0003-third.md).\n")
+    report = backfill(workspace)
+    first = records(workspace).get("ADR-0001")
+    assert first.data["x-unresolved"] == [{"rel": "superseded_by", "to": "0002"}]
+    assert [one.reason for one in report.of("left")] == [
+        "`superseded by 0002` is no link between records: no decision has that number or name"
+    ]
+
+    file = workspace.root / first.path
+    file.write_text(file.read_text() + "x-note: mine # a comment\n")
+    write("0002-second.md", "Second")
+    write("0003-third.md", "Third")
+    backfill(workspace)
+    first, second, _ = records(workspace)
+    assert first.superseded_by == ("ADR-0002",)
+    assert second.supersedes == ("ADR-0001",)
+    assert [(link.rel, link.to) for link in first.links] == [("references", "ADR-0003")]
+    assert "x-unresolved" not in first.data
+    assert "x-note: mine # a comment\n" in file.read_text()
+
+
+def test_an_edge_that_someone_removed_is_not_written_again(workspace: Workspace, write: Write) -> None:
+    """A backfill adds edges of new records only; those between records that were there are their owners'."""
+    write("0001-first.md", "First", text="\nSee [second](0002-second.md).\n")
+    write("0002-second.md", "Second")
+    backfill(workspace)
+    file = workspace.orbit / "adrs/ADR-0001/adr.yaml"
+    file.write_text(file.read_text().replace("links:\n  - rel: references\n    to: ADR-0002\n", ""))
+    write("0003-third.md", "Third")
+    assert backfill(workspace).records == ("ADR-0003",)
+    assert records(workspace).get("ADR-0001").links == ()
+
+
+def test_a_record_that_cannot_be_read_is_not_made_twice(workspace: Workspace, write: Write) -> None:
+    """While a decision's record is broken, its document gets no second one."""
+    write("0001-first.md", "First")
+    backfill(workspace)
+    (workspace.orbit / "adrs/ADR-0001/adr.yaml").write_text("id: [torn\n")
+    report = backfill(workspace)
+    assert (report.records, [one.record for one in report.of("left")]) == ((), ["ADR-0001"])
+    assert sorted(path.name for path in (workspace.orbit / "adrs").iterdir()) == ["ADR-0001"]
+
+
+def test_a_document_that_moved_gets_no_second_record(workspace: Workspace, write: Write) -> None:
+    """A document whose record names a path that is gone is reported, with the record."""
+    old = write("0001-first.md", "First")
+    backfill(workspace)
+    (workspace.root / old).rename(workspace.root / "docs/adr/0001-first-of-all.md")
+    report = backfill(workspace)
+    assert report.records == ()
+    assert [(one.record, "set source.path" in one.reason) for one in report.of("left")] == [("ADR-0001", True)]
+
+
+def test_two_clones_make_the_same_record(workspace: Workspace, write: Write, tmp_path: Path) -> None:
+    """A document adopted in two clones has one uid, so that a merge sees one record and not a collision."""
+    write("0001-first.md", "First")
+    other = open_workspace(Path(shutil.copytree(workspace.root, tmp_path / "clone")))
+    backfill(workspace)
+    backfill(other)
+    assert records(workspace).get("ADR-0001").uid == records(other).get("ADR-0001").uid
+
+
+def test_new_numbers_are_above_those_of_other_branches(
+    workspace: Workspace, write: Write, git: Callable[..., str]
+) -> None:
+    """A decision without a number gets one that no branch has."""
+    git(workspace.root, "checkout", "-q", "-b", "other")
+    write("0040-on-a-branch.md", "On a branch")
+    backfill(workspace)
+    git(workspace.root, "add", "-A")
+    git(workspace.root, "commit", "-q", "-m", "Branch")
+    git(workspace.root, "checkout", "-q", "main")
+    setup_workspace(workspace.root, load_kinds())
+    write("use-words.md", "Use words")
+    assert backfill(workspace).records == ("ADR-0041",)
+
+
+def test_a_bad_document_hides_no_other(workspace: Workspace, write: Write) -> None:
+    """What can't be read is left with its reason, and everything else is taken."""
+    write("0001-first.md", "First")
+    folder = workspace.root / "docs/adr"
+    (folder / "0002-latin.md").write_bytes(b"# T\xfctel\n")
+    (folder / "0003-huge.md").write_bytes(b"# Huge\n" + b"x" * 6_000_000)
+    (folder / "0004-link.md").symlink_to(folder / "0001-first.md")
+    (folder / "0005-empty.md").write_text("")
+    (folder / "0006-bom.md").write_bytes("\ufeff# With a mark\r\n\r\n## Status\r\n\r\nAccepted\r\n".encode())
+    (folder / "0007-nul.md").write_bytes(b"# Nul \x00 here\n\n## Status\n\nAccepted\n")
+    report = backfill(workspace, ["docs/adr"])
+    left = {one.source.rpartition("/")[2]: one.reason for one in report.of("left")}
+    assert report.records[:2] == ("ADR-0001", "ADR-0006")
+    assert "not valid UTF-8" in left["0002-latin.md"]
+    assert "5,000,000" in left["0003-huge.md"]
+    assert "symbolic link" in left["0004-link.md"]
+    assert left["0005-empty.md"] == "empty"
+    assert read_collection(workspace).problems == ()
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "`a: b` #c",
+        "- x",
+        "'\"\\",
+        "\u202eolleh",
+        "x" * 5000,
+        "a {b} c",
+        "<script>alert(1)</script>",
+        "日本語",
+        "!tag &a *b",
+    ],
+)
+def test_any_title_makes_a_valid_record(workspace: Workspace, write: Write, title: str) -> None:
+    """A title with any characters is written so that it reads back."""
+    write("0001-first.md", title)
+    report = backfill(workspace)
+    collection = read_collection(workspace)
+    assert (len(report.records), collection.problems) == (1, ())
+    assert len(collection.records.get("ADR-0001").title) <= 300
+
+
+def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace) -> None:
+    """After an adoption elsewhere, a document added there later is found without being named."""
+    folder = workspace.root / "notes/decisions"
+    folder.mkdir(parents=True)
+    (folder / "0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    adopt(workspace, ["notes/decisions/0001-first.md"])
+    config = open_workspace(workspace.root).config
+    assert config.adr.folders == ("notes/decisions",)
+    (folder / "0002-second.md").write_text("# Second\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    assert backfill(open_workspace(workspace.root)).records == ("ADR-0002",)
+
+
+def test_steps_are_as_few_as_the_journal_allows() -> None:
+    """Changes stay in order, and a new step begins where the limit is reached."""
+    changes = [Change(f"{number}", None, "x" * 300) for number in range(10)]
+    steps = list(in_steps(changes, 1200))
+    assert [len(step) for step in steps] == [2, 2, 2, 2, 2]
+    assert [change for step in steps for change in step] == changes
+    assert list(in_steps([])) == []
