@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 

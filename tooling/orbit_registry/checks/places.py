@@ -46,5 +46,7 @@ def _items(text: str, start: int, end: int) -> list[int] | None:
     first = re.compile(r"^( *)-[ ]", re.MULTILINE).search(text, start, end)
     if first is None or text[start : first.start()].strip(" \r\n"):
         return None
+    if re.compile(rf"^{first[1]}-[ ]*\r?$", re.MULTILINE).search(text, start, end):
+        return None  # an entry that starts on the next line, or holds nothing
     dashes = re.compile(rf"^{first[1]}-[ ]+", re.MULTILINE)
     return [found.end() for found in dashes.finditer(text, start, end)]

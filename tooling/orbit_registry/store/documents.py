@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.decision_paths import LOG_NAME, decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
 
-LOG_NAME = "4_decisions.md"
+__all__ = [
+    "BODY",
+    "LOG_NAME",
+    "UNREADABLE_DOCUMENT",
+    "Document",
+    "Documents",
+    "decision_paths",
+    "entry_text",
+    "heading_of",
+    "read_documents",
+    "with_prose",
+]
+
 BODY = "body.md"
 UNREADABLE_DOCUMENT = "ORB108"
 _DIGITS = re.compile(r"\d+")
-_SKIPPED_FOLDERS = frozenset({".git", ".orbit", "node_modules", "_templates", "templates"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,28 +96,6 @@ def read_documents(
             continue
         found[path] = Document(path, text, read_document(text, path))
     return Documents(found, tuple(problems))
-
-
-def decision_paths(workspace: Workspace) -> Iterator[str]:
-    """Yield the documents where decisions are written: the folders of decision files, and the logs of the design."""
-    config = workspace.config
-    for folder in dict.fromkeys((config.adr.folder, *config.adr.folders)):
-        yield from (path for path in _markdown_below(workspace, folder))
-    for path in _markdown_below(workspace, config.design):
-        if path.rpartition("/")[2] == LOG_NAME:
-            yield path
-
-
-def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
-    top = workspace.root / folder
-    if top.is_symlink():
-        return
-    for parent, folders, files in os.walk(top):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        prefix = os.path.relpath(parent, workspace.root).replace(os.sep, "/")
-        for name in sorted(files):
-            if name.lower().endswith((".md", ".markdown")):
-                yield name if prefix == "." else f"{prefix}/{name}"
 
 
 def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:

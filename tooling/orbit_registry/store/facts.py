@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, UsageError
-from orbit_registry.records.record import Record
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
+from orbit_registry.store.reader import BODY, Entry
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
 from orbit_registry.text.yaml import YamlProblemError, load
 
+IMPORTED_BODY = "imported-body.md"
 _SKIPPED = frozenset({".git", ".hg", ".nox", ".venv", "node_modules", "__pycache__"})
 _MOST_FILES = 200_000
 
@@ -67,22 +68,26 @@ class Facts:
     """Documents that records name and that are not there."""
 
 
-def gather(workspace: Workspace, records: Iterable[Record], against: str | None = None) -> Facts:
-    """Return the facts of a workspace; `against` is the revision that the work is to be merged into.
+def gather(
+    workspace: Workspace, entries: Sequence[Entry], documents: Iterable[str], against: str | None = None
+) -> Facts:
+    """Return the facts of a workspace.
+
+    `entries` are the records' places, `documents` those that records name; `against` is the revision that the work is
+    to be merged into.
 
     Raises:
         UsageError: `against` names no commit.
     """
-    held = list(records)
     git = workspace.git
     untold: list[Untold] = []
     tracked = _tracked(git, untold)
     base = _base(git, against, untold) if tracked is not None else None
     untracked = _untracked(git) if tracked is not None else ()
-    changed = _changed(git, base, untold) if tracked is not None and base is not None else None
+    changed = _changed(git, base, untold) if base is not None else None
     if changed is not None:
         changed |= {*untracked, *(tracked or () if base is not None and base.commit is None else ())}
-    moved = [record for record in held if changed is not None and record.path in changed]
+    moved = [entry for entry in entries if changed is not None and entry.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
     files = {*tracked, *untracked} if tracked is not None else set(_walk(workspace.root))
     return Facts(
@@ -90,14 +95,14 @@ def gather(workspace: Workspace, records: Iterable[Record], against: str | None 
         untracked=untracked,
         base=base.words if base else None,
         changed=frozenset(changed) if changed is not None else None,
-        before=_held_at(git, base.commit, moved, workspace) if base and base.commit else {},
+        before=_held_at(git, base.commit, moved) if base and base.commit else {},
         against=against if named else None,
-        theirs=_held_at(git, named, moved, workspace) if named else {},
+        theirs=_held_at(git, named, moved) if named else {},
         untold=tuple(untold),
         citing=tuple(citing_files(workspace, files)),
         journals=tuple(path.name for path in pending(workspace)),
-        beside=frozenset(_beside(workspace.root, held)),
-        documents_gone=frozenset(_gone(workspace.root, held)),
+        beside=frozenset(_beside(workspace.root, entries)),
+        documents_gone=frozenset(_gone(workspace.root, documents)),
     )
 
 
@@ -178,13 +183,14 @@ def _names(answer: bytes) -> Iterator[str]:
     return (name for name in answer.decode("utf-8", "surrogateescape").split("\0") if name)
 
 
-def _held_at(git: Git, commit: str, records: Sequence[Record], workspace: Workspace) -> dict[str, Earlier]:
+def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earlier]:
     """Return what a commit holds under the ids of these records, in place or in a committed inbox."""
     prefix = git.ask("rev-parse", "--show-prefix") or ""
     asked: list[tuple[str, str]] = []
-    for record in records:
-        name = f"{record.kind.plural}/{record.id}/{record.kind.name}.yaml"
-        asked += [(record.id, f".orbit/{name}"), (record.id, f".orbit/inbox/{name}")]
+    for entry in entries:
+        record_id = entry.folder.rpartition("/")[2]
+        name = f"{entry.kind.plural}/{record_id}/{entry.kind.name}.yaml"
+        asked += [(record_id, f".orbit/{name}"), (record_id, f".orbit/inbox/{name}")]
     if not asked:
         return {}
     lines = "".join(f"{commit}:{prefix}{path}\n" for _, path in asked).encode()
@@ -261,16 +267,17 @@ def _walk(root: Path) -> Iterator[str]:
             yield name if prefix == "." else f"{prefix}/{name}"
 
 
-def _beside(root: Path, records: Iterable[Record]) -> Iterator[str]:
-    for record in records:
-        if record.kind.in_document:
-            for name in ("body.md", "imported-body.md"):
-                if (root / record.folder / name).exists():
-                    yield f"{record.folder}/{name}"
+def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
+    for entry in entries:
+        if entry.kind.in_document:
+            if entry.has_body:
+                yield f"{entry.folder}/{BODY}"
+            if os.path.lexists(f"{root}/{entry.folder}/{IMPORTED_BODY}"):
+                yield f"{entry.folder}/{IMPORTED_BODY}"
 
 
-def _gone(root: Path, records: Iterable[Record]) -> Iterator[str]:
-    for path in {record.source.path for record in records if record.source is not None}:
+def _gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
+    for path in set(documents):
         try:
             there = inside(root, path).is_file()
         except OrbitError:

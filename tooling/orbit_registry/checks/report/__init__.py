@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 
-from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.errors import UsageError
 
 Render = Callable[[CheckOutcome], str]

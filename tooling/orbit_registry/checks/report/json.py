@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
 
 

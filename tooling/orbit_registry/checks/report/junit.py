@@ -7,7 +7,7 @@ from collections import defaultdict
 from xml.etree import ElementTree
 
 from orbit_registry.checks.catalogue import all_checks
-from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.checks.report.text import diagnostic_lines, printable
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from orbit_registry.checks.catalogue import all_checks
 from orbit_registry.checks.check import Check
-from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Diagnostic, Location
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

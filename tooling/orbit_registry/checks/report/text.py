@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from orbit_registry.checks.gate import CheckOutcome
+from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 

@@ -1,0 +1,117 @@
+"""Everything a run of the gate looks at, as hashes, taken before anything is parsed; and the key that they make."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.store.cache import FileCache, FileState
+from orbit_registry.store.decision_paths import decision_paths
+from orbit_registry.store.facts import Facts, gather
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside
+from orbit_registry.store.reader import Reading, cache_of, fingerprint
+from orbit_registry.store.workspace import Workspace
+
+PACKAGE = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What one run looks at."""
+
+    workspace: Workspace
+    now: datetime
+    reading: Reading
+    documents: tuple[str, ...]
+    """The documents that records name, those that lead out of the root left out."""
+    facts: Facts
+    texts: Mapping[str, FileState]
+    """Documents, citing files and the baseline, by path."""
+
+    @property
+    def key(self) -> str:
+        """A digest of everything a finding can depend on, our own code and the day among it."""
+        parts = [
+            code_stamp(),
+            self.now.date().isoformat(),
+            _kinds_stamp(self.workspace),
+            repr(self.workspace.config),
+            [[state.path, state.sha256, str(state.error or "")] for state in self.reading.states.values()],
+            [[entry.path, entry.has_votes, entry.has_body] for entry in self.reading.entries],
+            [str(problem) for problem in self.reading.misplaced],
+            [[state.path, state.sha256, str(state.error or "")] for state in self.texts.values()],
+            _plain(self.facts),
+        ]
+        return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
+
+
+def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
+    """Return what a run looks at, as it stands now.
+
+    Raises:
+        UsageError: `against` names no commit.
+    """
+    reading = Reading(workspace, now=now)
+    named = {path for entry in reading.entries if (path := reading.document_of(entry)) is not None}
+    facts = gather(workspace, reading.entries, named, against)
+    documents = tuple(sorted(path for path in named if _is_inside(workspace.root, path)))
+    baseline = workspace.relative(workspace.baseline)
+    bodies = (f"{entry.folder}/body.md" for entry in reading.entries if entry.has_body)
+    wanted = {*documents, *decision_paths(workspace), *facts.citing, *bodies, baseline}
+    cache = cache_of(workspace, "checked-texts")
+    texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
+    cache.save()
+    return Inputs(workspace, now, reading, documents, facts, texts)
+
+
+def memory(workspace: Workspace, name: str, key: str) -> FileCache:
+    """Return the memory of one result, which is empty unless its key is this one."""
+    return FileCache(workspace.root, workspace.relative(workspace.cache), name, key)
+
+
+def code_stamp() -> str:
+    """Return what tells this code from another version of it: names, sizes and times of the package's files."""
+    return "\n".join(_stamps(str(PACKAGE)))
+
+
+def _stamps(folder: str) -> Iterator[str]:
+    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _stamps(entry.path)
+        elif entry.name.endswith((".py", ".json")):
+            found = entry.stat()
+            yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"
+
+
+def _kinds_stamp(workspace: Workspace) -> list[str]:
+    files = (kind.folder / name for kind in workspace.kinds for name in ("kind.yaml", "new.md", "entry.md"))
+    texts = (file.read_bytes() for file in files if file.is_file())
+    return [fingerprint(workspace.kinds), *(hashlib.sha256(text).hexdigest() for text in texts)]
+
+
+def _plain(facts: Facts) -> object:
+    """Return facts as JSON holds them, sets in order."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, frozenset | set):
+            return sorted(value, key=str)
+        if isinstance(value, Mapping):
+            return {str(key): plain(inner) for key, inner in value.items()}
+        return value
+
+    return {name: plain(value) for name, value in asdict(facts).items()}
+
+
+def _is_inside(root: Path, path: str) -> bool:
+    try:
+        inside(root, path)
+    except OrbitError:
+        return False
+    return True

@@ -1,0 +1,55 @@
+"""Applies the fixes of one round: each as one recoverable step, under the write lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from orbit_registry.checks.catalogue import check_of
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.inputs import take
+from orbit_registry.checks.run import context_of
+from orbit_registry.checks.runner import run_checks
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.store.adopt import backfill
+from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import writing
+
+UNRECORDED, UNFINISHED = "ORB702", "ORB706"
+"""What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""
+
+
+def mend(workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool]) -> list[Diagnostic]:
+    """Return the findings that were mended; two fixes that touch the same file wait for the next round.
+
+    Raises:
+        WriteError: the disk refused; what was written before stands, each step as a whole.
+    """
+    repaired: list[Diagnostic] = []
+    before = _fixable(workspace, against, wanted)[1]
+    with writing(workspace):  # which ends every step that was begun
+        repaired += [diagnostic for diagnostic in before if diagnostic.code == UNFINISHED]
+        context, fixable = _fixable(workspace, against, wanted)
+        touched: set[str] = set()
+        for diagnostic in fixable:
+            check = check_of(diagnostic.code)
+            changes: Sequence[Change] = check.fix(context, diagnostic) if check is not None and check.fix else ()
+            if not changes or touched & {change.path for change in changes}:
+                continue
+            apply_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
+            touched |= {change.path for change in changes}
+            repaired.append(diagnostic)
+    unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
+    if unrecorded:
+        report = backfill(workspace, sorted({diagnostic.location.path for diagnostic in unrecorded}))
+        if any(outcome.what == "taken" for outcome in report.outcomes):
+            repaired += unrecorded
+    return repaired
+
+
+def _fixable(
+    workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool]
+) -> tuple[CheckContext, list[Diagnostic]]:
+    context, _ = context_of(take(workspace, against, datetime.now(UTC)))
+    return context, [one for one in run_checks(context) if one.fixable and wanted(one)]

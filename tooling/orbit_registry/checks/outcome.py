@@ -1,0 +1,30 @@
+"""What the gate says, as a value; it renders and prints nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.store.baseline import Known
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """What the gate says."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    """New findings; with `everything`, every finding."""
+    baselined: tuple[Diagnostic, ...] = ()
+    fixed: tuple[Diagnostic, ...] = ()
+    checked_count: int = 0
+    """How many records were looked at, the unreadable ones among them."""
+    gone: tuple[Known, ...] = ()
+    """Findings of the baseline that no longer are."""
+    base: str | None = None
+    """What "changed" compares with."""
+    paths: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Say whether no error is among the diagnostics: exit 0 or 1."""
+        return not any(diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics)

@@ -1,0 +1,78 @@
+"""Remembers what a run of the checks found, under the key of everything it looked at; deciding nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orbit_registry.checks.inputs import memory
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.position import Position
+
+CACHE = "checked"
+_HOLDER = ".orbit/config.yaml"
+"""The file under which the memory keeps its one value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the checks found, every finding in order."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    checked_count: int
+    base: str | None
+
+
+def recall(workspace: Workspace, key: str) -> Result | None:
+    """Return what an earlier run found under the same key."""
+    held = memory(workspace, CACHE, key)
+    state = held.state(_HOLDER)
+    value = held.value(state)
+    if not isinstance(value, dict):
+        return None
+    return Result(tuple(_read(row) for row in value["diagnostics"]), value["checked"], value["base"])
+
+
+def remember(workspace: Workspace, key: str, result: Result) -> None:
+    """Keep a result; a disk that refuses is let be."""
+    held = memory(workspace, CACHE, key)
+    state = held.state(_HOLDER)
+    rows = [_row(diagnostic) for diagnostic in result.diagnostics]
+    held.keep(state, {"diagnostics": rows, "checked": result.checked_count, "base": result.base})
+    held.save()
+
+
+def _row(one: Diagnostic) -> list[object]:
+    related = [_place(location) for location in one.related]
+    return [one.code, one.severity.value, one.message, _place(one.location), one.hint, one.record, related, one.fixable]
+
+
+def _place(location: Location) -> list[object]:
+    place = location.position
+    return [location.path, place.line, place.column] if place is not None else [location.path]
+
+
+def _read(row: Sequence[object]) -> Diagnostic:
+    match row:
+        case [str(code), str(severity), str(message), list(place), hint, record, list(related), bool(fixable)]:
+            return Diagnostic(
+                code=code,
+                severity=Severity(severity),
+                message=message,
+                location=_location(place),
+                hint=None if hint is None else str(hint),
+                record=None if record is None else str(record),
+                related=tuple(_location(one) for one in related),
+                fixable=fixable,
+            )
+    raise ValueError(f"a remembered finding has another form: {row!r}")
+
+
+def _location(place: Sequence[object]) -> Location:
+    match place:
+        case [str(path), int(line), int(column)]:
+            return Location(path, Position(line, column))
+        case [str(path)]:
+            return Location(path)
+    raise ValueError(f"a remembered place has another form: {place!r}")

@@ -1,0 +1,77 @@
+"""Reads what the inputs name, runs all checks over it, and says whether the same inputs would give the same again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.inputs import Inputs
+from orbit_registry.checks.remembered import Result
+from orbit_registry.checks.runner import run_checks
+from orbit_registry.store.baseline import read_baseline
+from orbit_registry.store.documents import read_documents
+from orbit_registry.store.facts import read_citing
+from orbit_registry.store.prose import prose_of
+
+_TIMED = "ORB107"
+"""Findings that the clock alone can change: a vote dated ahead."""
+
+
+def run(inputs: Inputs) -> tuple[Result, bool]:
+    """Return what the checks find, and whether it may be remembered under the key of these inputs."""
+    context, is_steady = context_of(inputs)
+    found = run_checks(context)
+    broken = {problem.location.path for problem in context.problems if problem.location.path.startswith(".orbit/")}
+    count = len(context.records) + len(broken - {record.path for record in context.records})
+    result = Result(tuple(found), count, context.facts.base)
+    return result, is_steady() and not any(one.code == _TIMED for one in found)
+
+
+class _Texts:
+    """Texts of files by path, read once, and whether they are still those that the inputs saw."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._read: dict[str, str | None] = {}
+        self.steady = True
+
+    def put(self, path: str, text: str) -> None:
+        """Take a text that was read elsewhere."""
+        self._read[path] = text
+        self._compare(path, text)
+
+    def __call__(self, path: str) -> str | None:
+        if path not in self._read:
+            text = self._read[path] = read_citing(self._inputs.workspace, path)
+            if text is not None:
+                self._compare(path, text)
+        return self._read[path]
+
+    def _compare(self, path: str, text: str) -> None:
+        seen = self._inputs.texts.get(path) or self._inputs.reading.states.get(path)
+        if seen is not None and hashlib.sha256(text.encode()).hexdigest() != seen.sha256:
+            self.steady = False
+
+
+def context_of(inputs: Inputs) -> tuple[CheckContext, Callable[[], bool]]:
+    """Return what the checks look at, and a question to ask afterwards: were all texts those the inputs saw?"""
+    workspace = inputs.workspace
+    collection = inputs.reading.collection
+    records = prose_of(workspace, inputs.reading.entries, inputs.documents).filled(collection.records)
+    documents = read_documents(workspace, records)
+    texts = _Texts(inputs)
+    for path, document in documents.by_path.items():
+        texts.put(path, document.text)
+    _, broken = read_baseline(workspace)
+    context = CheckContext(
+        records=records,
+        kinds=workspace.kinds,
+        config=workspace.config,
+        problems=(*collection.problems, *documents.problems, *broken),
+        documents=documents,
+        facts=inputs.facts,
+        now=inputs.now,
+        read=texts,
+    )
+    return context, lambda: texts.steady
