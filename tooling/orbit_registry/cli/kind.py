@@ -82,7 +82,7 @@ def list_command(kind: Kind) -> click.Command:
         registry = open_registry()
         records = registry.records.of_kind(kind.name)
         if legacy_id is not None:
-            found = {record.path for record in registry.records.with_legacy_id(legacy_id)}
+            found = {record.path for record in registry.records.formerly(legacy_id)}
             records = [record for record in records if record.path in found]
         wanted = [
             record

@@ -42,18 +42,17 @@ class RecordSet:
         """Return every record that once had this name."""
         return list(self._by_legacy.get(name, ()))
 
+    def formerly(self, name: str) -> list[Record]:
+        """Return every record that once had this name, as a whole or, given without a namespace, as its last part."""
+        found = {id(record): record for record in self.with_legacy_id(name)}
+        if "/" not in name:
+            tails = (held for legacy, held in self._by_legacy.items() if legacy.rpartition("/")[2] == name)
+            found.update({id(record): record for held in tails for record in held})
+        return sorted(found.values(), key=lambda record: (record.sort_key, record.path))
+
     def candidates(self, any_id: str) -> list[Record]:
         """Return the records an id can mean: by id, else by legacy id, else by the last part of a legacy id."""
-        found = self.with_id(any_id) or self.with_legacy_id(any_id)
-        if found or "/" in any_id:
-            return found
-        tails = {
-            record.uid: record
-            for name, held in self._by_legacy.items()
-            if name.rpartition("/")[2] == any_id
-            for record in held
-        }
-        return sorted(tails.values(), key=lambda record: record.sort_key)
+        return self.with_id(any_id) or self.with_legacy_id(any_id) or self.formerly(any_id)
 
     def get(self, any_id: str) -> Record:
         """Return the one record an id or legacy id means.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,7 +95,8 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
 
 def offer_driver(git: Git) -> None:
     """Name the merge driver for decision logs in this clone's configuration; other clones merge as git does."""
-    command = "orbit-registry merge-driver %O %A %B %P"
+    # By the interpreter's own path: git runs it in a shell that may not have our programs on its PATH.
+    command = f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O %A %B %P'
     if git.ask("config", "--local", f"merge.{DRIVER}.driver") != command:
         git.run("config", "--local", f"merge.{DRIVER}.name", "merge decision logs entry by entry")
         git.run("config", "--local", f"merge.{DRIVER}.driver", command)
