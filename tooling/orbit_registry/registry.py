@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.checks import gate
+from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.errors import UsageError
 from orbit_registry.importers import import_from
 from orbit_registry.kinds.table import load_kinds
@@ -18,14 +19,14 @@ from orbit_registry.snapshot import current
 from orbit_registry.snapshot.sync import SyncResult, sync
 from orbit_registry.store import adopt, adrs, lifecycle, log_merge, merge, voting
 from orbit_registry.store import renumber as numbers
-from orbit_registry.store.author import current_author
+from orbit_registry.store.author import Author, current_author
 from orbit_registry.store.documents import Documents, read_documents, with_prose
 from orbit_registry.store.journal import begun
 from orbit_registry.store.outcome import TakeoverReport
 from orbit_registry.store.reader import Collection, read_collection
 from orbit_registry.store.setup import SetupReport, setup_workspace
 from orbit_registry.store.workspace import Workspace, find_workspace
-from orbit_registry.store.writer import Author, Edit, create_record, writing
+from orbit_registry.store.writer import Edit, create_record, writing
 
 
 class Registry:
@@ -52,9 +53,7 @@ class Registry:
         if dry_run or not report.records:
             return report
         registry = cls.open(path if Path(path).is_dir() else Path(path).parent)
-        count = gate.take_into_baseline(
-            registry.workspace, before, gate.findings(registry.workspace, registry._reread())
-        )
+        count = gate.take_into_baseline(registry.workspace, before, gate.findings(registry.workspace))
         if not count:
             return report
         return replace(report, notes=(*report.notes, f"{_older(count)}: `orbit check --all` lists them"))
@@ -66,7 +65,7 @@ class Registry:
             registry = cls.open(path if Path(path).is_dir() else Path(path).parent)
         except UsageError:
             return []
-        return gate.findings(registry.workspace, registry._reread())
+        return gate.findings(registry.workspace)
 
     def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
         """Make records for decisions that were written into documents by hand; see `store.adopt.backfill`."""
@@ -108,9 +107,7 @@ class Registry:
         report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
         if report.detected is not None and not dry_run:
             registry = cls.open(report.root)
-            report.baselined = gate.take_into_baseline(
-                registry.workspace, [], gate.findings(registry.workspace, registry._reread())
-            )
+            report.baselined = gate.take_into_baseline(registry.workspace, [], gate.findings(registry.workspace))
         return report
 
     def author(self, model: str | None = None) -> Author:
@@ -177,13 +174,13 @@ class Registry:
 
     def check(
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: bool = False, everything: bool = False
-    ) -> gate.CheckOutcome:
+    ) -> CheckOutcome:
         """Run the gate; see `checks.gate.check`."""
-        return gate.check(self.workspace, self._reread, paths=paths, against=against, fix=fix, everything=everything)
+        return gate.check(self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything)
 
     def update_baseline(self) -> tuple[int, bool]:
         """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
-        return gate.update_baseline(self.workspace, self._reread())
+        return gate.update_baseline(self.workspace)
 
     def sync(self, *, rebuild: bool = False) -> SyncResult:
         """Bring the snapshot up to date; see `snapshot.sync.sync`."""
@@ -196,10 +193,6 @@ class Registry:
     def export_snapshot(self, file: str | Path, parquet: str | Path | None = None) -> list[Path]:
         """Write a copy of the snapshot without local state; returns the files written."""
         return current.export_snapshot(self.workspace, Path(file), None if parquet is None else Path(parquet))
-
-    def _reread(self) -> gate.Read:
-        self.refresh()
-        return gate.Read(self.collection, self.documents, self.records)
 
 
 def _older(count: int) -> str:
