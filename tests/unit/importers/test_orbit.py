@@ -92,6 +92,45 @@ def test_a_mended_record_is_taken_by_the_next_run(git_repo: Path) -> None:
     assert not torn.exists()
 
 
+def test_a_broken_record_of_ours_is_not_taken_for_a_foreign_one(git_repo: Path) -> None:
+    """In a workspace with a record that can't be read, documents are adopted all the same."""
+    setup_workspace(git_repo, load_kinds())
+    broken = git_repo / ".orbit/learnings/L-7k3fq/learning.yaml"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("id: [torn\n")
+    (git_repo / "adr").mkdir()
+    (git_repo / "adr/0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    report = import_from(git_repo, "auto", start=git_repo)
+    assert (report.format, report.records) == ("nygard", ("ADR-0001",))
+    assert broken.read_text() == "id: [torn\n"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("title", "[1, {a: b}]"), ("tags", "1"), ("paths", "{a: 1}"), ("created_at", "[]"), ("legacy_ids", "[a b, a-b]"),
+     ("supersedes", "[[1]]"), ("x-own", "&a [1, *a]"), ("status", "9"), ("related_features", "[../x, ok]"),
+     ("owner", '"\\u202e"'), ("id", "ADR-0001/../../x"), ("id", '""'), ("zzz", "!!python/name:os.system x")],
+)  # fmt: skip
+def test_a_field_of_any_form_is_taken_or_left_with_a_reason(git_repo: Path, field: str, value: str) -> None:
+    """Whatever a field holds, the record is valid here, or it stays where it is and the report says why."""
+    old = git_repo / ".orbit/adrs/accepted/ADR-0001/adr.yaml"
+    old.parent.mkdir(parents=True)
+    times = "created_at: 2026-05-11T02:06:39Z\nlast_updated: 2026-05-17T06:07:29Z\n"
+    lines = f"schema_version: 2\nid: ADR-0001\ntitle: T\nstatus: accepted\n{times}".splitlines()
+    kept = [line for line in lines if not line.startswith(f"{field}:")]
+    old.write_text("\n".join([*kept, f"{field}: {value}", ""]))
+    before = old.read_bytes()
+    report = import_from(git_repo, "orbit", start=git_repo)
+    collection = read_collection(open_workspace(git_repo))
+    if report.records:
+        assert ([record.id for record in collection.records], collection.problems) == (list(report.records), ())
+        assert not old.exists()
+    else:
+        assert [one.source for one in report.of("left")] == [".orbit/adrs/accepted/ADR-0001/adr.yaml"]
+        assert all(one.reason for one in report.of("left"))
+        assert old.read_bytes() == before
+
+
 def test_a_folder_of_another_name_needs_a_workspace(foreign: Path, tmp_path: Path) -> None:
     """Records in a folder that is no `.orbit` can't be converted in place."""
     shutil.move(foreign / ".orbit", tmp_path / "kept")

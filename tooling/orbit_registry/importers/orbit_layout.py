@@ -88,7 +88,7 @@ def read_layout(orbit: Path) -> Layout:
     """Return every foreign record below an `.orbit/`; a file that can't be read is a record with a problem."""
     layout = Layout(orbit)
     for kind, held in (("adr", layout.adrs), ("learning", layout.learnings)):
-        held += (found for found in _records(orbit, kind, layout.strays) if not _is_ours(found))
+        held += (found for found in _records(orbit, kind, layout.strays) if not _is_ours(orbit, found))
     layout.adrs.sort(key=lambda one: (one.id, STATUSES.index(one.status_folder or STATUSES[0]), one.path))
     layout.learnings.sort(key=lambda one: (one.id, one.path))
     for folder in (*_PLURAL.values(), *(f"adrs/{status}" for status in STATUSES), "learnings/superseded"):
@@ -106,14 +106,17 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") and not name.startswith(TEMPORARY)
 
 
-def _is_ours(found: Foreign) -> bool:
+def _is_ours(orbit: Path, found: Foreign) -> bool:
+    """Say whether a record is ours already; one that can't be read is, where it stands in our layout and not theirs."""
+    if found.problem is not None:
+        return found.status_folder is None and found.folder is not None and (orbit / "config.yaml").exists()
     return "uid" in found.data
 
 
 def _scan_kind(orbit: Path, kind: str) -> bool:
     """Say whether a folder of records holds at least one foreign one."""
     strays: list[str] = []
-    return any(not _is_ours(found) for found in _records(orbit, kind, strays))
+    return any(not _is_ours(orbit, found) for found in _records(orbit, kind, strays))
 
 
 def _records(orbit: Path, kind: str, strays: list[str]) -> Iterator[Foreign]:
