@@ -75,9 +75,24 @@ def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = Tr
     for path, entries in logs.items():
         _write(root / path, "# Decisions\n\n" + "\n".join(entries))
     if commit:
-        for line in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
-            identity = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
-            subprocess.run(["git", *identity, *line], cwd=root, check=True, capture_output=True)
+        _commit(root)
+
+
+def make_foreign(root: Path, number: int, *, seed: int = 7) -> None:
+    """Write a git repository with `number` MADR documents and no `.orbit/`."""
+    chance = random.Random(f"{seed}/{number}/foreign")
+    words = Words(chance)
+    for position in range(1, number + 1):
+        title = " ".join(words.take(6)).capitalize()
+        text = (
+            f"---\nstatus: accepted\ndate: 2025-{position % 12 + 1:02d}-{position % 28 + 1:02d}\n---\n"
+            f"# {title}\n\n## Context and Problem Statement\n\n{words.paragraph(300)}\n\n"
+            f"## Considered Options\n\n* {words.sentence(4)}\n* {words.sentence(4)}\n\n"
+            f"## Decision Outcome\n\nChosen option: {words.sentence(8)}\n\n{words.paragraph(200)}\n\n"
+            f"### Consequences\n\n* Good, because {words.sentence(8)}\n* Bad, because {words.sentence(8)}\n"
+        )
+        _write(root / f"docs/decisions/{position:04d}-decision.md", text)
+    _commit(root)
 
 
 def paths(number: int, *, seed: int = 7) -> list[str]:
@@ -85,6 +100,12 @@ def paths(number: int, *, seed: int = 7) -> list[str]:
     chance = random.Random(f"{seed}/{number}")
     Words(chance)
     return [f"{folder}/main.py" for folder in _folders(chance, max(20, number // 20))]
+
+
+def _commit(root: Path) -> None:
+    for line in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Start"]):
+        identity = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
+        subprocess.run(["git", *identity, *line], cwd=root, check=True, capture_output=True)
 
 
 def _folders(chance: random.Random, count: int) -> Iterator[str]:

@@ -1,0 +1,140 @@
+"""Measures what `measurements` lists in child processes, and hands the figures to `report`; it judges nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.measurements import MEASUREMENTS, RATIOS, Measurement, Ratio
+from tests.bench.report import Figure, Outcome, machine, render
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "benchmarks.md"
+SIZES = (1000, 3000, 10_000)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one child process cost: CPU and wall seconds, peak memory in megabytes, and what it printed."""
+
+    cpu: float
+    wall: float
+    memory: float
+    printed: str
+
+
+def run(command: Sequence[str], folder: Path, codes: tuple[int, ...] = (0,)) -> Run:
+    """Run a command and return its cost, its children's included.
+
+    Raises:
+        RuntimeError: it ended with another code; the message holds the end of what it said.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ORBIT_", "PYTHONDONT"))}
+    environment["NO_COLOR"] = "1"
+    with tempfile.TemporaryFile() as out:
+        began = time.perf_counter()
+        child = subprocess.Popen(
+            command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - began
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        said = out.read().decode("utf-8", "replace")
+    if child.returncode not in codes:
+        raise RuntimeError(f"{' '.join(command[-4:])}: exit {child.returncode}: {said[-800:]}")
+    return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, said)
+
+
+class Repositories:
+    """Made-up repositories, each made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[tuple[str, int], Path] = {}
+
+    def get(self, measurement: Measurement, size: int) -> Path:
+        """Return the repository a measurement runs in."""
+        key = (measurement.make.__name__, size)
+        if key not in self._made:
+            self._made[key] = self._folder / f"{key[0]}-{size}"
+            measurement.make(self._made[key], size)
+        return self._made[key]
+
+
+def measure(measurement: Measurement, sizes: Sequence[int], repositories: Repositories) -> Outcome:
+    """Return the median figure at each size; one warm-up run goes before what is not cold."""
+    figures = []
+    for size in sizes:
+        root = repositories.get(measurement, size)
+        command = measurement.command(root, size)
+        if not measurement.cold:
+            run(command, root, measurement.codes)
+        runs = []
+        for _ in range(measurement.repeats):
+            if measurement.prepare is not None:
+                measurement.prepare(root, size)
+            runs.append(run(command, root, measurement.codes))
+        values = [float(one.printed.split()[-1]) if measurement.printed else one.cpu for one in runs]
+        figures.append(
+            Figure(size, statistics.median(values), min(values), max(values), max(one.memory for one in runs))
+        )
+        print(f"{measurement.name} at {size}: {figures[-1].median:.4g}", flush=True)
+    return Outcome(measurement.name, measurement.words, measurement.printed or "s", measurement.targets,
+                   measurement.growth, tuple(figures))  # fmt: skip
+
+
+def compare(ratio: Ratio, repositories: Repositories) -> tuple[str, str, float, float | str]:
+    """Return name, words and target of a ratio, and the ratio, or why there is none."""
+    program = shutil.which(ratio.program, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if program is None:
+        return ratio.name, ratio.words, ratio.target, f"{ratio.program} is not installed here"
+    root = repositories.get(MEASUREMENTS[0], ratio.size)
+    costs = []
+    for command, codes in ((ratio.ours(root, ratio.size), (0, 1)), ([program, *ratio.peer(root, ratio.size)], (0,))):
+        values = []
+        for _ in range(3):
+            if ratio.prepare is not None:
+                ratio.prepare(root, ratio.size)
+            values.append(run(command, root, codes).cpu)
+        costs.append(statistics.median(values))
+    print(f"{ratio.name}: {costs[1]:.3g} s / {costs[0]:.3g} s", flush=True)
+    return ratio.name, ratio.words, ratio.target, costs[1] / costs[0]
+
+
+def main() -> int:
+    """Measure, and write the page, unless asked only to print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
+    parser.add_argument("--only", help="measure only what has this in its name")
+    parser.add_argument("--print", action="store_true", help="print the page instead of writing it")
+    asked = parser.parse_args()
+    wanted = [one for one in MEASUREMENTS if asked.only is None or asked.only in one.name]
+    failures: list[str] = []
+    outcomes: list[Outcome] = []
+    before = os.getloadavg()
+    with tempfile.TemporaryDirectory(prefix="orbit-bench-") as folder:
+        repositories = Repositories(Path(folder))
+        for measurement in wanted:
+            try:
+                outcomes.append(measure(measurement, measurement.sizes or asked.sizes, repositories))
+            except (RuntimeError, ValueError) as error:
+                failures.append(f"{measurement.name}: {error}")
+                print(failures[-1], file=sys.stderr)
+        compared = [] if asked.only else [compare(ratio, repositories) for ratio in RATIOS]
+    page = render(outcomes, compared, machine(before, os.getloadavg()), [one.partition(":")[0] for one in failures])
+    if asked.print or asked.only:
+        print(page)
+    else:
+        PAGE.write_text(page, encoding="utf-8")
+        print(f"wrote {PAGE.relative_to(ROOT)}")
+    return 1 if failures else 0

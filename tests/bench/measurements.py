@@ -1,0 +1,172 @@
+"""What is measured, as data: to add a measurement, add an entry. It runs nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.bench.synthetic import make_foreign, make_repository, paths
+
+from orbit_registry.registry import Registry
+
+ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
+BENCH = Path(__file__).parent
+Prepare = Callable[[Path, int], None]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One thing to measure at several sizes.
+
+    `command` gets the repository and its size and returns the arguments of a child process that is started in the
+    repository; `prepare` runs before each repetition, unmeasured. The figure is the child's CPU time in seconds, its
+    own children included, or, where `printed` is set, the number it prints, in that unit.
+    """
+
+    name: str
+    words: str
+    command: Callable[[Path, int], Sequence[str]]
+    prepare: Prepare | None = None
+    targets: dict[int, float] = field(default_factory=dict)
+    growth: float | None = None
+    """The largest slope of log(cost) over log(size) that is admitted."""
+    printed: str | None = None
+    sizes: tuple[int, ...] | None = None
+    repeats: int = 3
+    cold: bool = False
+    """Whether `prepare` undoes what an earlier run left; otherwise one unmeasured run goes first."""
+    make: Callable[..., None] = make_repository
+    codes: tuple[int, ...] = (0,)
+
+
+def forget(root: Path, number: int) -> None:
+    """Remove everything derived: what follows starts cold."""
+    shutil.rmtree(root / ".orbit/state", ignore_errors=True)
+
+
+def forget_site(root: Path, number: int) -> None:
+    """Remove everything derived, and the site."""
+    forget(root, number)
+    shutil.rmtree(root / "site", ignore_errors=True)
+
+
+def change_one(root: Path, number: int) -> None:
+    """Change one record."""
+    file = min((root / ".orbit/learnings").glob("*/learning.yaml"))
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    priority = next(place for place, line in enumerate(lines) if line.startswith("priority:"))
+    lines[priority] = f"priority: {(int(lines[priority].split()[1]) + 1) % 200}\n"
+    file.write_text("".join(lines), "utf-8")
+
+
+def restore_foreign(root: Path, number: int) -> None:
+    """Put a repository back to what it was before the import, with an empty workspace."""
+    for path in (".gitattributes", ".gitignore"):
+        (root / path).unlink(missing_ok=True)
+    shutil.rmtree(root / ".orbit", ignore_errors=True)
+    Registry.init(root)
+
+
+def orbit(*arguments: str) -> Callable[[Path, int], Sequence[str]]:
+    """Return the command line of `orbit` with some arguments."""
+    return lambda root, number: [*ORBIT, *arguments]
+
+
+def ask_scope(root: Path, number: int) -> Sequence[str]:
+    """Return the question which records cover a path."""
+    return [*ORBIT, "query", f"FROM scope_match('{paths(number)[0]}')"]
+
+
+def script(name: str) -> Callable[[Path, int], Sequence[str]]:
+    """Return the command of a script beside this file, which gets the paths to ask about as JSON."""
+    return lambda root, number: [sys.executable, str(BENCH / "scripts" / f"{name}.py"), json.dumps(paths(number)[:500])]
+
+
+MEASUREMENTS: tuple[Measurement, ...] = (
+    Measurement(
+        "floor", "the interpreter alone", lambda root, number: [sys.executable, "-I", "-S", "-E", "-c", "pass"],
+        sizes=(1000,), repeats=7,
+    ),
+    Measurement(
+        "check, cold", "`orbit check`, nothing remembered", orbit("check"), forget, {10_000: 4.0}, 1.1, cold=True,
+        codes=(0, 1),
+    ),
+    Measurement(
+        "check, nothing changed", "`orbit check` again", orbit("check"), None, {10_000: 0.5}, 1.1, codes=(0, 1)
+    ),
+    Measurement(
+        "check, one changed", "`orbit check` after one edit", orbit("check"), change_one, {10_000: 0.6}, 1.1,
+        codes=(0, 1),
+    ),
+    Measurement("sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {10_000: 6.0}, 1.1, cold=True),
+    Measurement("sync, nothing changed", "`orbit sync` again", orbit("sync"), None, {10_000: 0.4}, 1.1),
+    Measurement("sync, one changed", "`orbit sync` after one edit", orbit("sync"), change_one, {}, 1.1),
+    Measurement("query", "`orbit query \"FROM scope_match(…)\"`, nothing changed", ask_scope, None, {}, 1.1),
+    Measurement(
+        "scope match in SQL", "`scope_match` in an open snapshot, one path", script("sql_match"), None, {}, None, "ms",
+        repeats=2,
+    ),
+    Measurement(
+        "scope match in process", "which scopes cover a path", script("match"), None, {10_000: 25.0}, 0.2, "µs",
+        repeats=2,
+    ),
+    Measurement(
+        "import", "`orbit import` of so many decision documents (MADR)", orbit("import", ".", "--from", "madr"),
+        restore_foreign, {}, 1.1, make=make_foreign, repeats=1, cold=True,
+    ),
+    Measurement(
+        "site, cold", "`orbit site build`, nothing remembered", orbit("site", "build", "--out", "site"),
+        forget_site, {1000: 5.0, 10_000: 40.0}, 1.1, cold=True, repeats=1,
+    ),
+    Measurement(
+        "site, nothing changed", "`orbit site build` again", orbit("site", "build", "--out", "site"), None,
+        {1000: 0.5, 10_000: 1.5}, 1.1, repeats=2,
+    ),
+    Measurement(
+        "site, one changed", "`orbit site build` after one edit", orbit("site", "build", "--out", "site"), change_one,
+        {1000: 0.6, 10_000: 2.0}, 1.1, repeats=2,
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times less one command costs than a peer's on the same files: `peer` over `ours`, in CPU seconds."""
+
+    name: str
+    words: str
+    ours: Callable[[Path, int], Sequence[str]]
+    peer: Callable[[Path, int], Sequence[str]]
+    program: str
+    """The peer's program, which gets `peer`'s arguments; where it is not installed, the ratio is left out with that reason."""
+    target: float
+    prepare: Prepare | None = None
+    size: int = 1000
+
+
+def learnings(root: Path) -> list[str]:
+    """Return the files that both sides read."""
+    return sorted(str(path) for path in (root / ".orbit/learnings").glob("*/learning.yaml"))
+
+
+def peer_check(root: Path, number: int) -> Sequence[str]:
+    """Return check-jsonschema's arguments for every learning."""
+    schema = BENCH.parent.parent / "docs/schemas/learning.schema.json"
+    return ["--schemafile", str(schema), *learnings(root)]
+
+
+RATIOS: tuple[Ratio, ...] = (
+    Ratio(
+        "schema part", "reading and validating 900 learnings, in one process",
+        lambda root, number: [sys.executable, str(BENCH / "scripts" / "validate.py"), *learnings(root)],
+        peer_check, "check-jsonschema", 20.0,
+    ),
+    Ratio(
+        "whole gate", "`orbit check` of everything, cold, beside the schema check of 900 learnings",
+        orbit("check"), peer_check, "check-jsonschema", 7.0, forget,
+    ),
+)  # fmt: skip

@@ -1,0 +1,14 @@
+"""Reads and validates the learnings named as arguments: what the gate's schema part does, without the rest."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.store.files import read_text
+from orbit_registry.text.yaml import load
+
+schema = load_kinds()["learning"].schema
+broken = [path for path in sys.argv[1:] if not schema.is_valid(load(read_text(Path(path))))]
+sys.exit(f"invalid: {broken[0]}" if broken else 0)
