@@ -142,7 +142,7 @@ class Ratio:
     ours: Callable[[Path, int], Sequence[str]]
     peer: Callable[[Path, int], Sequence[str]]
     program: str
-    """The peer's program, which gets `peer`'s arguments; where it is not installed, the ratio is left out with that reason."""
+    """The peer's program, which gets `peer`'s arguments; where it is missing, so is the ratio, with that reason."""
     target: float
     prepare: Prepare | None = None
     size: int = 1000
