@@ -8,24 +8,25 @@ change as one step; the index follows the files, so that a run that was killed i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.citing_files import Cited, changed_files, rewrite_everywhere
+from orbit_registry.store.citing_files import Cited, changed_files, lines_at, rewrite_everywhere
 from orbit_registry.store.draft import Draft
 from orbit_registry.store.files import read_text, write_atomic
 from orbit_registry.store.journal import apply_step
 from orbit_registry.store.mentions import Meaning, Moves, Unclear, search_patterns
 from orbit_registry.store.merge_files import Resolution, merge_documents, merge_logs_of, merge_votes_of, write_records
-from orbit_registry.store.merge_state import MergeState, Side, read_merge
+from orbit_registry.store.merge_state import MergeState, Side, read_merge, rebased_tip
 from orbit_registry.store.merge_subjects import Subjects, assign_ids, find_subjects
 from orbit_registry.store.numbering import in_order
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.renumber import Renumbered, file_lines, unclear_lines
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import writing
+from orbit_registry.text.citations import find_citations
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class ResolveReport:
     unclear: tuple[Unclear, ...] = ()
     unstaged: tuple[str, ...] = ()
     """Files that changed but were not added, because they held other changes or were not tracked."""
+    later: tuple[Unclear, ...] = ()
+    """Citations that later steps of a rebase will bring, under a number that another record has by then."""
     dry_run: bool = False
 
     @property
@@ -74,6 +77,7 @@ class ResolveReport:
             "others": list(self.others),
             "unclear": [one.as_dict() for one in self.unclear],
             "unstaged": list(self.unstaged),
+            "later": [one.as_dict() for one in self.later],
         }
 
     def text(self) -> str:
@@ -91,6 +95,9 @@ class ResolveReport:
             lines += ["", "not the registry's; merge them by hand:", *(f"  {path}" for path in self.others)]
         if self.unstaged:
             lines += ["", "changed, but left for you to add:", *(f"  {path}" for path in self.unstaged)]
+        if self.later:
+            lines += ["", "later steps of this rebase cite the old number; look at these lines when it is done:"]
+            lines += [f"  {one.path}: {one.line}" for one in self.later]
         return "\n".join(lines).lstrip("\n")
 
 
@@ -157,6 +164,7 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Draft, R
             left,
             others,
             unclear,
+            later=tuple(_later(resolution)),
             dry_run=not claim,
         ),
         draft,
@@ -198,6 +206,24 @@ def _follow(resolution: Resolution, records: RecordSet) -> tuple[tuple[Cited, ..
     lines = state.lines(search_patterns(ids, moves))
     meaning = _meaning(resolution, records, ids, renames, lines)
     return rewrite_everywhere(resolution.workspace, resolution.draft, ids, meaning, moves)
+
+
+def _later(resolution: Resolution) -> Iterator[Unclear]:
+    """Yield what the steps of a rebase that are still to come will cite by an old number."""
+    state = resolution.state
+    renames = resolution.subjects.renames("theirs")
+    tip = rebased_tip(state.git) if state.operation == "rebase" and renames else None
+    if tip is None:
+        return
+    patterns = search_patterns(frozenset(renames), Moves())
+    known = lines_at(state.git, state.commits["theirs"], patterns)
+    for path, lines in sorted(lines_at(state.git, tip, patterns).items()):
+        if path.startswith(f"{ORBIT}/"):
+            continue
+        for line in sorted(lines - known.get(path, set())):
+            for cited in find_citations(line):
+                if cited.id in renames:
+                    yield Unclear(path, cited.position, cited.id, line.strip()[:200])
 
 
 def _meaning(

@@ -50,16 +50,14 @@ class MergeState:
 
     def _read(self, side: Side, path: str) -> str | None:
         stages = self.unmerged.get(path)
-        blob: str | None
-        if stages is not None:
-            blob = stages.get(side)
-        else:
-            commit = self.commits[side]
-            found = f"{commit}:{self.prefix}{path}"
-            blob = self.git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", found) if commit else None
-        if blob is None:
+        commit = self.commits[side]
+        named = stages.get(side) if stages is not None else f"{commit}:{self.prefix}{path}" if commit else None
+        if named is None:
             return None
-        data = self.git.run("cat-file", "--filters", f"--path={self.prefix}{path}", blob, check=False)
+        try:
+            data = self.git.run("cat-file", "--filters", f"--path={self.prefix}{path}", named)
+        except GitError:
+            return None
         return data.decode("utf-8", "surrogateescape")
 
     def files_below(self, side: Side, folder: str) -> list[str]:
@@ -104,6 +102,15 @@ class MergeState:
                 text = self.text(side, path) or ""
                 result[side][path] = {line.rstrip("\r") for line in text.split("\n")}
         return result
+
+
+def rebased_tip(git: Git) -> str | None:
+    """Return the commit that a rebase under way started from: the tip of the branch as it was."""
+    for name in ("rebase-merge/orig-head", "rebase-apply/orig-head"):
+        where = git.ask("rev-parse", "--path-format=absolute", "--git-path", name)
+        if where and Path(where).is_file():
+            return git.commit(Path(where).read_text(encoding="ascii", errors="replace").strip())
+    return None
 
 
 def read_merge(workspace: Workspace) -> MergeState:

@@ -1,0 +1,133 @@
+"""Merges that go on: the later steps of a rebase, edits of what was renumbered, and runs that were killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.registry import Registry
+
+Clone = Any
+"""`conftest.Clone`: a repository of this test's own, and what can be done in it."""
+Clones = tuple[Clone, Clone]
+
+
+@pytest.mark.parametrize(("style", "older"), [("file", True), ("log", True), ("log", False)])
+def test_a_rebase_stops_and_resolve_lets_it_go_on(clones: Clones, style: str, older: bool) -> None:
+    """The decision on the default branch keeps its number, though git calls it ours; later steps follow the other."""
+    ours, theirs = clones
+    theirs.add("Ship a wheel", style)
+    theirs.commit("Decide on a wheel")
+    theirs.git("push", "-q")
+    ours.add("Write a snapshot", style)
+    if older:  # git then sees a conflict in the record's times; else it mixes up the two records without a word
+        file = ours.path / ".orbit/adrs/ADR-0003/adr.yaml"
+        file.write_text(re.sub(r'_at: "20\d\d', '_at: "2020', file.read_text("utf-8")), "utf-8")
+    (ours.path / "src" / "snapshot.py").write_text("# see ADR-0003\n", "utf-8")
+    ours.commit("Decide on a snapshot")
+    record = ours.registry.update("ADR-0003", lambda data: {**data, "summary": "Readers open the snapshot."})
+    assert record.source is not None
+    document = ours.path / record.source.path
+    text = document.read_text("utf-8").replace("Write a snapshot.", "Write a snapshot, as ADR-0003 says.")
+    document.write_text(text, "utf-8")
+    ours.commit("Say more")
+    ours.conflict("pull", "-q", "--rebase")
+    report = ours.registry.resolve()
+    assert report.operation == "rebase"
+    assert [(one.path, one.line) for one in report.later] == [
+        (record.source.path, "Write a snapshot, as ADR-0003 says.")
+    ]
+    assert ours.ids()["ADR-0004"] == "Write a snapshot"
+    ours.conflict("-c", "core.editor=true", "rebase", "--continue")
+    report = ours.registry.resolve()
+    assert (report.unresolved, report.renumbered, report.unclear) == ((), (), ())
+    ours.git("-c", "core.editor=true", "rebase", "--continue")
+    record = ours.registry.get("ADR-0004")
+    assert record.text("summary") == "Readers open the snapshot."
+    assert ours.registry.get("ADR-0003").text("summary") is None
+    assert record.source is not None
+    assert "Write a snapshot, as ADR-0004 says." in (ours.path / record.source.path).read_text("utf-8")
+    assert (ours.path / "src" / "snapshot.py").read_text("utf-8") == "# see ADR-0004\n"
+    assert ours.git("status", "--porcelain") == ""
+    ours.orbit("check")
+
+
+def test_a_renumbering_on_one_side_and_an_edit_on_the_other_merge(clones: Clones) -> None:
+    """The record is known by its uid: it takes the new number, the edit, and its document's edit."""
+    ours, theirs = clones
+    theirs.registry.renumber("ADR-0001")
+    theirs.commit("Renumber")
+    theirs.git("push", "-q")
+    ours.registry.amend_adr("ADR-0001", "Holds for learnings too.", "T-1")
+    ours.commit("Amend")
+    done = subprocess.run(["git", "pull", "-q", "--no-rebase", "--no-edit"], cwd=ours.path, check=False)
+    assert done.returncode in (0, 1)
+    assert ours.registry.resolve().unresolved == ()
+    record = ours.registry.get("ADR-0003")
+    assert record.words("tasks") == ("T-1",)
+    assert record.source is not None
+    assert "Holds for learnings too." in (ours.path / record.source.path).read_text("utf-8")
+    assert "ADR-0001" not in ours.ids()
+    assert ours.git("ls-files", "-u") == ""
+    ours.orbit("check")
+
+
+def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
+    clones: Clones, tmp_path: Path, at: type[Clone]
+) -> None:
+    """Killed before every third change of a file in turn, a second `resolve` ends where an undisturbed one does."""
+    ours, theirs = clones
+    for folder, title in ((theirs, "Ship a wheel"), (ours, "Write a snapshot")):
+        folder.add(title, "log")
+        (folder.path / "src" / f"{title.split()[0]}.py").write_text("# ADR-0003\n", "utf-8")
+        folder.commit("Decide")
+    theirs.git("push", "-q")
+    ours.conflict()
+    for nth in range(1, 300, 3):
+        repo = at(Path(shutil.copytree(ours.path, tmp_path / f"killed-{nth}")))
+        killed = run_killed(repo.path, nth)
+        repo.registry.resolve()
+        assert repo.git("ls-files", "-u") == ""
+        assert repo.headings() == ["ADR-0002", "ADR-0003", repo.headings()[-1]]
+        new = repo.headings()[-1]
+        assert repo.ids()[new] == "Write a snapshot"
+        assert (repo.path / "src" / "Write.py").read_text("utf-8") == f"# {new}\n"
+        assert (repo.path / "src" / "Ship.py").read_text("utf-8") == "# ADR-0003\n"
+        assert repo.git("diff", "--name-only") == ""
+        assert not list((repo.path / ".orbit/state/journal").glob("*"))
+        shutil.rmtree(repo.path)
+        if not killed:
+            assert nth > 10
+            return
+    pytest.fail("the command never ended")
+
+
+def run_killed(folder: Path, nth: int) -> bool:
+    """Resolve in a child that kills itself before its `nth` change of a file; False if it ended before that."""
+    child = os.fork()
+    if child == 0:
+        count = 0
+
+        def watch(event: str, details: tuple[object, ...]) -> None:
+            nonlocal count
+            flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
+            if event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir") or flags & (os.O_WRONLY | os.O_RDWR):
+                count += 1
+                if count == nth:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(watch)
+        try:
+            Registry.open(folder).resolve()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)

@@ -1,0 +1,192 @@
+"""What `orbit resolve` and the merge driver do with logs, votes and fields that both sides changed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+from orbit_registry.store.setup import DRIVER
+
+Clone = Any
+"""`conftest.Clone`: a repository of this test's own, and what can be done in it."""
+Clones = tuple[Clone, Clone]
+Change = Callable[[Clone], object]
+
+
+def two_logs(clones: Clones) -> Clone:
+    """Let both clones append to one log, under different numbers, and return the one that has to merge."""
+    ours, theirs = clones
+    theirs.add("Ship a wheel", "log")
+    theirs.commit("Decide on a wheel")
+    theirs.git("push", "-q")
+    registry = ours.registry
+    ours.add("Write a snapshot", "log")
+    registry.renumber("ADR-0003", 9)
+    ours.commit("Decide on a snapshot")
+    return ours
+
+
+def edited_apart(clones: Clones, ours_do: Change, theirs_do: Change) -> Clone:
+    """Let both clones change what they share, and return the one that stopped at the conflict."""
+    ours, theirs = clones
+    for folder, change in ((theirs, theirs_do), (ours, ours_do)):
+        change(folder)
+        folder.commit("Change")
+    theirs.git("push", "-q")
+    ours.conflict()
+    return ours
+
+
+def fields(**values: object) -> Change:
+    """Return a change of ADR-0001's fields."""
+    return lambda folder: folder.registry.update("ADR-0001", lambda data: {**data, **values})
+
+
+def test_two_branches_that_append_to_one_log_merge_by_the_driver(clones: Clones) -> None:
+    """With the merge driver, git merges them without a conflict, in ascending order."""
+    ours = two_logs(clones)
+    ours.git("pull", "-q", "--no-rebase", "--no-edit")
+    assert ours.headings() == ["ADR-0002", "ADR-0003", "ADR-0009"]
+    ours.orbit("check")
+
+
+def test_two_branches_that_append_to_one_log_merge_by_resolve(clones: Clones) -> None:
+    """Without the driver, git stops at a conflict and `orbit resolve` mends it."""
+    ours = two_logs(clones)
+    ours.git("config", "--remove-section", f"merge.{DRIVER}")
+    ours.conflict()
+    said = ours.orbit("resolve", "--dry-run")
+    assert "<<<<<<<" in ours.log.read_text("utf-8")
+    assert "merged by entry" in said
+    ours.orbit("resolve")
+    assert ours.headings() == ["ADR-0002", "ADR-0003", "ADR-0009"]
+    assert ours.git("ls-files", "-u") == ""
+    ours.orbit("check")
+
+
+def decision(said: str) -> Change:
+    """Return a change of the shared log entry's decision."""
+
+    def change(folder: Clone) -> None:
+        log = folder.log
+        log.write_text(log.read_text("utf-8").replace("YAML.", said), "utf-8")
+
+    return change
+
+
+def test_an_entry_that_both_sides_changed_stays_in_conflict_alone(clones: Clones) -> None:
+    """The entry is named; the markers stand around its changed lines; entries of either side are merged."""
+    ours, theirs = clones
+    theirs.add("Ship a wheel", "log")
+    ours.add("Write a snapshot", "log")
+    ours.registry.renumber("ADR-0003", 9)
+    ours = edited_apart(clones, decision("YAML, in UTF-8."), decision("YAML 1.2."))
+    report = ours.registry.resolve()
+    assert [(left.path, left.reason) for left in report.unresolved] == [
+        ("docs/design/registry/4_decisions.md", "changed on both sides: ADR-0002")
+    ]
+    text = ours.log.read_text("utf-8")
+    assert text.count("<<<<<<<") == text.count(">>>>>>>") == 1
+    assert ours.headings() == ["ADR-0002", "ADR-0003", "ADR-0009"]
+    assert text.index(">>>>>>>") < text.index("ADR-0003")
+    assert "4_decisions.md" in ours.git("ls-files", "-u")
+    settled = text.replace("<<<<<<< ours\n", "").replace(">>>>>>> theirs\n", "").replace("=======\n", "")
+    ours.log.write_text(settled, "utf-8")
+    again = ours.registry.resolve()
+    assert "by hand" in again.unresolved[0].reason
+    assert ours.log.read_text("utf-8") == settled
+
+
+def test_what_a_person_typed_into_a_conflict_is_not_overwritten(clones: Clones) -> None:
+    """A file with a line that no side has was worked on, so it is left and named."""
+    ours = two_logs(clones)
+    ours.git("config", "--remove-section", f"merge.{DRIVER}")
+    ours.conflict()
+    log = ours.log
+    log.write_text(log.read_text("utf-8") + "\nMy own words.\n", "utf-8")
+    before = log.read_text("utf-8")
+    report = ours.registry.resolve()
+    assert "by hand" in report.unresolved[0].reason
+    assert log.read_text("utf-8") == before
+
+
+def test_votes_of_both_sides_are_kept(clones: Clones) -> None:
+    """A forge that ignores union merge leaves a conflict; both sides' votes stand after resolving, each once."""
+    ours, theirs = clones
+    record = theirs.registry.add("learning", {"summary": "Look before you leap", "scope": {"tags": ["care"]}})
+    theirs.registry.vote(record.id, "T-0", "model")
+    theirs.commit("Learn")
+    theirs.git("push", "-q")
+    ours.git("pull", "-q", "--no-edit")
+    (ours.path / ".gitattributes").unlink()
+    for folder, task in ((theirs, "T-1"), (ours, "T-2")):
+        folder.registry.vote(record.id, task, "model")
+        folder.commit("Vote")
+    theirs.git("push", "-q")
+    ours.conflict()
+    assert ours.registry.resolve().unresolved == ()
+    assert {vote.task_id for vote in ours.registry.get(record.id).votes} == {"T-0", "T-1", "T-2"}
+    assert len((ours.path / record.folder / "votes.jsonl").read_text("utf-8").splitlines()) == 3
+    assert ours.git("ls-files", "-u") == ""
+
+
+def test_different_fields_of_one_record_merge(clones: Clones) -> None:
+    """A field that one side changed is taken from it, lists take what both added, the later time of change stands."""
+    ours = edited_apart(
+        clones, fields(priority=7, labels=["a", "b"]), fields(summary="Prose stands once.", labels=["a", "c"])
+    )
+    assert ours.registry.resolve().unresolved == ()
+    record = ours.registry.get("ADR-0001")
+    assert record.data["priority"] == 7
+    assert record.text("summary") == "Prose stands once."
+    assert set(record.words("labels")) == {"a", "b", "c"}
+    assert ours.git("ls-files", "-u") == ""
+
+
+def test_one_field_that_both_sides_changed_stays_in_conflict(clones: Clones) -> None:
+    """The field is named, with both values; the file stays as git left it."""
+    ours = edited_apart(clones, fields(summary="Prose stands once."), fields(summary="Prose has one home."))
+    before = ours.read(".orbit/adrs/ADR-0001/adr.yaml")
+    said = ours.orbit("resolve", code=1)
+    assert '`summary` is "Prose stands once." in ours, "Prose has one home." in theirs' in said
+    assert ours.read(".orbit/adrs/ADR-0001/adr.yaml") == before
+    assert ours.git("ls-files", "-u") != ""
+
+
+def test_a_record_removed_here_and_changed_there_is_left(clones: Clones) -> None:
+    """Nobody but a person can say whether it stays; the message says what each side did."""
+
+    def remove(folder: Clone) -> None:
+        shutil.rmtree(folder.path / ".orbit" / "adrs" / "ADR-0001")
+
+    ours = edited_apart(clones, remove, fields(summary="Prose has one home."))
+    report = ours.registry.resolve()
+    assert [(left.path, left.reason) for left in report.unresolved] == [
+        (".orbit/adrs/ADR-0001/adr.yaml", "ours removed ADR-0001, theirs changed it")
+    ]
+
+
+def test_a_record_that_no_tool_can_read_is_left(clones: Clones) -> None:
+    """A side with broken YAML is named; other conflicts of the same merge are mended."""
+
+    def broken(folder: Clone) -> None:
+        (folder.path / ".orbit" / "adrs" / "ADR-0001" / "adr.yaml").write_text("id: [\n", "utf-8")
+        fields_of_two(folder, 1)
+
+    def fields_of_two(folder: Clone, priority: int) -> None:
+        text = (folder.path / ".orbit/adrs/ADR-0002/adr.yaml").read_text("utf-8")
+        extra = f"priority: {priority}\n" if priority == 1 else "summary: Plain text.\n"
+        (folder.path / ".orbit/adrs/ADR-0002/adr.yaml").write_text(text + extra, "utf-8")
+
+    def other(folder: Clone) -> None:
+        fields(summary="Prose has one home.")(folder)
+        fields_of_two(folder, 2)
+
+    ours = edited_apart(clones, broken, other)
+    report = ours.registry.resolve()
+    assert [(left.path, left.reason) for left in report.unresolved] == [
+        (".orbit/adrs/ADR-0001/adr.yaml", "ours holds no valid record")
+    ]
+    record = ours.registry.get("ADR-0002")
+    assert (record.data["priority"], record.text("summary")) == (1, "Plain text.")
