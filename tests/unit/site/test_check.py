@@ -12,7 +12,7 @@ NOTHING = Facts(frozenset(), (), ())
 
 def codes(html: str) -> list[str]:
     """Return the codes found on a page `a/b/` beside a page `a/c/` with one anchor."""
-    pages = {"a/b/": facts_of(html), "a/c/": facts_of('<h2 id="x">x</h2>')}
+    pages = {"a/b/": facts_of(html, "a/b/"), "a/c/": facts_of('<h2 id="x">x</h2>', "a/c/")}
     files = {"a/b/index.html", "a/c/index.html", "files/p.png"}
     shell = Facts(frozenset({"__search"}), (), ())
     return [found.code for found in check_pages(pages, files, {}, shell)]
@@ -60,6 +60,6 @@ def test_what_leads_nowhere_or_elsewhere_is_found(html: str, code: str) -> None:
 
 def test_a_finding_names_the_source_document() -> None:
     """What is wrong on a page is reported where its text is edited."""
-    pages = {"a/": facts_of('<a href="gone/">x</a>')}
+    pages = {"a/": facts_of('<a href="gone/">x</a>', "a/")}
     (found,) = check_pages(pages, {"a/index.html"}, {"a/": Location("docs/a.md")}, NOTHING)
     assert found.location.path == "docs/a.md"

@@ -68,7 +68,7 @@ def test_any_mix_of_tags_comes_out_without_scripts(parts: list[str]) -> None:
     """However markup is cut up, the result has no inline script and loads nothing."""
     left = clean("".join(parts))
     assert inline_scripts(left) == []
-    assert facts_of(left).foreign == ()
+    assert facts_of(left, "").foreign == ()
     assert ACTS.search(left) is None
 
 

@@ -28,14 +28,15 @@ class Facts:
     """What one page holds that others or the network depend on."""
 
     ids: frozenset[str]
-    links: tuple[str, ...]
+    targets: tuple[str, ...]
+    """Site URLs, with fragments, that its links mean; one that leads out of the site starts with `..`."""
     foreign: tuple[str, ...]
 
 
-def facts_of(html: str) -> Facts:
-    """Return the ids, the internal links as written, and the addresses of other hosts that a page would load."""
+def facts_of(html: str, url: str) -> Facts:
+    """Return the ids, the pages linked to, and the addresses of other hosts that the page at `url` would load."""
     ids: set[str] = set()
-    links: dict[str, None] = {}
+    targets: dict[str, None] = {}
     foreign: dict[str, None] = {}
     for name, inside in _TAG.findall(html):
         if "=" not in inside:
@@ -51,8 +52,8 @@ def facts_of(html: str) -> Facts:
         if loads and _ELSEWHERE.match(address):
             foreign[address] = None
         elif not _SCHEME.match(address) and not address.startswith("//") and held.get("rel") != "canonical":
-            links[address] = None
-    return Facts(frozenset(ids), tuple(links), tuple(foreign))
+            targets[_target(url, address)] = None
+    return Facts(frozenset(ids), tuple(targets), tuple(foreign))
 
 
 def check_pages(
@@ -66,8 +67,8 @@ def check_pages(
     for url, facts in pages.items():
         where = origins.get(url, Location(url or "index.html"))
         found += [_foreign(address, where) for address in facts.foreign]
-        for link in facts.links:
-            problem = _dead(url, link, pages, files, shell)
+        for target in facts.targets:
+            problem = _dead(target, pages, files, shell)
             if problem:
                 found.append(Diagnostic(problem[0], Severity.WARNING, problem[1], where, "correct or remove the link"))
     return found
@@ -78,21 +79,25 @@ def _foreign(address: str, where: Location) -> Diagnostic:
     return Diagnostic(FOREIGN, Severity.WARNING, message, where, "put a copy beside the pages")
 
 
-def _dead(url: str, link: str, pages: Mapping[str, Facts], files: Set[str], shell: Facts) -> tuple[str, str] | None:
-    parts = urlsplit(link)
-    target = resolved(url, link)
-    if target is None:
-        return DEAD_TARGET, f"the link {link} leads out of the site"
-    file = f"{target}index.html" if not target or target.endswith("/") else target
-    if file not in files:
-        if f"{file}/index.html" in files:
-            return None
-        return DEAD_TARGET, f"the link {link} leads to nothing"
-    anchor = unquote(parts.fragment)
-    there = pages.get(target)
-    if anchor and there is not None and anchor not in there.ids and anchor not in shell.ids:
-        return DEAD_ANCHOR, f"the page {target or 'index.html'} has no {parts.fragment!r}"
+def _dead(target: str, pages: Mapping[str, Facts], files: Set[str], shell: Facts) -> tuple[str, str] | None:
+    url, _, anchor = target.partition("#")
+    if url.startswith(".."):
+        return DEAD_TARGET, f"a link leads out of the site: {url}"
+    file = f"{url}index.html" if not url or url.endswith("/") else url
+    if file not in files and f"{file}/index.html" not in files:
+        return DEAD_TARGET, f"a link leads to {url}, where nothing is"
+    there = pages.get(url) if anchor else None
+    if there is not None and anchor not in there.ids and anchor not in shell.ids:
+        return DEAD_ANCHOR, f"a link leads to {anchor!r}, which the page {url or 'index.html'} lacks"
     return None
+
+
+def _target(url: str, link: str) -> str:
+    page = resolved(url, link)
+    fragment = unquote(urlsplit(link).fragment)
+    if page is None:
+        return f"../{link}"
+    return f"{page}#{fragment}" if fragment else page
 
 
 def resolved(url: str, link: str) -> str | None:

@@ -28,7 +28,7 @@ from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, SiteMap, url_of
 from orbit_registry.site.urls import depth_of, file_of, relative
-from orbit_registry.site.views import Relations, record_view
+from orbit_registry.site.views import Relations, record_view, what_a_page_shows
 from orbit_registry.site.views import listing as listed
 
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
@@ -67,14 +67,16 @@ class Expansion:
         self.policy = policy_of(empty.values())
         self.shells = shells_of(empty, self.policy, self.base_url)
         self.relations = Relations(self.records)
-        self._record_pages(key_of(sorted(empty.items()), templates_digest(self.kinds), self.base_url))
+        forge = self.site.forge
+        look = key_of(sorted(empty.items()), templates_digest(self.kinds))
+        self._record_pages(key_of(look, self.base_url, forge.repository, forge.branch))
         self._generated_files()
         self._index_rest()
         for url, html in redirect_pages(self.records, self.base_url).items():
             self._page(url, html)
         self._assets()
         self._data()
-        shell = merged(facts_of(html) for html in empty.values())
+        shell = merged(facts_of(html, "") for html in empty.values())
         self.found += check_pages(self.facts, set(self.out.after), self.origins, shell)
         return self.found
 
@@ -82,18 +84,19 @@ class Expansion:
         for number, record in enumerate(self.records, start=1):
             url = url_of(record)
             path = file_of(url)
-            view = record_view(record, url, self.relations, self.site)
-            key = key_of(environment, view, self.shelf.stamp(record))
+            about = what_a_page_shows(record, self.relations, self.site)
+            key = key_of(environment, about, self.shelf.stamp(record))
             self.origins[url] = Location(record.source.path if record.source else record.path)
             made = self.memo.fresh(path, key, lambda *question: ask(self.site, *question))
             if made is not None and self.out.keep(path):
                 self.facts[url] = Facts(frozenset(made.extra[0]), tuple(made.extra[1]), ())
             else:
-                self._record_page(record, url, path, key, view)
+                self._record_page(record, url, path, key)
             if self.progress is not None:
                 self.progress(number, len(self.records))
 
-    def _record_page(self, record: Record, url: str, path: str, key: str, view: dict[str, object]) -> None:
+    def _record_page(self, record: Record, url: str, path: str, key: str) -> None:
+        view = record_view(record, url, self.relations, self.site)
         text = self.shelf.text(record)
         prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
@@ -101,10 +104,10 @@ class Expansion:
         title = f"{record.id} {record.title}"
         shell = self._shell(record.kind, depth_of(url))
         self.out.write(path, shell.page(url, title, content, toc, self.base_url))
-        facts = facts_of(content)
+        facts = facts_of(content, url)
         self.facts[url] = facts
         diagnostics = self.shelf.moved(record, prose.diagnostics)
-        extra = [sorted(facts.ids), list(facts.links)]
+        extra = [sorted(facts.ids), list(facts.targets)]
         self.memo.put(path, Made(key, text.path, prose.lookups, diagnostics, extra))
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
@@ -142,7 +145,7 @@ class Expansion:
             self.found.append(Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file"))
         self.out.write(file_of(url), page)
         if url != "404.html":
-            self.facts[url] = facts_of(page)
+            self.facts[url] = facts_of(page, url)
 
     def _copy(self, file: Path, path: str) -> None:
         info = file.stat()
@@ -184,7 +187,7 @@ class Expansion:
                 content = f"<h1>{escape(kind.labels)}</h1>{table}"
                 html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
                 self.out.write(file_of(url), html)
-                self.facts[url] = facts_of(content)
+                self.facts[url] = facts_of(content, url)
 
     def _assets(self) -> None:
         for path in sorted(self.site.assets):
@@ -193,7 +196,8 @@ class Expansion:
     def _data(self) -> None:
         rows = [listed(record) for record in self.records]
         self._snapshot()
-        self.out.write("records.json", json.dumps({"records": rows}, ensure_ascii=False, indent=1) + "\n")
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        self.out.write("records.json", f'{{"records": [\n{lines}\n]}}\n')
         if self.base_url:
             self.out.write("sitemap.xml", self._sitemap())
 

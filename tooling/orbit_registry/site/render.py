@@ -43,9 +43,12 @@ def _template(kind_folder: Path) -> Template:
 
 
 def templates_digest(kinds: Sequence[Kind]) -> str:
-    """Return a digest of every template that makes a record's page."""
+    """Return a digest of every template that makes a record's page, and of the words that its kind puts there."""
     digest = hashlib.blake2b(digest_size=12)
-    files = [*sorted(_FOLDER.glob("*.html")), *(kind.folder / TEMPLATE for kind in kinds)]
+    files = [
+        *sorted(_FOLDER.glob("*.html")),
+        *(kind.folder / name for kind in kinds for name in (TEMPLATE, "kind.yaml")),
+    ]
     for file in files:
         digest.update(file.read_bytes() if file.is_file() else b"-")
     return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -91,7 +92,9 @@ class Shelf:
             file = read_text(self.workspace.root / record.path)
         except OrbitError:
             return tuple(found)
-        key = locate(file, (record.kind.prose,)).line
+        # Reading the whole file for one position costs more than rendering it, and a key of ours starts its line.
+        plain = re.search(rf"^{re.escape(record.kind.prose)}[ \t]*:", file, re.MULTILINE)
+        key = file.count("\n", 0, plain.start()) + 1 if plain else locate(file, (record.kind.prose,)).line
         written = file.split("\n")[key - 1].partition(":")[2].strip()
         above = key if written[:1] in ("|", ">", "") else key - 1
         return tuple(_below(one, above) for one in found)

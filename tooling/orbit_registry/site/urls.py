@@ -7,6 +7,7 @@ import re
 from urllib.parse import quote
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
+_UNQUOTED = re.compile(r"[A-Za-z0-9._~/-]*\Z")
 _LONGEST_SEGMENT = 100
 LEGACY = "legacy"
 
@@ -31,7 +32,8 @@ def relative(origin: str, target: str) -> str:
     steps = [".."] * (len(here) - shared) + there[shared:]
     if mark and path == origin:
         return f"#{fragment}"
-    written = quote("/".join(steps), safe="/~") or "."
+    joined = "/".join(steps)
+    written = (joined if _UNQUOTED.match(joined) else quote(joined, safe="/~")) or "."
     return f"{written}{mark}{fragment}"
 
 

@@ -142,6 +142,25 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap) 
     }
 
 
+def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> list[object]:
+    """Return what `record_view` depends on, without the work of making it: the page's key is made of this."""
+    named = [*relations.replaces(record), *relations.replaced_by(record)]
+    links = relations.links(record)
+    tokens: list[str] = []
+    for kind, text in record.evidence:
+        if kind == "record":
+            named.append(text)
+        elif kind == "file":
+            tokens.append(site.target("", text).token)
+    shown: list[object] = []
+    for any_id in dict.fromkeys([*named, *(one for _, ids in links for one in ids)]):
+        other = relations.by_id.get(any_id)
+        shown.append([other.id, other.title, other.status.name] if other else [any_id, site.cited(any_id, "")])
+    mirrored = site.mirrored.get(record.source.path) if record.source else None
+    votes = [vote.key for vote in record.votes]
+    return [record.kind.name, record.path, record.data, links, named, shown, tokens, mirrored, votes]
+
+
 def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Ref:
     """Return how a page names another record; one that is not on the site is named without a link."""
     record = relations.by_id.get(any_id)
