@@ -7,19 +7,19 @@ place: it is about a hundred times slower, and loading it costs more than readin
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import ryaml
 
-from orbit_registry.text.position import Position, Problem, position_at
+from orbit_registry.text.position import Position, Problem
 
 Pointer = tuple[str | int, ...]
 """The way to a value: mapping keys and list indexes, from the root."""
 
 MALFORMED = "ORB102"
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
-_PLACE = re.compile(r" at line (\d+) column (\d+)")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -36,7 +36,8 @@ class YamlProblemError(ValueError):
 def load(text: str) -> object:
     """Return the value of a YAML text.
 
-    Refuses duplicate keys, several documents, alias bombs, tags and `<<`. Dates stay strings.
+    Refuses duplicate keys, several documents, alias bombs, tags and `<<`, and what JSON can't say: keys that are no
+    texts, `.nan` and `.inf`. Dates stay strings.
 
     Raises:
         YamlProblemError: with the position, where the parser knows it.
@@ -50,8 +51,32 @@ def load(text: str) -> object:
     try:
         value: object = ryaml.loads(text)
     except ValueError as error:
-        raise YamlProblemError(_explain(text, str(error))) from None
+        from orbit_registry.text.yaml_nodes import explain
+
+        raise YamlProblemError(explain(text, str(error))) from None
+    if (pointer := _beyond_json(value)) is not None:
+        from orbit_registry.text.yaml_nodes import explain_beyond_json
+
+        raise YamlProblemError(explain_beyond_json(text, pointer))
     return value
+
+
+def _beyond_json(value: object) -> tuple[object, ...] | None:
+    """Return the way to a key or a number that JSON can't hold; the last step may be a key that is no text."""
+    stack: list[tuple[tuple[object, ...], object]] = [((), value)]
+    while stack:
+        at, current = stack.pop()
+        if isinstance(current, dict):
+            for key, inner in current.items():
+                if not isinstance(key, str):
+                    return (*at, key)
+                if not isinstance(inner, str):
+                    stack.append(((*at, key), inner))
+        elif isinstance(current, list):
+            stack += (((*at, index), inner) for index, inner in enumerate(current) if not isinstance(inner, str))
+        elif isinstance(current, float) and not math.isfinite(current):
+            return at
+    return None
 
 
 def locate(text: str, pointer: Sequence[str | int]) -> Position:
@@ -62,32 +87,6 @@ def locate(text: str, pointer: Sequence[str | int]) -> Position:
     from orbit_registry.text.yaml_nodes import place_of
 
     return place_of(text, pointer)
-
-
-def _explain(text: str, message: str) -> Problem:
-    """Turn the fast reader's words into a problem with a position."""
-    from orbit_registry.text.yaml_nodes import explain_duplicate, place_of_problem
-
-    hint = "check indentation, quotes and brackets near that place"
-    if "duplicate entry" in message:
-        return explain_duplicate(text, message)
-    if "more than one document" in message:
-        return Problem(MALFORMED, "more than one YAML document in the file", _second_document(text), "keep one")
-    if "repetition limit" in message:
-        return Problem(
-            MALFORMED, "aliases expand without bound", Position(1), "write the values out instead of aliases"
-        )
-    if "recursion limit" in message:
-        return Problem(MALFORMED, "nested too deeply", Position(1), "flatten the structure")
-    place = _PLACE.search(message)
-    position = Position(int(place[1]), int(place[2])) if place else place_of_problem(text)
-    said = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
-    return Problem(MALFORMED, f"not valid YAML: {said}", position, hint)
-
-
-def _second_document(text: str) -> Position:
-    marks = [found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", text)]
-    return position_at(text, marks[-1]) if marks else Position(1)
 
 
 def scalar(value: object, indent: int = 0) -> str:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from orbit_registry.text.position import Position, Problem
+from orbit_registry.text.position import Position, Problem, position_at
 from orbit_registry.text.yaml import MALFORMED, YamlProblemError
+
+LONGEST = 150_000
+"""Characters of a text that is composed: the reader takes up to 26 µs for each, and a hostile file must not hold us."""
+_PLACE = re.compile(r" at line (\d+) column (\d+)")
+_NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
 def compose(text: str) -> Node | None:
-    """Return the node tree of a text, whose marks give the place of each value; None for an empty text."""
+    """Return the node tree of a text, whose marks give the place of each value; None for an empty text.
+
+    Raises:
+        YamlProblemError: it is not YAML, or longer than `LONGEST`.
+    """
+    if len(text) > LONGEST:
+        said = f"the text has {len(text):,} characters; places are told in up to {LONGEST:,}"
+        raise YamlProblemError(Problem(MALFORMED, said, Position(1), "move long text into a document"))
     reader = YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = True
     try:
@@ -29,6 +41,14 @@ def compose(text: str) -> Node | None:
     return node
 
 
+def _composed(text: str) -> Node | None:
+    """Return the node tree, or None where there is none to be had."""
+    try:
+        return compose(text)
+    except YamlProblemError:
+        return None
+
+
 def place_of(text: str, pointer: Sequence[str | int]) -> Position:
     """Return where the value at `pointer` stands: its key in a mapping, itself in a list.
 
@@ -38,6 +58,12 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
         node = compose(text)
     except YamlProblemError as error:
         return error.problem.position or Position(1)
+    found = _reached(node, pointer)[0]
+    return Position(found.start_mark.line + 1, found.start_mark.column + 1) if found is not None else Position(1)
+
+
+def _reached(node: Node | None, pointer: Sequence[str | int]) -> tuple[Node | None, Node | None]:
+    """Follow a pointer as far as it leads; returns the node that marks the place, and the value there."""
     found = node
     for step in pointer:
         if isinstance(node, MappingNode):
@@ -49,10 +75,10 @@ def place_of(text: str, pointer: Sequence[str | int]) -> Position:
             found = node = node.value[step]
         else:
             break
-    return Position(found.start_mark.line + 1, found.start_mark.column + 1) if found is not None else Position(1)
+    return found, node
 
 
-def place_of_problem(text: str) -> Position:
+def _place_of_problem(text: str) -> Position:
     """Return where the composing reader stops at a text that the fast one can't read."""
     try:
         compose(text)
@@ -97,17 +123,85 @@ def _problem_at(node: Node, message: str, hint: str | None) -> Problem:
     return Problem(MALFORMED, message, Position(mark.line + 1, mark.column + 1), hint)
 
 
-def explain_duplicate(text: str, message: str) -> Problem:
-    """Return which key stands twice in a text, and where the second one is; `message` is the fast reader's."""
+def explain(text: str, message: str) -> Problem:
+    """Turn what the fast reader says of a text into a problem with a position."""
+    for words, explained in _EXPLANATIONS.items():
+        if words in message:
+            return explained(text, message)
+    place = _PLACE.search(message)
+    position = Position(int(place[1]), int(place[2])) if place else _place_of_problem(text)
+    said = _PLACE.sub("", message, count=1).removeprefix("TypeError: ").strip()
+    hint = "check indentation, quotes and brackets near that place"
+    return Problem(MALFORMED, f"not valid YAML: {said}", position, hint)
+
+
+def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
+    """Return what is wrong with a value that JSON can't hold: a key that is no text, or a number without end."""
+    *parents, last = pointer
+    inside = [step if isinstance(step, int) else str(step) for step in parents]
+    node = _reached(_composed(text), inside)[1]
+    if isinstance(node, MappingNode) and not isinstance(last, str):
+        key = next((key for key, _ in node.value if isinstance(key, ScalarNode) and key.tag in _NO_TEXTS), node)
+        return _problem_at(key, f"the key `{getattr(key, 'value', last)}` is not a text", "put it in quotes")
+    place = place_of(text, [*inside, last if isinstance(last, (int, str)) else str(last)])
+    return Problem(MALFORMED, "a number without end or value (`.inf`, `.nan`)", place, "write a number, or quote it")
+
+
+def _explain_duplicate(text: str, message: str) -> Problem:
+    """Say which key stands twice in a text, and where the second one is."""
     named = re.search(r'key "(.*)"', message)
     key = named[1] if named else ""
+    hint = "keep one of the two"
     try:
         root = compose(text)
     except YamlProblemError as error:
-        return error.problem
+        unplaced = Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
+        return unplaced if len(text) > LONGEST else error.problem
     for node in _walk(root) if root is not None else ():
         if isinstance(node, MappingNode):
             places = [k for k, _ in node.value if isinstance(k, ScalarNode) and (not key or k.value == key)]
             if len(places) > 1:
-                return _problem_at(places[1], f"the key `{places[1].value}` stands here twice", "keep one of the two")
-    return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), "keep one of the two")
+                return _problem_at(places[1], f"the key `{places[1].value}` stands here twice", hint)
+    return Problem(MALFORMED, f"the key `{key}` stands there twice", Position(1), hint)
+
+
+def _explain_documents(text: str, _: str) -> Problem:
+    marks = [found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", text)]
+    place = position_at(text, marks[-1]) if marks else Position(1)
+    return Problem(MALFORMED, "more than one YAML document in the file", place, "keep one")
+
+
+def _explain_control(text: str, message: str) -> Problem:
+    offset = int(message.rpartition(" ")[2])  # in bytes
+    place = position_at(text, len(text.encode()[:offset].decode("utf-8", "replace")))
+    return Problem(MALFORMED, "a control character stands here", place, "remove it, or escape it in double quotes")
+
+
+def _explain_key(text: str, _: str) -> Problem:
+    root = _composed(text)
+    for node in _walk(root) if root is not None else ():
+        for key, _value in node.value if isinstance(node, MappingNode) else ():
+            if not isinstance(key, ScalarNode):
+                return _problem_at(key, "a key is a list or a mapping", "keys are texts")
+    return Problem(MALFORMED, "a key is a list or a mapping", Position(1), "keys are texts")
+
+
+def _explain_number(text: str, message: str) -> Problem:
+    place = _PLACE.search(message)
+    position = Position(int(place[1]), int(place[2])) if place else Position(1)
+    return Problem(MALFORMED, "a number has too many digits", position, "put it in quotes")
+
+
+_EXPLANATIONS: Mapping[str, Callable[[str, str], Problem]] = {
+    "duplicate entry": _explain_duplicate,
+    "more than one document": _explain_documents,
+    "control characters are not allowed at position ": _explain_control,
+    "unhashable type": _explain_key,
+    "invalid type: integer": _explain_number,
+    "repetition limit": lambda _text, _message: Problem(
+        MALFORMED, "aliases expand without bound", Position(1), "write the values out instead of aliases"
+    ),
+    "recursion limit": lambda _text, _message: Problem(
+        MALFORMED, "nested too deeply", Position(1), "flatten the structure"
+    ),
+}
