@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -10,6 +10,7 @@ from functools import cached_property
 from orbit_registry.checks.citing import Cited, read_citations
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
+from orbit_registry.checks.wording import wording
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
@@ -45,6 +46,8 @@ class CheckContext:
     facts: Facts = field(default_factory=Facts)
     """What disk and git say beside the records."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = field(default=count_matches)
+    """How many of some files each glob matches."""
     near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
     """The pairs among texts of one kind that are at least that alike."""
     read: Callable[[str], str | None] = field(default=lambda _: None)
@@ -75,10 +78,21 @@ class CheckContext:
         return tuple(read_citations(self))
 
     @cached_property
+    def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
+        """The records that wait or hold and name globs, with those globs."""
+        held = (record for record in self.records if "scope" in record.data and record.phase != "closed")
+        return tuple((record, paths) for record in held if (paths := record.scope.paths))
+
+    @cached_property
+    def wordings(self) -> Mapping[str, str]:
+        """What each record says, as compared for duplicates; by the record's path."""
+        return {record.path: wording(record) for record in self.records}
+
+    @cached_property
     def glob_counts(self) -> Mapping[str, int]:
         """How many files each including glob of the records matches, tracked ones and those that git would add."""
-        texts = {text for record in self.records if record.phase != "closed" for text in record.scope.paths}
-        return count_matches(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
+        texts = {text for _, paths in self.scoped for text in paths}
+        return self.count(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
 
     def resolve(self, target: str) -> list[Record]:
         """Return the records a written id can mean."""

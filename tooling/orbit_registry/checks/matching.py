@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from orbit_registry.text.glob_syntax import Glob, parse_glob
@@ -16,12 +16,26 @@ def parsed(text: str) -> Glob | Problem:
     return parse_glob(text)
 
 
-def count_matches(texts: Iterable[str], files: Iterable[str]) -> Mapping[str, int]:
-    """Return how many of the files each glob matches; excluding and unreadable globs are left out."""
-    globs = (glob for text in sorted(texts) if isinstance(glob := parsed(text), Glob) and not glob.exclude)
+def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
+    """Return how many of the files each glob matches; one that matches none, excludes or can't be read is left out."""
     counts: dict[str, int] = {}
-    index: GlobIndex[str] = GlobIndex([(glob.text, (glob,)) for glob in globs])
+    index = _index(texts)
     for file in files:
         for text, _ in index.match(file):
             counts[text] = counts.get(text, 0) + 1
     return counts
+
+
+def files_matching(texts: Collection[str], files: Sequence[str]) -> dict[str, set[int]]:
+    """Return the files each glob matches, as their places in the list; globs that match none are left out."""
+    found: dict[str, set[int]] = {}
+    index = _index(texts)
+    for place, file in enumerate(files if texts else ()):
+        for text, _ in index.match(file):
+            found.setdefault(text, set()).add(place)
+    return found
+
+
+def _index(texts: Collection[str]) -> GlobIndex[str]:
+    globs = (glob for text in sorted(texts) if isinstance(glob := parsed(text), Glob) and not glob.exclude)
+    return GlobIndex([(glob.text, (glob,)) for glob in globs])

@@ -9,10 +9,10 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.remembered import Result
 from orbit_registry.checks.runner import run_checks
+from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.baseline import read_baseline
-from orbit_registry.store.documents import read_documents
+from orbit_registry.store.documents import read_documents, with_prose
 from orbit_registry.store.facts import read_citing
-from orbit_registry.store.prose import prose_of
 
 _TIMED = "ORB107"
 """Findings that the clock alone can change: a vote dated ahead."""
@@ -58,8 +58,8 @@ def context_of(inputs: Inputs) -> tuple[CheckContext, Callable[[], bool]]:
     """Return what the checks look at, and a question to ask afterwards: were all texts those the inputs saw?"""
     workspace = inputs.workspace
     collection = inputs.reading.collection
-    records = prose_of(workspace, inputs.reading.entries, inputs.documents).filled(collection.records)
-    documents = read_documents(workspace, records)
+    documents = read_documents(workspace, collection.records)
+    records = RecordSet(with_prose(workspace, record, documents) for record in collection.records)
     texts = _Texts(inputs)
     for path, document in documents.by_path.items():
         texts.put(path, document.text)

@@ -69,7 +69,7 @@ _FORMS: dict[str, _Form] = {
 _PREFILTER = re.compile(
     r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
 )
-_NEEDLES = re.compile(
+NEEDLES = re.compile(
     r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]|PRIVATE KEY|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[abpors]-|hooks\.slack|k_live_"
     r"|SG\.|sq0csp|AccountKey=|npm_|pypi-A|eyJ|sk-|AIza|://[^\s/:]{1,64}:[^\s/@]{3,128}@"
 )
@@ -85,7 +85,7 @@ class _Detector(Protocol):
 
 def find_secrets(text: str) -> Iterator[Suspect]:
     """Yield the secrets in a text; made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`) are let be."""
-    if not _NEEDLES.search(text):
+    if not NEEDLES.search(text):
         return
     for found in _PREFILTER.finditer(text):
         form = _FORMS[str(found.lastgroup)]

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.duplicates.wording import blamed_first, groups, settled, wording
+from orbit_registry.checks.duplicates.pairs import blamed_first, groups, settled
+from orbit_registry.checks.wording import copies
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.search.similarity import normalised
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield the record of each pair that changed, or the later one; an error only where it changed."""
+    """Yield each record that says what an earlier one says; an error only where it changed."""
     for held in groups(context.records).values():
-        by_text: dict[str, list[Record]] = defaultdict(list)
-        for record in held:
-            by_text[normalised(wording(record))].append(record)
-        for same in by_text.values():
+        by_path = {record.path: record for record in held}
+        for paths in copies((record.path, context.wordings[record.path]) for record in held):
+            same = [by_path[path] for path in paths]
             for index, record in enumerate(same[1:], start=1):
-                for other in same[:index]:
-                    if not settled(context, other, record):
-                        yield _pair(context, other, record)
-                        break
+                other = next((one for one in same[:index] if not settled(context, one, record)), None)
+                if other is not None:
+                    yield _pair(context, other, record)
 
 
 def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:

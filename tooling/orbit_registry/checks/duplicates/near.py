@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.duplicates.wording import blamed_first, groups, settled, wording
+from orbit_registry.checks.duplicates.pairs import blamed_first, groups, settled
+from orbit_registry.checks.wording import copies
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.search.similarity import Pair, normalised
+from orbit_registry.search.similarity import Pair
 
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so likeness alone is no error."""
@@ -19,18 +20,13 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each pair from the warning threshold up: an error above the higher one, where the record changed."""
     lower, upper = context.config.duplicates["warning"], context.config.duplicates["error"]
     for kind, held in groups(context.records).items():
-        by_uid: dict[str, Record] = {}
-        texts: dict[str, str] = {}
-        forms: set[str] = set()
-        for record in held:
-            text = wording(record)
-            form = normalised(text)
-            if form and form not in forms:  # exact copies are ORB601's
-                forms.add(form)
-                by_uid[record.uid] = record
-                texts[record.uid] = text
+        texts = {record.path: context.wordings[record.path] for record in held}
+        for _, *rest in copies(texts.items()):  # which are ORB601's
+            for path in rest:
+                del texts[path]
+        by_path = {record.path: record for record in held}
         for pair in context.near(kind, texts, lower):
-            one, other = by_uid[pair.a], by_uid[pair.b]
+            one, other = by_path[pair.a], by_path[pair.b]
             if not settled(context, one, other):
                 yield _finding(context, pair, one, other, may_err=len(held) >= FEWEST_TO_ERR and pair.score >= upper)
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.scope.globs import FEWEST_FILES, SHARE, applying, valid_globs
+from orbit_registry.checks.matching import files_matching
+from orbit_registry.checks.scope.globs import FEWEST_FILES, SHARE, valid_globs
 from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.text.globs import match_any
+from orbit_registry.records.record import Record
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
@@ -16,17 +17,35 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     tracked = context.facts.tracked
     if tracked is None or len(tracked) < FEWEST_FILES:
         return
+    most = SHARE * len(tracked)
     counts = context.glob_counts
-    for record in applying(context):
-        globs = [glob for _, glob in valid_globs(record)]
-        most = SHARE * len(tracked)
-        if sum(counts.get(glob.text, 0) for glob in globs if not glob.exclude) <= most:
-            continue
-        matched = sum(1 for file in tracked if match_any(globs, file) is not None)
-        if matched > most:
-            share = f"{matched:,} of {len(tracked):,} tracked files"
-            message = f"the scope of {record.id} matches {share}; it is shown in briefs, not at single edits"
-            yield CHECK.at(context.at(record, "scope", "paths"), message, record=record)
+    suspects = [
+        (record, paths) for record, paths in context.scoped if sum(counts.get(text, 0) for text in paths) > most
+    ]
+    matched = files_matching({text.removeprefix("!") for _, paths in suspects for text in paths}, tracked)
+    for record, paths in suspects:
+        count = _count(paths, matched)
+        if count > most:
+            yield _finding(context, record, count, len(tracked))
+
+
+def _count(paths: tuple[str, ...], matched: dict[str, set[int]]) -> int:
+    """Return how many files a scope matches, its excluding globs taken away."""
+    included: set[int] = set()
+    excluded: set[int] = set()
+    for _, glob in valid_globs(paths):
+        files = matched.get(glob.text.removeprefix("!"), set())
+        if glob.exclude:
+            excluded |= files
+        else:
+            included |= files
+    return len(included - excluded)
+
+
+def _finding(context: CheckContext, record: Record, count: int, total: int) -> Diagnostic:
+    share = f"{count:,} of {total:,} tracked files"
+    message = f"the scope of {record.id} matches {share}; it is shown in briefs, not at single edits"
+    return CHECK.at(context.at(record, "scope", "paths"), message, record=record)
 
 
 CHECK = Check(

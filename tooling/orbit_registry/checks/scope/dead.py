@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.scope.globs import applying, valid_globs
+from orbit_registry.checks.scope.globs import valid_globs
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 
@@ -17,9 +17,11 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         return
     counts = context.glob_counts
     folders: set[str] | None = None
-    for record in applying(context):
-        for index, glob in valid_globs(record):
-            if glob.exclude or counts.get(glob.text, 0):
+    for record, paths in context.scoped:
+        if all(text in counts for text in paths):
+            continue
+        for index, glob in valid_globs(paths):
+            if glob.exclude or glob.text in counts:
                 continue
             if folders is None:
                 folders = _folders((*context.facts.tracked, *context.facts.untracked))

@@ -1,12 +1,10 @@
-"""Whose scope is looked at, and what counts as broad; shared by the checks of this family."""
+"""The globs of a scope, and what counts as broad; shared by the checks of this family."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.matching import parsed
-from orbit_registry.records.record import Record
 from orbit_registry.text.glob_syntax import Glob
 
 FEWEST_FILES = 20
@@ -14,12 +12,6 @@ FEWEST_FILES = 20
 SHARE = 0.2
 
 
-def applying(context: CheckContext) -> Iterator[Record]:
-    """Yield the records whose scope matters: those that wait or hold, and have globs."""
-    return (record for record in context.records if record.phase != "closed" and record.scope.paths)
-
-
-def valid_globs(record: Record) -> list[tuple[int, Glob]]:
-    """Return the globs of a record that can be read, with their places in its list."""
-    read = ((index, parsed(text)) for index, text in enumerate(record.scope.paths))
-    return [(index, glob) for index, glob in read if isinstance(glob, Glob)]
+def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:
+    """Return the globs of a scope that can be read, with their places in its list."""
+    return [(index, glob) for index, text in enumerate(paths) if isinstance(glob := parsed(text), Glob)]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.matching import parsed
-from orbit_registry.checks.scope.globs import applying
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.text.glob_syntax import Glob
 from orbit_registry.text.position import Problem
@@ -15,9 +14,9 @@ from orbit_registry.text.position import Problem
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each glob that is none, and each scope of excluding globs alone."""
-    for record in applying(context):
-        read = [parsed(text) for text in record.scope.paths]
-        for index, (text, glob) in enumerate(zip(record.scope.paths, read, strict=True)):
+    for record, paths in context.scoped:
+        read = [parsed(text) for text in paths]
+        for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
             if isinstance(glob, Problem):
                 where = context.at(record, "scope", "paths", index)
                 yield CHECK.at(where, f"`{text[:80]}` is no glob: {glob.message}", hint=glob.hint, record=record)

@@ -1,15 +1,11 @@
-"""What of a record is compared for duplicates, and which pairs were settled as different."""
+"""Which records are compared for duplicates, which pairs were settled as different, and which of two is reported."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
-from orbit_registry.checks.content.prompts import is_prompt, prompts_of
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.record import Record
-
-_FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
 
 
 def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
@@ -19,15 +15,6 @@ def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
         if record.phase != "closed":
             found.setdefault(record.kind.name, []).append(record)
     return found
-
-
-def wording(record: Record) -> str:
-    """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
-    if not record.kind.in_document:
-        return f"{record.title}\n{record.prose}"
-    known = prompts_of(record.kind.folder, True)
-    said = [line for line in record.prose.split("\n") if not _FORM.match(line) and not is_prompt(line, known)]
-    return "\n".join((record.title, *said))
 
 
 def settled(context: CheckContext, one: Record, other: Record) -> bool:

@@ -1,0 +1,43 @@
+"""What of a record is compared for duplicates, and which records say the same but for form."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from orbit_registry.checks.prompt_lines import is_prompt, prompts_of
+from orbit_registry.records.record import Record
+from orbit_registry.search.similarity import normalised
+
+_FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
+_ASCII_LOWER = bytes(range(256)).lower()
+_NO_LETTER = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
+def wording(record: Record) -> str:
+    """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
+    if not record.kind.in_document:
+        return f"{record.title}\n{record.prose}"
+    known = prompts_of(record.kind.folder, True)
+    said = [line for line in record.prose.split("\n") if not _FORM.match(line) and not is_prompt(line, known)]
+    return "\n".join((record.title, *said))
+
+
+def copies(texts: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return the keys of texts that are the same but for case, punctuation and spaces, in groups of two and more."""
+    alike: dict[bytes, list[tuple[str, str]]] = defaultdict(list)
+    for key, text in texts:
+        alike[_letters(text)].append((key, text))
+    found: dict[str, list[str]] = defaultdict(list)
+    for letters, held in alike.items():
+        if letters and len(held) > 1:
+            for key, text in held:
+                found[normalised(text)].append(key)
+    return [keys for keys in found.values() if len(keys) > 1]
+
+
+def _letters(text: str) -> bytes:
+    """Return the letters and digits of a text, in lower case; texts that are the same but for form give the same."""
+    plain = text if text.isascii() else normalised(text)
+    return plain.encode("utf-8", "surrogatepass").translate(_ASCII_LOWER, _NO_LETTER)
