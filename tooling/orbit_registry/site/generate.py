@@ -43,9 +43,7 @@ def generate(staged: Staged, folder: Path) -> list[Diagnostic]:
 
 
 def _run(config: Path, folder: Path) -> str:
-    command = [sys.executable, "-m", "mkdocs", "--color", "build", "--quiet", "--config-file", str(config)]
-    command.remove("--color")
-    command += ["--site-dir", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     try:
         done = subprocess.run(

@@ -1,0 +1,124 @@
+"""A repository with a site of its own: its pages and theme stay, the registry joins, by command and by plugin."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+from orbit_registry.site.result import SiteResult
+
+CASES = Path(__file__).parents[1] / "cases" / "site"
+CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Return a repository with records, documents and a site of its own."""
+    root = Path(shutil.copytree(CASES / "demo", tmp_path / "repo"))
+    (root / "dot_orbit").rename(root / ".orbit")
+    (root / "mkdocs.yml").write_text(CONFIG, "utf-8")
+    (root / "docs/index.md").write_text(
+        "# Handbook\n\n[Decisions](adrs/index.md), [guide](guide/start.md), [code](../src/a.py), "
+        "[why](../.orbit/adrs/ADR-0002/adr.yaml), [design](design/core/1_overview.md), [gone](../gone.md)\n",
+        "utf-8",
+    )
+    (root / "docs/guide").mkdir()
+    (root / "docs/guide/start.md").write_text("# Start\n\n!!! note\n    Theirs.\n", "utf-8")
+    return root
+
+
+def build(root: Path, out: Path) -> SiteResult:
+    """Build the site by our own command's function."""
+    return build_site(Registry.open(root), out, snapshot=False)
+
+
+def mkdocs(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run plain MkDocs in a repository."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", *arguments],
+        cwd=root,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_their_pages_stay_and_the_registry_joins(own: Path, tmp_path: Path) -> None:
+    """The site keeps its name and pages; the indexes and documents are added to the navigation."""
+    result = build(own, tmp_path / "site")
+    assert result.config == "mkdocs.yml"
+    home = (tmp_path / "site/index.html").read_text("utf-8")
+    assert "Our handbook" in home
+    assert 'href="adrs/"' in home
+    assert 'href="documents/"' in home
+    assert (tmp_path / "site/guide/start/index.html").is_file()
+    assert "Our handbook" in (tmp_path / "site/adrs/ADR-0002/index.html").read_text("utf-8")
+
+
+def test_their_links_are_resolved_like_ours(own: Path, tmp_path: Path) -> None:
+    """A link out of the pages' folder leads to the record, the document or the file; a dead one has its line."""
+    result = build(own, tmp_path / "site")
+    home = (tmp_path / "site/index.html").read_text("utf-8")
+    for href in (
+        "adrs/ADR-0002/",
+        "design/core/1_overview/",
+        "guide/start/",
+        "https://github.com/acme/demo/blob/main/src/a.py",
+    ):
+        assert f'href="{href}"' in home
+    (dead,) = [one for one in result.diagnostics if one.location.path == "docs/index.md"]
+    assert str(dead.location).startswith("docs/index.md:3:")
+    assert "../gone.md" in dead.message
+
+
+def test_a_missing_page_in_the_navigation_is_a_finding(own: Path, tmp_path: Path) -> None:
+    """A navigation that names a page which is not there does not stop the build."""
+    (own / "mkdocs.yml").write_text(CONFIG + "nav: [index.md, {Lost: lost.md}]\n", "utf-8")
+    result = build(own, tmp_path / "site")
+    assert "the navigation names lost.md, which does not exist" in [one.message for one in result.diagnostics]
+    assert (tmp_path / "site/index.html").is_file()
+
+
+def test_plain_mkdocs_gives_the_same_site(own: Path, tmp_path: Path) -> None:
+    """`mkdocs build` with the plugin writes what `orbit site build` writes, byte for byte."""
+    build(own, tmp_path / "ours")
+    done = mkdocs(own, "--site-dir", str(tmp_path / "theirs"))
+    assert done.returncode == 0, done.stderr
+    ours = {p.relative_to(tmp_path / "ours"): p.read_bytes() for p in (tmp_path / "ours").rglob("*.html")}
+    theirs = {p.relative_to(tmp_path / "theirs"): p.read_bytes() for p in (tmp_path / "theirs").rglob("*.html")}
+    assert ours == theirs
+    assert "docs/index.md:3:" in done.stderr
+
+
+def test_plain_mkdocs_is_strict_when_asked(own: Path, tmp_path: Path) -> None:
+    """A dead link in a document is a warning, which `mkdocs build --strict` refuses."""
+    assert mkdocs(own, "--strict", "--site-dir", str(tmp_path / "site")).returncode != 0
+
+
+def test_the_search_of_the_theme_holds_curated_pages_alone(own: Path, tmp_path: Path) -> None:
+    """Records and shells are not in the theme's index, which grows too heavy with them; documents are."""
+    build(own, tmp_path / "site")
+    index = json.loads((tmp_path / "site/search/search_index.json").read_text("utf-8"))
+    places = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert "design/core/1_overview/" in places
+    assert "guide/start/" in places
+    assert not [place for place in places if "shell" in place or "ADR-" in place]
+
+
+def test_a_broken_configuration_is_one_error(own: Path) -> None:
+    """What MkDocs refuses is said in one line, and no half-built site is left."""
+    (own / "mkdocs.yml").write_text("site_name: x\ntheme: no-such-theme\n", "utf-8")
+    with pytest.raises(Exception, match="mkdocs failed") as caught:
+        build(own, own / "site")
+    assert type(caught.value).__name__ == "GeneratorError"
+    assert not list((own / "site").rglob("*.html"))
