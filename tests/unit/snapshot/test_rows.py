@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.snapshot.sync import Policy
+from orbit_registry.snapshot.policy import NO_SECRETS, Policy, without_secrets
 from orbit_registry.store.prose import prose_of
 from orbit_registry.store.reader import Reading, read_collection
 from orbit_registry.text.position import Position
@@ -167,6 +167,50 @@ def test_a_policy_leaves_records_out_and_cleans_texts(project: Any) -> None:
     assert b"L-bbbbb" not in content
     assert result.added == 1
     assert project.sync().digest != result.digest, "without the policy the snapshot is another one"
+
+
+TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
+KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJDREVG' * 8}\n{'R0hJSktM' * 8}\n-----END RSA PRIVATE KEY-----"
+
+
+def test_no_secret_enters_by_default(project: Any) -> None:
+    """Wherever a secret stands in a record, its document or its votes, no file of the snapshot holds it."""
+    project.learning(
+        "aaaaa", body=f"Use {TOKEN} here.\n{KEY}\nAfter.", evidence=[{"kind": "external", "reference": TOKEN}],
+        labels=[f"l-{TOKEN}"], **{"x-own": {TOKEN: [TOKEN]}},
+    )  # fmt: skip
+    project.write("docs/adr/0001-x.md", f"# Title 1\n\nThe token is {TOKEN}.\n")
+    project.adr(1, source={"path": "docs/adr/0001-x.md"})
+    project.learning("bbbbb", body="Clean.")
+    project.votes("bbbbb", ("m", TOKEN, "2026-01-01T00:00:00Z"))
+    path = project.sync().path
+    content = path.read_bytes()
+    assert TOKEN[4:].encode() not in content
+    assert b"QUJDREVG" not in content
+    assert b"R0hJSktM" not in content
+    bodies = dict(project.ask("SELECT id, body FROM records"))
+    assert bodies["L-aaaaa"] == "Use [redacted: GitHub token] here.\n[redacted: private key]\nAfter."
+    assert bodies["L-bbbbb"] == "Clean."
+    assert "The token is [redacted: GitHub token]." in bodies["ADR-0001"]
+
+
+@pytest.mark.parametrize("text", ["", "plain", "ghp_EXAMPLE", "-----BEGIN PRIVATE KEY-----", "AKIA" * 1000])
+def test_what_is_no_secret_stays(text: str) -> None:
+    """A text without a secret passes as it is."""
+    assert without_secrets(text) == text
+
+
+def test_a_cut_private_key_is_taken_out_to_the_end() -> None:
+    """Where a key has no end mark, everything after its start goes."""
+    cut = KEY.partition("-----END")[0]
+    assert without_secrets(f"before {cut}more") == "before [redacted: private key]"
+
+
+def test_the_default_policy_leaves_clean_records_alone(project: Any) -> None:
+    """Cleaning costs a search over all records, and only those that may hold a secret are taken apart."""
+    project.learning("aaaaa")
+    records = list(read_collection(project.workspace).records)
+    assert NO_SECRETS.applied(records)[0] is records[0]
 
 
 def test_findings_become_rows(project: Any) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.snapshot.sync import Policy, sync
+from orbit_registry.snapshot.policy import NO_SECRETS, Policy
+from orbit_registry.snapshot.sync import sync
 from orbit_registry.store.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -20,7 +21,7 @@ def query(
     form: str = "table",
     *,
     diagnostics: Diagnostics = tuple,
-    policy: Policy | None = None,
+    policy: Policy = NO_SECRETS,
 ) -> str:
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
 
@@ -39,7 +40,7 @@ def export_snapshot(
     parquet: Path | None = None,
     *,
     diagnostics: Diagnostics = tuple,
-    policy: Policy | None = None,
+    policy: Policy = NO_SECRETS,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
@@ -53,7 +54,7 @@ def export_snapshot(
 
 
 def _with_current(
-    workspace: Workspace, use: Callable[[Path], Result], diagnostics: Diagnostics, policy: Policy | None
+    workspace: Workspace, use: Callable[[Path], Result], diagnostics: Diagnostics, policy: Policy
 ) -> Result:
     """Use the snapshot; where the file turns out to be damaged, or to be gone, it is built anew, once."""
     from orbit_registry.snapshot.query import CorruptSnapshotError

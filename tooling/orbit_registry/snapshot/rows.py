@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -18,7 +18,6 @@ from orbit_registry.store.cache import FileState
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
 
 Row = dict[str, object]
-Redact = Callable[[str], str]
 
 CONTENT = (
     "records",
@@ -37,7 +36,6 @@ CONTENT = (
 """The tables the digest covers: what two clones of one commit share."""
 LOCAL = ("diagnostics", "events")
 """What depends on the machine: its files, its time, its git."""
-_UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _MTIME = ',"mtime":'
 
@@ -86,27 +84,22 @@ def rows_of(
     diagnostics: Iterable[Diagnostic] = (),
     *,
     inbox: str = "",
-    redact: Redact | None = None,
 ) -> Rows:
     """Return the rows of a collection.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
-    the one in git counts. `redact` is applied to every text that a person or an agent wrote.
+    the one in git counts.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
     kept = _kept(list(records), inbox)
-    if redact is not None:
-        kept = [_redacted(record, redact) for record in kept]
     own = frozenset(record.id for record in kept if _is_in(record, inbox))
     hashes = {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in kept}
     for row in _links(kept, own):
         (local if row["record_id"] in own else shared)["links"].append(_encode(row))
     for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
         (local if source.inbox else shared)["sources"].append(_source_row(source))
-    local["diagnostics"] = [
-        _encode(_diagnostic_row(one, redact)) for one in sorted(diagnostics, key=lambda one: one.sort_key)
-    ]
+    local["diagnostics"] = [_encode(_diagnostic_row(one)) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
     return Rows(shared, local, hashes)
 
 
@@ -299,7 +292,7 @@ def _source_row(source: Source) -> str:
     return f'{_encode(row)[:-1]}{_MTIME}"{mtime}"}}'
 
 
-def _diagnostic_row(one: Diagnostic, redact: Redact | None) -> Row:
+def _diagnostic_row(one: Diagnostic) -> Row:
     place = one.location.position
     return {
         "code": one.code,
@@ -308,21 +301,9 @@ def _diagnostic_row(one: Diagnostic, redact: Redact | None) -> Row:
         "line": place.line if place else None,
         "column": place.column if place else None,
         "record_id": one.record,
-        "message": redact(one.message) if redact else one.message,
+        "message": one.message,
         "hint": one.hint,
     }
-
-
-def _redacted(record: Record, redact: Redact) -> Record:
-    def cleaned(value: object) -> object:
-        if isinstance(value, str):
-            return redact(value)
-        if isinstance(value, Mapping):
-            return {name: cleaned(part) for name, part in value.items()}
-        return [cleaned(part) for part in value] if isinstance(value, list) else value
-
-    data = {name: value if name in _UNTOUCHED else cleaned(value) for name, value in record.data.items()}
-    return replace(record, data=data, prose=redact(record.prose))
 
 
 def _text(data: Mapping[str, object], name: str) -> str | None:

@@ -10,15 +10,15 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.record import Record
 from orbit_registry.records.vote import HALF_LIFE_DAYS, stamp
-from orbit_registry.snapshot.rows import Redact, Source, rows_of
+from orbit_registry.snapshot.policy import NO_SECRETS, Policy
+from orbit_registry.snapshot.rows import Source, rows_of
 from orbit_registry.store.cache import is_sealed, stamp_of
 from orbit_registry.store.files import TEMPORARY, inside, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
@@ -71,18 +71,6 @@ class SyncResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """What may enter the snapshot: records to leave out, and what to do to each text that someone wrote.
-
-    `name` says which policy it is: another name means that the snapshot is built anew.
-    """
-
-    name: str = ""
-    exclude: Callable[[Record], bool] | None = None
-    redact: Redact | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _State:
     file: str
     stamp: list[int]
@@ -95,7 +83,7 @@ def sync(
     workspace: Workspace,
     *,
     diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
-    policy: Policy | None = None,
+    policy: Policy = NO_SECRETS,
     rebuild: bool = False,
 ) -> SyncResult:
     """Bring the snapshot up to date; where nothing changed, no record is built and DuckDB is not even imported.
@@ -108,18 +96,17 @@ def sync(
         SnapshotError: the database refused.
     """
     began = time.perf_counter()
-    rules = policy or Policy()
     reading = Reading(workspace)
     documents = {path for entry in reading.entries if (path := reading.document_of(entry)) is not None}
     prose = prose_of(workspace, reading.entries, documents)
-    inputs = _inputs(workspace, reading, prose, rules)
+    inputs = _inputs(workspace, reading, prose, policy)
     folder = _cache_folder(workspace)
     held = None if rebuild else _current(folder, inputs)
     if held is None:
         with locked(folder / "snapshot.lock"):
             held = None if rebuild else _current(folder, inputs)
             if held is None:
-                return _build(workspace, folder, reading, prose, inputs, diagnostics, rules, began)
+                return _build(workspace, folder, reading, prose, inputs, diagnostics, policy, began)
     reading.save()
     prose.save()
     return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, time.perf_counter() - began, False)
@@ -188,15 +175,14 @@ def _build(
     # Importing DuckDB costs more than finding that nothing changed.
     from orbit_registry.snapshot.build import content_hashes, write_database
 
-    records = [one for one in prose.filled(reading.collection.records) if not (policy.exclude and policy.exclude(one))]
+    records = policy.applied(prose.filled(reading.collection.records))
     problems = {(one.fingerprint, str(one.location)): one for one in (*reading.collection.problems, *diagnostics())}
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
     rows = rows_of(
         records,
         _sources(reading, prose, {one.path for one in records}, bool(inbox)),
-        problems.values(),
+        [replace(one, message=policy.cleaned(one.message)) for one in problems.values()],
         inbox=inbox,
-        redact=policy.redact,
     )
     previous = _current(folder, None)
     before = content_hashes(folder / previous.file) if previous is not None else {}

@@ -1,0 +1,90 @@
+"""What may enter the snapshot: records to leave out, and texts to clean; by default, no secret gets in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from orbit_registry.records.record import Record
+
+_UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may enter the snapshot.
+
+    `name` says which policy it is: another name means that the snapshot is built anew. `exclude` marks records to
+    leave out. `redact` cleans a text that a person or an agent wrote; it is asked only about the records that
+    `suspects` returns, where that is given.
+    """
+
+    name: str = ""
+    exclude: Callable[[Record], bool] | None = None
+    redact: Callable[[str], str] | None = None
+    suspects: Callable[[Iterable[Record]], Iterable[Record]] | None = None
+
+    def applied(self, records: Iterable[Record]) -> list[Record]:
+        """Return the records that may enter, cleaned, in their order."""
+        kept = [record for record in records if self.exclude is None or not self.exclude(record)]
+        if self.redact is None:
+            return kept
+        paths = {record.path for record in (kept if self.suspects is None else self.suspects(kept))}
+        return [redacted(record, self.redact) if record.path in paths else record for record in kept]
+
+    def cleaned(self, text: str) -> str:
+        """Return a text as it may enter."""
+        return text if self.redact is None else self.redact(text)
+
+
+def redacted(record: Record, redact: Callable[[str], str]) -> Record:
+    """Return a record with every text cleaned, keys of its own and votes among them; ids and times stay."""
+
+    def cleaned(value: object) -> object:
+        if isinstance(value, str):
+            return redact(value)
+        if isinstance(value, dict):
+            return {redact(str(name)): cleaned(part) for name, part in value.items()}
+        return [cleaned(part) for part in value] if isinstance(value, list) else value
+
+    data = {redact(name): value if name in _UNTOUCHED else cleaned(value) for name, value in record.data.items()}
+    votes = tuple(
+        replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id)) for vote in record.votes
+    )
+    return replace(record, data=data, prose=redact(record.prose), votes=votes)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with each secret replaced by the word for its kind."""
+    # The patterns take as long to compile as a sync takes that finds nothing changed.
+    from orbit_registry.checks.content.secrets import find_secrets
+
+    parts: list[str] = []
+    at = 0
+    for suspect in find_secrets(text):
+        if suspect.start >= at:
+            parts += [text[at : suspect.start], f"[redacted: {suspect.kind}]"]
+            at = _end_of_key(text, suspect.start) if suspect.kind == "private key" else suspect.end
+    return "".join([*parts, text[at:]])
+
+
+def _end_of_key(text: str, start: int) -> int:
+    """Return where a private key ends, of which the pattern knows only the start; at worst the whole rest is one."""
+    end = text.find("-----END ", start)
+    closing = text.find("-----", end + 9) if end >= 0 else -1
+    return closing + 5 if closing >= 0 else len(text)
+
+
+def _suspects(records: Iterable[Record]) -> Sequence[Record]:
+    from orbit_registry.checks.content.secrets import NEEDLES
+    from orbit_registry.checks.content.strings import suspicious
+
+    held = list(records)
+    voted = [
+        record for record in held if any(NEEDLES.search(f"{one.voter_model}\n{one.task_id}") for one in record.votes)
+    ]
+    return [*suspicious(held, NEEDLES), *voted]
+
+
+NO_SECRETS = Policy("no secrets, 1", redact=without_secrets, suspects=_suspects)
+"""The policy of every door; its number grows when the patterns do."""
