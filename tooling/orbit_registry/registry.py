@@ -1,4 +1,7 @@
-"""The facade behind every door: one workspace, its records and the verbs on them; no work is done here."""
+"""The facade behind every door: one workspace, its records and the verbs on them; no work is done here.
+
+A verb imports what it needs when it is called: `orbit list` starts without the gate, the importers and the site.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from orbit_registry.checks import gate
-from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.errors import UsageError
-from orbit_registry.importers import import_from
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.snapshot import current
-from orbit_registry.snapshot.sync import SyncResult, sync
-from orbit_registry.store import adopt, adrs, lifecycle, log_merge, merge, voting
-from orbit_registry.store import renumber as numbers
 from orbit_registry.store.author import Author, current_author
-from orbit_registry.store.documents import Documents, read_documents, with_prose
 from orbit_registry.store.journal import begun
-from orbit_registry.store.outcome import TakeoverReport
 from orbit_registry.store.reader import Collection, read_collection
-from orbit_registry.store.setup import SetupReport, setup_workspace
 from orbit_registry.store.workspace import Workspace, find_workspace
-from orbit_registry.store.writer import Edit, create_record, writing
+
+if TYPE_CHECKING:
+    from orbit_registry.checks.outcome import CheckOutcome
+    from orbit_registry.snapshot.sync import SyncResult
+    from orbit_registry.store import adrs, merge, voting
+    from orbit_registry.store import renumber as numbers
+    from orbit_registry.store.documents import Documents
+    from orbit_registry.store.outcome import TakeoverReport
+    from orbit_registry.store.setup import SetupReport
+    from orbit_registry.store.writer import Edit
 
 
 class Registry:
@@ -48,6 +51,9 @@ class Registry:
     @classmethod
     def import_from(cls, path: str | Path, source: str = "auto", *, dry_run: bool = False) -> TakeoverReport:
         """Take over what another tool wrote at a path; what the gate finds wrong with it goes into the baseline."""
+        from orbit_registry.checks import gate
+        from orbit_registry.importers import import_from
+
         before = cls._findings_at(path)
         report = import_from(Path(path), source, dry_run=dry_run)
         if dry_run or not report.records:
@@ -61,6 +67,8 @@ class Registry:
     @classmethod
     def _findings_at(cls, path: str | Path) -> list[Diagnostic]:
         """Return what the gate finds in the workspace at a path, nothing where there is none yet."""
+        from orbit_registry.checks import gate
+
         try:
             registry = cls.open(path if Path(path).is_dir() else Path(path).parent)
         except UsageError:
@@ -69,6 +77,8 @@ class Registry:
 
     def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
         """Make records for decisions that were written into documents by hand; see `store.adopt.backfill`."""
+        from orbit_registry.store import adopt
+
         self.refresh()
         return adopt.backfill(self.workspace, documents, dry_run=dry_run)
 
@@ -85,11 +95,15 @@ class Registry:
     @cached_property
     def documents(self) -> Documents:
         """The documents that hold decisions."""
+        from orbit_registry.store.documents import read_documents
+
         return read_documents(self.workspace, self.collection.records)
 
     @cached_property
     def records(self) -> RecordSet:
         """The records with their prose filled in."""
+        from orbit_registry.store.documents import with_prose
+
         return RecordSet(with_prose(self.workspace, record, self.documents) for record in self.collection.records)
 
     def get(self, any_id: str) -> Record:
@@ -104,8 +118,12 @@ class Registry:
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
         """Make the repository around a path a workspace; what the gate finds that day goes into the baseline."""
+        from orbit_registry.store.setup import setup_workspace
+
         report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
         if report.detected is not None and not dry_run:
+            from orbit_registry.checks import gate
+
             registry = cls.open(report.root)
             report.baselined = gate.take_into_baseline(registry.workspace, [], gate.findings(registry.workspace))
         return report
@@ -117,26 +135,36 @@ class Registry:
     def recover(self) -> None:
         """Finish or undo steps that a killed process began, unless somebody is writing right now."""
         if begun(self.workspace):
+            from orbit_registry.store.writer import writing
+
             with writing(self.workspace):
                 self.refresh()
 
     def add_adr(self, wanted: adrs.NewAdr, *, dry_run: bool = False) -> adrs.Added:
         """Add a decision: record and document in one step; see `store.adrs.add_adr`."""
+        from orbit_registry.store import adrs
+
         self.refresh()
         return adrs.add_adr(self.workspace, wanted, self.author(), dry_run=dry_run)
 
     def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
         """Add a dated amendment to a decision's entry."""
+        from orbit_registry.store import adrs
+
         self.refresh()
         return adrs.amend_adr(self.workspace, any_id, text, task, date)
 
     def add(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> Record:
         """Add a record of a kind whose ids are codes; see `store.writer.create_record`."""
+        from orbit_registry.store.writer import create_record
+
         self.refresh()
         return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title changes in its document too."""
+        from orbit_registry.store import adrs, lifecycle
+
         self.refresh()
         if title is not None:
             return adrs.update_adr(self.workspace, any_id, edit, title)
@@ -144,31 +172,43 @@ class Registry:
 
     def transition(self, any_id: str, to: str) -> Record:
         """Give a record another status, as its kind's table allows."""
+        from orbit_registry.store import lifecycle
+
         self.refresh()
         return lifecycle.transition(self.workspace, any_id, to, self.author())
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
         """Let one record replace another: both ends, or neither."""
+        from orbit_registry.store import lifecycle
+
         self.refresh()
         return lifecycle.supersede(self.workspace, old_id, new_id)
 
     def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:
         """Give a record another number; its document and its citations follow. See `store.renumber.renumber`."""
+        from orbit_registry.store import renumber as numbers
+
         self.refresh()
         return numbers.renumber(self.workspace, any_id, number, dry_run=dry_run)
 
     def resolve(self, *, dry_run: bool = False) -> merge.ResolveReport:
         """Mend the merge under way; see `store.merge.resolve`."""
+        from orbit_registry.store import merge
+
         self.refresh()
         return merge.resolve(self.workspace, dry_run=dry_run)
 
     @staticmethod
     def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
         """Merge one decision log for git; see `store.log_merge.merge_driver`."""
+        from orbit_registry.store import log_merge
+
         return log_merge.merge_driver(base, ours, theirs, path)
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record while doing a task."""
+        from orbit_registry.store import voting
+
         self.refresh()
         return voting.vote(self.workspace, any_id, task, self.author(model))
 
@@ -176,22 +216,32 @@ class Registry:
         self, paths: Sequence[str] = (), *, against: str | None = None, fix: bool = False, everything: bool = False
     ) -> CheckOutcome:
         """Run the gate; see `checks.gate.check`."""
+        from orbit_registry.checks import gate
+
         return gate.check(self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything)
 
     def update_baseline(self) -> tuple[int, bool]:
         """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
+        from orbit_registry.checks import gate
+
         return gate.update_baseline(self.workspace)
 
     def sync(self, *, rebuild: bool = False) -> SyncResult:
         """Bring the snapshot up to date; see `snapshot.sync.sync`."""
+        from orbit_registry.snapshot.sync import sync
+
         return sync(self.workspace, rebuild=rebuild)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""
+        from orbit_registry.snapshot import current
+
         return current.query(self.workspace, sql, form)
 
     def export_snapshot(self, file: str | Path, parquet: str | Path | None = None) -> list[Path]:
         """Write a copy of the snapshot without local state; returns the files written."""
+        from orbit_registry.snapshot import current
+
         return current.export_snapshot(self.workspace, Path(file), None if parquet is None else Path(parquet))
 
 
