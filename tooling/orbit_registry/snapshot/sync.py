@@ -19,7 +19,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.vote import HALF_LIFE_DAYS, stamp
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.rows import Source, rows_of
-from orbit_registry.store.cache import is_sealed, stamp_of
+from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
 from orbit_registry.store.files import TEMPORARY, inside, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.prose import ProseReading, prose_of
@@ -31,7 +31,6 @@ FORMAT_VERSION = 1
 STATE = "snapshot.json"
 KEPT = 2
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
-_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ def _inputs(workspace: Workspace, reading: Reading, prose: ProseReading, policy:
     total = hashlib.sha256()
     for part in (
         str(FORMAT_VERSION),
-        *(hashlib.sha256((_HERE / name).read_bytes()).hexdigest() for name in ("tables.sql", "macros.sql")),
+        code_stamp(),
         fingerprint(workspace.kinds),
         workspace.name,
         workspace.config.inbox,

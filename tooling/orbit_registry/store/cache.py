@@ -16,13 +16,16 @@ import os
 import secrets
 import stat
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UnreadableFileError
 from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes
 
 CACHE_VERSION = 1
+PACKAGE = Path(__file__).parent.parent
 Stamp = tuple[int, int, int, int]
 """Modification time and change time (nanoseconds), size (bytes), inode."""
 MISSING = object()
@@ -262,6 +265,22 @@ class FileCache:
             return read_bytes(path, limit=1 << 40) if is_sealed(path, sealed) else None
         except (OrbitError, OSError):
             return None
+
+
+@lru_cache(maxsize=1)
+def code_stamp() -> str:
+    """Return what tells this code from another version of it: a hash of its files' names, sizes and times."""
+    return hashlib.sha256("\n".join(_stamps(str(PACKAGE))).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _stamps(folder: str) -> Iterator[str]:
+    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name != "__pycache__":
+                yield from _stamps(entry.path)
+        elif entry.name.endswith((".py", ".json", ".sql")):
+            found = entry.stat()
+            yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"
 
 
 def is_sealed(path: Path, sealed: object) -> bool:

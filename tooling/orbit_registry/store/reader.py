@@ -18,7 +18,7 @@ from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import Vote
-from orbit_registry.store.cache import FileCache, FileState
+from orbit_registry.store.cache import FileCache, FileState, code_stamp
 from orbit_registry.store.codec import MISPLACED, decode_record, record_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode
 from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
@@ -164,8 +164,10 @@ def read_entry(workspace: Workspace, entry: Entry, now: datetime) -> tuple[Recor
 
 
 def cache_of(workspace: Workspace, name: str) -> FileCache:
-    """Return what is remembered of files for one purpose; another version of a kind or of the reader voids it."""
-    return FileCache(workspace.root, workspace.relative(workspace.cache), name, fingerprint(workspace.kinds))
+    """Return what is remembered of files for one purpose; another version of a kind or of our own code voids it."""
+    return FileCache(
+        workspace.root, workspace.relative(workspace.cache), name, f"{code_stamp()} {fingerprint(workspace.kinds)}"
+    )
 
 
 def fingerprint(kinds: KindTable) -> str:
