@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -290,3 +291,45 @@ def test_a_workspace_below_the_repositorys_root_is_mended(git_repo: Path, at: ty
     assert project.ids()["ADR-0003"] == "Write a snapshot"
     assert project.read("code.py") == "# ADR-0003\n"
     assert project.git("ls-files", "-u") == ""
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_one_record_that_both_replace_is_replaced_by_both(origin: Clone, apart: bool) -> None:
+    """Both sides wrote the same id into the same field and meant two records; afterwards both are named."""
+
+    def work(title: str) -> None:
+        origin.add(title)
+        origin.registry.update("ADR-0002", lambda d: {**d, "links": [{"rel": "related_to", "to": "ADR-0003"}]})
+        file = origin.path / ".orbit/adrs/ADR-0002/adr.yaml"
+        stamp = "2030-01-01T00:00:00Z" if not apart else f"2030-01-01T00:00:{len(title)}Z"
+        file.write_text(re.sub(r'updated_at: "?20[^"\n]*', f'updated_at: "{stamp}', file.read_text("utf-8")), "utf-8")
+
+    tip = origin.take(lambda: work("Write a snapshot"))
+    work("Ship a wheel")
+    origin.commit("Decide")
+    origin.conflict("merge", "-q", tip)
+    report = origin.registry.resolve()
+    assert (report.unresolved, report.unclear) == ((), ())
+    assert {link.to for link in origin.registry.get("ADR-0002").links} == {"ADR-0003", "ADR-0004"}
+    assert origin.git("diff", "--name-only") == ""
+    assert origin.registry.resolve().is_empty
+
+
+def test_two_records_under_one_code_are_left(origin: Clone) -> None:
+    """Codes are random, so this hardly happens; neither record is overwritten."""
+
+    def work(summary: str) -> None:
+        record = origin.registry.add("learning", {"summary": summary, "scope": {"tags": ["care"]}})
+        (origin.path / record.folder).rename(origin.path / ".orbit/learnings/L-00000")
+        file = origin.path / ".orbit/learnings/L-00000/learning.yaml"
+        file.write_text(re.sub(r"(?m)^id: .*$", 'id: "L-00000"', file.read_text("utf-8")), "utf-8")
+
+    tip = origin.take(lambda: work("Look before you leap"))
+    work("Measure twice")
+    origin.commit("Learn")
+    origin.conflict("merge", "-q", tip)
+    before = origin.read(".orbit/learnings/L-00000/learning.yaml")
+    report = origin.registry.resolve()
+    assert [left.path for left in report.unresolved] == [".orbit/learnings/L-00000/learning.yaml"]
+    assert "two records took the code L-00000" in report.unresolved[0].reason
+    assert origin.read(".orbit/learnings/L-00000/learning.yaml") == before

@@ -20,7 +20,7 @@ from orbit_registry.store.journal import apply_step
 from orbit_registry.store.mentions import Meaning, Moves, Unclear, search_patterns
 from orbit_registry.store.merge_files import Resolution, merge_documents, merge_logs_of, merge_votes_of, write_records
 from orbit_registry.store.merge_state import MergeState, Side, read_merge, rebased_tip
-from orbit_registry.store.merge_subjects import Subjects, assign_ids, find_subjects
+from orbit_registry.store.merge_subjects import Subjects, add_shared, assign_ids, find_subjects
 from orbit_registry.store.numbering import in_order
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.renumber import Renumbered, file_lines, unclear_lines
@@ -142,6 +142,7 @@ def _plan(workspace: Workspace, *, claim: bool) -> tuple[ResolveReport, Draft, R
     records = read_collection(workspace).records
     subjects = find_subjects(workspace, state)
     assign_ids(workspace, state, subjects, records, claim=claim)
+    subjects = add_shared(workspace, state, subjects)
     resolution = Resolution(workspace, state, subjects, draft)
     write_records(resolution)
     merge_documents(resolution)
@@ -176,10 +177,16 @@ def _renumbered(resolution: Resolution) -> Iterable[Renumbered]:
     for subject in resolution.subjects.all:
         if subject.is_renumbered and subject.uid in resolution.written:
             old = subject.id_on(subject.side) or ""
-            path = f"{subject.home}/{subject.final}/{subject.kind.name}.yaml"
             document = resolution.documents.get(subject.uid)
             yield Renumbered(
-                subject.uid, subject.title, old, subject.final, subject.aliases, path, document, subject.why
+                subject.uid,
+                subject.title,
+                old,
+                subject.final,
+                subject.aliases,
+                subject.final_path,
+                document,
+                subject.why,
             )
 
 
@@ -239,6 +246,8 @@ def _meaning(
     base_ids = resolution.subjects.ids("base")
 
     def meaning(path: str, line: str, written: str) -> str | None:
+        if path in resolution.translated:
+            return written
         bare = line.rstrip("\r")
         came = resolution.came_from.get(path, path)
         owner = resolution.belongs.get(path)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.store.citing_files import rewrite_file
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.draft import Draft
 from orbit_registry.store.git import merge_lines
 from orbit_registry.store.log_merge import merge_logs
-from orbit_registry.store.mentions import Moves, rewrite_mentions
+from orbit_registry.store.mentions import Meaning, Moves, rewrite_mentions
 from orbit_registry.store.merge_state import SIDES, MergeState, Side, data_in
 from orbit_registry.store.merge_subjects import Subject, Subjects, kind_of
 from orbit_registry.store.numbering import (
@@ -60,16 +62,24 @@ class Resolution:
     """New path → the path it has on its side."""
     belongs: dict[str, Side] = field(default_factory=dict)
     """Files that are one side's alone."""
+    translated: set[str] = field(default_factory=set)
+    """Files that were merged from versions whose citations were put right before."""
     done: dict[str, str] = field(default_factory=dict)
     """Path → what was done with it, in words."""
 
     def settle(self, path: str, text: str | None, what: str) -> bool:
         """Draft the text of an unmerged path, unless a person has worked on it; says whether it was drafted."""
-        if not self.may_replace(path, text):
+        try:
+            free = self.may_replace(path, text)
+            if free:
+                self.draft.put(path, text)
+        except OrbitError as error:
+            self.reasons[path] = error.message
+            return False
+        if not free:
             if path in self.state.unmerged:
                 self.reasons[path] = _BY_HAND
             return False
-        self.draft.put(path, text)
         if path in self.state.unmerged:
             self.resolved.add(path)
         self.done[path] = what
@@ -99,15 +109,19 @@ def write_records(resolution: Resolution) -> None:
     for path, stages in state.unmerged.items():
         if kind_of(resolution.workspace, path) and not stages:
             resolution.reasons[path] = "it is no regular file on one side"
-    finals: set[str] = set()
+    finals = Counter(subject.final_path for subject in resolution.subjects.all)
     for subject in resolution.subjects.all:
-        path = f"{subject.home}/{subject.final}/{subject.kind.name}.yaml"
+        path = subject.final_path
+        if finals[path] > 1:
+            own = next((one for one in subject.paths.values() if one in state.unmerged), path)
+            resolution.reasons[own] = f"two records took the code {subject.final}; give one of them another by hand"
+            continue
         text = _record_text(resolution, subject, path)
         if text is None:
             continue
+        resolution.translated.add(path)
         if resolution.settle(path, text, "merged"):
             resolution.written.add(subject.uid)
-            finals.add(path)
             if path not in state.unmerged:
                 resolution.created.add(path)
         if subject.is_renumbered:
@@ -121,7 +135,7 @@ def _record_text(resolution: Resolution, subject: Subject, path: str) -> str | N
     """Return a record's merged text; None, with the reason noted, where a person has to decide."""
     own = next((one for one in subject.paths.values() if one in resolution.state.unmerged), path)
     try:
-        texts = {side: _translated(subject, side) for side in subject.texts}
+        texts = {side: _translated(resolution, subject, side) for side in subject.texts}
         ours, theirs, base = texts.get("ours"), texts.get("theirs"), texts.get("base")
         if ours is not None and theirs is not None:
             merged = merge_records(base, ours, theirs, subject.kind, path)
@@ -143,9 +157,28 @@ def _record_text(resolution: Resolution, subject: Subject, path: str) -> str | N
     return None
 
 
-def _translated(subject: Subject, side: Side) -> str:
-    """Return a record's text on one side, put under the id it has afterwards."""
+def _meaning_on(resolution: Resolution, side: Side, base: str | None) -> Meaning:
+    """Return what citations in one side's version of a file become; what stood there before both sides stays."""
+    renames = resolution.subjects.renames(side)
+    inherited = {line.rstrip("\r") for line in (base or "").split("\n")}
+    known = resolution.subjects.ids("base")
+
+    def meaning(path: str, line: str, written: str) -> str:
+        del path
+        if side != "base" and written not in known and line.rstrip("\r") in inherited:
+            return written
+        return renames.get(written, written)
+
+    return meaning
+
+
+def _translated(resolution: Resolution, subject: Subject, side: Side) -> str:
+    """Return a record's text on one side, with all ids as they are afterwards."""
     text = subject.texts[side]
+    ids = frozenset(resolution.subjects.renames(side))
+    if ids:
+        meaning = _meaning_on(resolution, side, subject.texts.get("base"))
+        text = rewrite_file(resolution.workspace, subject.paths[side], text, ids, meaning, Moves()).text
     old = subject.id_on(side) or subject.final
     if old == subject.final:
         return text
@@ -271,6 +304,7 @@ def merge_logs_of(resolution: Resolution) -> None:
         except OrbitError as error:
             resolution.reasons[path] = error.message
             continue
+        resolution.translated.add(path)
         if resolution.settle(path, merged.text, "merged by entry") and merged.contested:
             resolution.resolved.discard(path)
             resolution.reasons[path] = f"changed on both sides: {', '.join(merged.contested)}"
@@ -282,14 +316,7 @@ def _log_text(resolution: Resolution, side: Side, path: str) -> str:
     renames = resolution.subjects.renames(side)
     if not renames or not text:
         return text
-    inherited = {line.rstrip("\r") for line in (resolution.state.text("base", path) or "").split("\n")}
-    known = resolution.subjects.ids("base")
-
-    def meaning(_path: str, line: str, written: str) -> str:
-        if written not in known and side != "base" and line.rstrip("\r") in inherited:
-            return written
-        return renames.get(written, written)
-
+    meaning = _meaning_on(resolution, side, resolution.state.text("base", path))
     for subject in resolution.subjects.all:
         old = subject.id_on(side)
         if old in renames and subject.source.get("path") == path:

@@ -44,6 +44,11 @@ class Subject:
         return next(iter(self.paths.values())).rsplit("/", 2)[0]
 
     @property
+    def final_path(self) -> str:
+        """The record's file after the merge."""
+        return f"{self.home}/{self.final}/{self.kind.name}.yaml"
+
+    @property
     def is_renumbered(self) -> bool:
         """Say whether this merge gives the record a number that no side knew."""
         return self.final not in {self.id_on(side) for side in self.paths}
@@ -155,6 +160,26 @@ def _mixed_up(state: MergeState, kind: Kind) -> list[str]:
 
     That happens in the later steps of a rebase, after a record of the first was renumbered.
     """
+    paths = _changed_on_both(state, kind)
+    return [path for path in paths if len({uid_in(state.text(side, path)) for side in SIDES} - {None}) > 1]
+
+
+def add_shared(workspace: Workspace, state: MergeState, subjects: Subjects) -> Subjects:
+    """Return the subjects with the records that both sides changed and git merged by line: both may name one number,
+    and mean two records.
+    """
+    found = {subject.uid: subject for subject in subjects.all}
+    if any(subjects.renames(side) for side in SIDES):
+        for kind in workspace.kinds:
+            for path in _changed_on_both(state, kind):
+                _add(found, state, kind, path, SIDES)
+    for subject in found.values():
+        subject.final = subject.final or _merged_id(subject)
+    return Subjects(tuple(found.values()), subjects.unreadable)
+
+
+def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
+    """Return the record files that both sides changed since the base and that git could merge."""
     base = state.commits["base"]
     changed: list[set[str]] = []
     for side in ("ours", "theirs"):
@@ -165,11 +190,7 @@ def _mixed_up(state: MergeState, kind: Kind) -> list[str]:
         listed = state.git.run(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)
         changed.append({name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name})
     both = sorted(path for path in changed[0] & changed[1] if path.endswith(f"/{kind.name}.yaml"))
-    return [
-        path
-        for path in both
-        if path not in state.unmerged and len({uid_in(state.text(side, path)) for side in SIDES} - {None}) > 1
-    ]
+    return [path for path in both if path not in state.unmerged]
 
 
 def assign_ids(
