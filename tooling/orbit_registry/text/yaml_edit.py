@@ -57,14 +57,18 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
     result = rest
     for splice in sorted(splices, key=lambda one: (one.start, one.end), reverse=True):
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
-    if load(result) != plain:
+    if not _means(result, plain):
         place = locate(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))
-        raise YamlProblemError(
-            Problem(
-                MALFORMED, "this file's form can't be edited without touching other lines", place, "edit it by hand"
-            )
-        )
+        said = "this file's form can't be edited without touching other lines"
+        raise YamlProblemError(Problem(MALFORMED, said, place, "edit it by hand"))
     return bom + result
+
+
+def _means(text: str, value: Mapping[str, object]) -> bool:
+    try:
+        return load(text) == value
+    except YamlProblemError:
+        return False
 
 
 def _edit_mapping(
