@@ -57,7 +57,7 @@ class RecordSchema:
         if self.is_valid(value):
             return []
         found = [problem for error in self._reference.iter_errors(value) for problem in _problems(error)]
-        return sorted(set(found), key=lambda problem: [str(step) for step in problem.pointer])
+        return sorted(dict.fromkeys(found), key=_reading_order)
 
     @cached_property
     def _reference(self) -> Any:
@@ -124,6 +124,11 @@ def _read(file: Path) -> dict[str, Any]:
     return value
 
 
+def _reading_order(problem: SchemaProblem) -> tuple[list[tuple[bool, int, str]], str]:
+    steps = [(isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in problem.pointer]
+    return steps, problem.message
+
+
 def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
     """Put one validator error into plain words, one problem a cause."""
     pointer = tuple(error.absolute_path)
@@ -153,6 +158,8 @@ def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
         yield SchemaProblem(
             pointer, f"`{name}` is {_kind_of(value)}, not {_WORDS.get(wanted, wanted)}", _type_hint(wanted, value)
         )
+    elif keyword == "pattern" and value == "" and schema.get("minLength"):
+        return  # that it is empty says it all
     elif keyword == "pattern":
         yield SchemaProblem(
             pointer, f"`{name}` is {_shown(value)}, which does not have the form it needs", _form(error)
@@ -188,7 +195,7 @@ def _kind_of(value: object) -> str:
 
 def _type_hint(wanted: str, value: object) -> str | None:
     if wanted == "string" and not isinstance(value, (list, dict)) and value is not None:
-        return f'put it in quotes: "{value}"'
+        return f'put it in quotes: "{json.dumps(value)}"'
     if wanted == "array":
         return "write it as a list: a line `- …` for each entry"
     return None

@@ -15,6 +15,8 @@ from orbit_registry.text.yaml import YamlProblemError, load
 
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
+ROLES = ("human", "agent")
+NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
 GATES = ("always", "scoped", "relevant_and_linked", "procedural")
 SHIPPED = Path(__file__).parent
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -127,6 +129,8 @@ def _read_kind(file: Path) -> Kind:
     except YamlProblemError as error:
         place = error.problem.position
         raise ConfigError(f"{file}:{place.line if place else 1}: {error.problem.message}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror}") from None
     if not isinstance(data, dict):
@@ -135,7 +139,7 @@ def _read_kind(file: Path) -> Kind:
         return _kind_from(data, file.parent)
     except KeyError as error:
         raise ConfigError(f"{file}: `{error.args[0]}` is missing", hint="compare with a shipped kind.yaml") from None
-    except (TypeError, AttributeError) as error:
+    except (TypeError, ValueError) as error:
         raise ConfigError(f"{file}: {error}", hint="compare with a shipped kind.yaml") from None
 
 
@@ -150,13 +154,13 @@ def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
         prefix=str(data["prefix"]),
         label=str(data["label"]),
         labels=str(data["labels"]),
-        numbering="sequence" if data["numbering"] == "sequence" else "code",
+        numbering=_numbering(data["numbering"]),
         headline=str(data["headline"]),
         prose=str(data["prose"]),
         gate=str(data["gate"]),
         initial=initial,
         statuses=statuses,
-        brief={key: int(str(number)) for key, number in _mapping(data["brief"], "brief").items()},
+        brief={key: _whole(number, f"brief.{key}") for key, number in _mapping(data["brief"], "brief").items()},
         columns=_words(data["columns"]),
         verbs=verbs,
         folder=folder,
@@ -169,14 +173,14 @@ def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
 def _status_from(name: str, data: Mapping[str, object]) -> Status:
     phase = str(data["phase"])
     if phase not in PHASES:
-        raise ConfigError(f"status {name!r} has phase {phase!r}", hint=f"phases: {', '.join(PHASES)}")
+        raise ValueError(f"status {name!r} has phase {phase!r}; phases are {', '.join(PHASES)}")
     banner = data.get("banner")
     return Status(
         name=name,
         phase=phase,
-        pushed=bool(data["pushed"]),
-        searched=bool(data["searched"]),
-        shown=bool(data["shown"]),
+        pushed=_truth(data["pushed"], f"statuses.{name}.pushed"),
+        searched=_truth(data["searched"], f"statuses.{name}.searched"),
+        shown=_truth(data["shown"], f"statuses.{name}.shown"),
         word=str(data["word"]),
         banner=None if banner is None else str(banner),
         to=_words(data["to"]),
@@ -191,6 +195,8 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
         wrong.append("`prefix` is capitals and a hyphen, as in `ADR-`")
     if kind.gate not in GATES:
         wrong.append(f"`gate` is one of {', '.join(GATES)}")
+    if set(kind.initial) != set(ROLES):
+        wrong.append(f"`initial` names a status for each of {', '.join(ROLES)}")
     named = {
         *kind.initial.values(),
         *kind.verbs.values(),
@@ -208,8 +214,27 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
 
 def _mapping(value: object, name: str) -> Mapping[str, object]:
     if not isinstance(value, dict):
-        raise ConfigError(f"`{name}` in kind.yaml is not a mapping")
+        raise TypeError(f"`{name}` in kind.yaml is not a mapping")
     return value
+
+
+def _truth(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"`{name}` is {value!r}, not true or false")
+    return value
+
+
+def _whole(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"`{name}` is {value!r}, not a whole number")
+    return value
+
+
+def _numbering(value: object) -> Literal["sequence", "code"]:
+    found = next((one for one in NUMBERINGS if one == value), None)
+    if found is None:
+        raise ValueError(f"`numbering` is {value!r}; it is one of {', '.join(NUMBERINGS)}")
+    return found
 
 
 def _words(value: object) -> tuple[str, ...]:
