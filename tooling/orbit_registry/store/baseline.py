@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from orbit_registry.text.yaml import YamlProblemError, dump, load
 BROKEN = "ORB109"
 NEVER = frozenset({BROKEN, "ORB290", "ORB410"})
 """Findings about this run or this change, which no baseline can hold."""
+_COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
+"""Numbers that stand alone; those in ids, paths, dates and positions stay."""
 _COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrites this file."
 
 
@@ -50,8 +53,9 @@ class Sorted:
 
 
 def known_as(diagnostic: Diagnostic) -> Known:
-    """Return what the baseline knows a finding by."""
-    return Known(diagnostic.code, diagnostic.location.path, diagnostic.record or "", diagnostic.message)
+    """Return what the baseline knows a finding by: its words without counts, which move with every other file."""
+    words = _COUNTS.sub("…", diagnostic.message)
+    return Known(diagnostic.code, diagnostic.location.path, diagnostic.record or "", words)
 
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:
