@@ -11,13 +11,14 @@ from pathlib import Path
 from orbit_registry.site import stamps
 from orbit_registry.site.generate import generate
 from orbit_registry.site.memo import diagnostic_from_row, diagnostic_row, key_of
-from orbit_registry.site.output import MANIFEST, open_output
+from orbit_registry.site.output import MANIFEST, Output, open_output
 from orbit_registry.site.own import read_own
 from orbit_registry.site.result import SiteResult
-from orbit_registry.site.steps import Progress, Readable, heavier_than_notes, prepare, publish
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.site.steps import Prepared, Progress, Readable, heavier_than_notes, prepare, publish
+from orbit_registry.store.lock import locked
 
 CACHE = "site"
+BUILD_WAIT_SECONDS = 600.0
 
 
 def build_site(
@@ -50,14 +51,9 @@ def build_site(
     target = open_output(out)
     result = _as_before(state, wanted, out)
     if result is None:
-        target.save()
-        report: Progress = progress or (lambda step, done, of: None)
-        report("read", 0, 1)
-        own = read_own(workspace.root)
-        prepared = prepare(registry, own, cache, address, code)
-        report("generate", 0, 1)
-        complaints = generate(prepared.staged, cache / "generated")
-        result = publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
+        # One build at a time: the staged tree and the generator's pages are shared.
+        with locked(cache / "build.lock", wait=BUILD_WAIT_SECONDS):
+            prepared, result = _build(registry, target, address, code, progress, snapshot)
         outputs = [str(out / name) for name in (*target.after, MANIFEST)]
         held = stamps.stamps_of(stamps.inputs_of(prepared), started_ns)
         if held is not None:
@@ -65,6 +61,19 @@ def build_site(
         stamps.save(state, held, _row(wanted, result))
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
+
+
+def _build(
+    registry: Readable, target: Output, address: str | None, code: str, progress: Progress | None, snapshot: bool
+) -> tuple[Prepared, SiteResult]:
+    cache = registry.workspace.cache / CACHE
+    report: Progress = progress or (lambda step, done, of: None)
+    target.save()
+    report("read", 0, 1)
+    prepared = prepare(registry, read_own(registry.workspace.root), cache, address, code)
+    report("generate", 0, 1)
+    complaints = generate(prepared.staged, cache / "generated")
+    return prepared, publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
 
 
 def _as_before(state: Path, wanted: str, out: Path) -> SiteResult | None:
@@ -96,8 +105,3 @@ def code_version() -> str:
     top = Path(__file__).parents[1]
     files = [file for folder in ("site", "text", "records") for file in sorted((top / folder).rglob("*.py"))]
     return key_of(package, [stamps.stamp_of(str(file)) for file in files])
-
-
-def generated_folder(workspace: Workspace) -> Path:
-    """Return where the generator's pages are kept between builds."""
-    return workspace.cache / CACHE / "generated"

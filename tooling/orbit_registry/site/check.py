@@ -5,11 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from urllib.parse import unquote, urlsplit
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.sitemap import HEADING_PREFIX
+from orbit_registry.text.position import position_at
 
 DEAD_TARGET = "ORB394"
 DEAD_ANCHOR = "ORB395"
@@ -20,6 +22,7 @@ _ATTRIBUTE = re.compile(r"([a-zA-Z][\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "embed": "src", "object": "data"}
 _LOADING_RELS = {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch", "modulepreload", "manifest"}
 _ELSEWHERE = re.compile(r"(?:https?:)?//", re.IGNORECASE)
+_ANCHOR = re.compile(r"`(#[^`]*)`")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -74,6 +77,15 @@ def check_pages(
     return found
 
 
+def located(found: Diagnostic, text: str) -> Diagnostic:
+    """Return a finding of a missing heading with the place in its document's text where the heading is named."""
+    named = _ANCHOR.search(found.message)
+    at = text.lower().find(f"{named[1].lower()})") if named else -1
+    if at < 0 or found.location.position is not None:
+        return found
+    return replace(found, location=replace(found.location, position=position_at(text, at)))
+
+
 def _foreign(address: str, where: Location) -> Diagnostic:
     message = f"the page loads {address} from another host; browsers are told not to"
     return Diagnostic(FOREIGN, Severity.WARNING, message, where, "put a copy beside the pages")
@@ -88,7 +100,8 @@ def _dead(target: str, pages: Mapping[str, Facts], files: Set[str], shell: Facts
         return DEAD_TARGET, f"a link leads to {url}, where nothing is"
     there = pages.get(url) if anchor else None
     if there is not None and anchor not in there.ids and anchor not in shell.ids:
-        return DEAD_ANCHOR, f"a link leads to {anchor!r}, which the page {url or 'index.html'} lacks"
+        written = anchor.removeprefix(HEADING_PREFIX)
+        return DEAD_ANCHOR, f"a link leads to `#{written}`, a heading that the page {url or 'index.html'} lacks"
     return None
 
 

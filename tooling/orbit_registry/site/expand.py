@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.site import listing
-from orbit_registry.site.check import SCRIPT, Facts, check_pages, facts_of, merged
+from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
 from orbit_registry.site.memo import Made, Memo, key_of
@@ -30,6 +31,7 @@ from orbit_registry.site.sitemap import ASSETS, SiteMap, url_of
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, record_view, what_a_page_shows
 from orbit_registry.site.views import listing as listed
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
@@ -77,8 +79,16 @@ class Expansion:
         self._assets()
         self._data()
         shell = merged(facts_of(html, "") for html in empty.values())
-        self.found += check_pages(self.facts, set(self.out.after), self.origins, shell)
+        self.found += map(self._located, check_pages(self.facts, set(self.out.after), self.origins, shell))
         return self.found
+
+    def _located(self, found: Diagnostic) -> Diagnostic:
+        if found.code != DEAD_ANCHOR:
+            return found
+        try:
+            return located(found, read_text(self.site.root / found.location.path, limit=DOCUMENT_LIMIT))
+        except OrbitError:
+            return found
 
     def _record_pages(self, environment: str) -> None:
         for number, record in enumerate(self.records, start=1):

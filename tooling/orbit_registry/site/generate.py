@@ -10,6 +10,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.output import replace_file
 from orbit_registry.site.stage import CONFIG, DOCS, Staged
 
 COMPLAINT = "ORB393"
@@ -38,7 +39,7 @@ def generate(staged: Staged, folder: Path) -> list[Diagnostic]:
     stamp.unlink(missing_ok=True)
     said = _run(staged.folder / CONFIG, folder)
     warnings = [match[1].strip() for match in map(_WARNING.match, said.splitlines()) if match]
-    stamp.write_text("\n".join([staged.digest, *warnings]), "utf-8")
+    replace_file(stamp, "\n".join([staged.digest, *warnings]).encode())
     return [_diagnostic(line) for line in warnings]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.output import replace_file
 from orbit_registry.text.position import Position
 
 Lookup = tuple[str, str, str]
@@ -62,10 +63,7 @@ class Memo:
         """Write what this build used, for the next one."""
         rows = {page: _row(made) for page, made in sorted(self.used.items())}
         text = json.dumps({"version": self.version, "pages": rows}, separators=(",", ":"))
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.file.with_suffix(".tmp")
-        temporary.write_text(text, "utf-8")
-        temporary.replace(self.file)
+        replace_file(self.file, text.encode())
 
 
 def open_memo(file: Path, version: str) -> Memo:

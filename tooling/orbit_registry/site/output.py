@@ -56,7 +56,7 @@ class Output:
         if self.before.get(path) == digest and target.is_file():
             self.unchanged += 1
         else:
-            _replace(target, data)
+            replace_file(target, data)
             self.written += 1
         self.after[path] = digest
 
@@ -79,7 +79,7 @@ class Output:
         path = self.folder / MANIFEST
         data = text.encode("utf-8", "surrogatepass")
         if not path.is_file() or path.read_bytes() != data:
-            _replace(path, data)
+            replace_file(path, data)
 
 
 def open_output(folder: Path) -> Output:
@@ -108,8 +108,12 @@ def open_output(folder: Path) -> Output:
     return Output(folder, files)
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file in one step; unlike a record it can be made again, so nothing waits for the disk."""
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file in one step; unlike a record it can be made again, so nothing waits for the disk.
+
+    Raises:
+        WriteError: the disk refused.
+    """
     temporary = path.with_name(f".tmp-{path.name[:80]}-{os.getpid()}")
     try:
         try:

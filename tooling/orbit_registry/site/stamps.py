@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from orbit_registry.site.output import replace_file
 from orbit_registry.site.steps import Prepared
 from orbit_registry.site.theme import overrides
 from orbit_registry.store.documents import BODY
@@ -83,9 +84,7 @@ def save(file: Path, stamps: Stamps | None, data: object) -> None:
     if stamps is None:
         file.unlink(missing_ok=True)
         return
-    temporary = file.with_suffix(".tmp")
-    temporary.write_text(json.dumps({"stamps": stamps.held, "data": data}, separators=(",", ":")), "utf-8")
-    temporary.replace(file)
+    replace_file(file, json.dumps({"stamps": stamps.held, "data": data}, separators=(",", ":")).encode())
 
 
 def load(file: Path) -> tuple[Stamps, object] | None:

@@ -1,0 +1,79 @@
+"""The look is readable by everyone: contrast of every status in both schemes, and no colour without a word."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.site.theme import overrides
+
+CSS = (overrides() / "assets/orbit/orbit.css").read_text("utf-8")
+STATES = ("live", "pending", "closed", "rejected", "deprecated")
+
+
+def tokens(selector: str) -> dict[str, str]:
+    """Return the colours that a block of the style sheet sets."""
+    found = re.findall(re.escape(selector) + r" \{(.*?)\}", CSS, re.DOTALL)
+    return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", "".join(found)))
+
+
+LIGHT = {**tokens(":root"), **tokens('[data-md-color-scheme="default"]'), "page": "#ffffff"}
+DARK = {**LIGHT, **tokens('[data-md-color-scheme="slate"]'), "page": "#1e2129"}
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of `#rrggbb`."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast ratio of two colours."""
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_status_can_be_read(scheme: dict[str, str], state: str) -> None:
+    """The word on a chip has a contrast of 4.5 or more with the chip."""
+    assert contrast(scheme[f"orbit-{state}"], scheme[f"orbit-{state}-soft"]) >= 4.5
+
+
+@pytest.mark.parametrize("name", ["orbit-muted", "md-typeset-a-color"])
+@pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
+def test_quiet_text_and_links_can_be_read(scheme: dict[str, str], name: str) -> None:
+    """Quiet text and links have a contrast of 4.5 or more with the page."""
+    assert contrast(scheme[name], scheme["page"]) >= 4.5
+
+
+def test_nothing_is_fetched_from_elsewhere() -> None:
+    """No asset of ours names another host, but for the names of XML."""
+    for file in (path for path in overrides().rglob("*") if path.is_file()):
+        text = file.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "://" not in text, file
+
+
+def test_templates_use_what_every_generator_knows() -> None:
+    """Our templates keep to blocks, includes, conditions, loops and the theme's own filters."""
+    known = {"first", "url", "e", "striptags"}
+    for file in Path(overrides()).rglob("*.html"):
+        text = re.sub(r"\{#.*?#\}", "", file.read_text("utf-8"), flags=re.DOTALL)
+        words = set(re.findall(r"\{%-?\s*(\w+)", text))
+        assert words <= {
+            "extends",
+            "block",
+            "endblock",
+            "if",
+            "elif",
+            "else",
+            "endif",
+            "for",
+            "endfor",
+            "set",
+            "include",
+        }
+        assert set(re.findall(r"\|\s*(\w+)", text)) <= known
