@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from orbit_registry.text.adr import AdrDocument, Rel, Relation
+from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.markdown import parse_markdown
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
@@ -147,6 +148,11 @@ def read_edges(record: str, path: str, text: str, entry: AdrDocument, targets: T
         if other == record or (rel == "references" and other in stated):
             continue
         stated.add(other)
+        if relation.rel == "supersedes" and entry.status in ("proposed", "rejected"):
+            why = f"a {entry.status} decision replaces nothing; the two are related instead"
+            yield Unresolved(relation.rel, _one_line(relation.target_raw), (), why)
+            yield Edge("related_to", record, other, record, _one_line(relation.target_raw))
+            continue
         subject, target = (other, record) if inverted else (record, other)
         yield Edge(rel, subject, target, record, _one_line(f"{relation.rel} {relation.target_raw}"))
 
@@ -162,7 +168,19 @@ def _further_links(text: str, entry: AdrDocument) -> Iterator[Relation]:
         inside = entry.span.start <= link.span.start < entry.span.end
         if inside and link.kind != "image" and link.target not in known and not _SCHEME.match(link.target):
             known.add(link.target)
-            yield Relation("references", unquote(link.target), link.position, link.span, link.text)
+            rel = _said_before(text, link.span.start, link.target)
+            yield Relation(rel, unquote(link.target), link.position, link.span, link.text)
+
+
+def _said_before(text: str, start: int, target: str) -> Rel:
+    """Return what a line that begins like `Superseded by [x](x.md)` says of the link in it."""
+    line = text.rfind("\n", 0, start) + 1
+    for phrase in find_phrases(text, line, min(len(text), start + 1000)):
+        if phrase.verb.start > line + 3 or phrase.span.start > start:
+            break
+        if phrase.target == target:
+            return phrase.rel
+    return "references"
 
 
 def _is_link(target: str) -> bool:
