@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import RefusedError
+from orbit_registry.errors import RefusedError, UsageError, WriteError
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
@@ -249,6 +249,15 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "site").iterdir()] == ["thesis.txt"]
 
 
+def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
+    """A file where the cache has to be is said so, and no page is written."""
+    root = repository("demo", tmp_path / "repo")
+    (root / ".orbit/state").write_text("in the way", "utf-8")
+    with pytest.raises(WriteError):
+        build(root, tmp_path / "site")
+    assert not list((tmp_path / "site").rglob("*.html"))
+
+
 def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
     """A kind in the repository's own folder gets its index, its pages and its place in the navigation."""
     root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
@@ -315,6 +324,17 @@ def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]
         assert "Store sessions in files" in fetch(f"{server.url}adrs/ADR-0002/")[1]
         assert fetch(f"{server.url}adrs/", host="evil.example.org")[0] == 403
         assert fetch(f"{server.url}gone/")[0] == 404
+    finally:
+        server.close()
+
+
+def test_a_taken_port_is_one_clear_error(demo: tuple[Path, Path, SiteResult]) -> None:
+    """A second server at the same port is refused with what to do."""
+    _, out, _ = demo
+    server = SiteServer(out, 0)
+    try:
+        with pytest.raises(UsageError, match="can't serve at port"):
+            SiteServer(out, int(server.url.rstrip("/").rpartition(":")[2]))
     finally:
         server.close()
 

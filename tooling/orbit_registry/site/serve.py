@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.site.build import CACHE, build_site
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.steps import Readable
@@ -59,10 +59,18 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 class SiteServer:
-    """A running server of one folder; `close` ends it."""
+    """A running server of one folder; `close` ends it.
+
+    Raises:
+        UsageError: the port is taken or not allowed.
+    """
 
     def __init__(self, folder: Path, port: int) -> None:
-        self._server = ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(folder)))
+        try:
+            self._server = ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(folder)))
+        except OSError as error:
+            said = (error.strerror or str(error)).lower()
+            raise UsageError(f"can't serve at port {port}: {said}", hint="`--port 0` takes any free one") from None
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
 
