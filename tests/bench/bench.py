@@ -127,7 +127,7 @@ def main() -> int:
         for measurement in wanted:
             try:
                 outcomes.append(measure(measurement, measurement.sizes or asked.sizes, repositories))
-            except (RuntimeError, ValueError) as error:
+            except (RuntimeError, ValueError, subprocess.CalledProcessError) as error:
                 failures.append(f"{measurement.name}: {error}")
                 print(failures[-1], file=sys.stderr)
         compared = [] if asked.only else [compare(ratio, repositories) for ratio in RATIOS]

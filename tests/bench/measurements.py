@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.synthetic import make_foreign, make_repository, paths
-
-from orbit_registry.registry import Registry
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
 BENCH = Path(__file__).parent
@@ -68,7 +67,7 @@ def restore_foreign(root: Path, number: int) -> None:
     for path in (".gitattributes", ".gitignore"):
         (root / path).unlink(missing_ok=True)
     shutil.rmtree(root / ".orbit", ignore_errors=True)
-    Registry.init(root)
+    subprocess.run([*ORBIT, "init", "--yes"], cwd=root, check=True, capture_output=True)
 
 
 def orbit(*arguments: str) -> Callable[[Path, int], Sequence[str]]:

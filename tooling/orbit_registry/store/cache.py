@@ -162,14 +162,17 @@ class FileCache:
         entry = self._seen_entries.get(state.path)
         return entry.note if entry is not None else None
 
-    def keep(self, state: FileState, value: object, note: str | None = None) -> None:
-        """Remember a value for a file's content; one that JSON would change is not kept."""
+    def keep(self, state: FileState, value: object, note: str | None = None, *, plain: bool = False) -> None:
+        """Remember a value for a file's content; one that JSON would change is not kept.
+
+        `plain` says that JSON is known to hold the value as it is, which is then not tried.
+        """
         entry = self._seen_entries.get(state.path)
         if entry is None:
             return
         try:
             text = _encode(value)
-            if json.loads(text) != value:
+            if not plain and json.loads(text) != value:
                 return
         except (TypeError, ValueError, RecursionError):
             return

@@ -88,7 +88,8 @@ class Reading:
         record, problems = found
         if record is not None and not problems:
             source = record.source
-            self._cache.keep(state, dict(record.data), source.path if source else None)
+            # What `text.yaml.load` returns is what JSON can say.
+            self._cache.keep(state, record.data, source.path if source else None, plain=True)
         return found
 
     def document_of(self, entry: Entry) -> str | None:
