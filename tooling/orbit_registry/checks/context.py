@@ -46,6 +46,8 @@ class CheckContext:
     facts: Facts = field(default_factory=Facts)
     """What disk and git say beside the records."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    proven: frozenset[str] = frozenset()
+    """Files of records in which the checks that look at one record alone are known to find nothing."""
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = field(default=count_matches)
     """How many of some files each glob matches."""
     near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
@@ -78,6 +80,11 @@ class CheckContext:
         return tuple(read_citations(self))
 
     @cached_property
+    def unproven(self) -> tuple[Record, ...]:
+        """The records that the checks which look at one record alone have to look at."""
+        return tuple(record for record in self.records if record.path not in self.proven)
+
+    @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
         """The records that wait or hold and name globs, with those globs."""
         held = (record for record in self.records if "scope" in record.data and record.phase != "closed")
@@ -108,13 +115,15 @@ class CheckContext:
         return "://" not in text and self.kinds.of_id(tail) is not None
 
     def is_changed(self, record: Record) -> bool:
-        """Say whether a record or its document differs from the base; what git can't tell counts as unchanged."""
+        """Say whether a record or its prose differs from the base; what git can't tell counts as unchanged."""
         if record.path.startswith(LOCAL):
             return True
         changed = self.facts.changed
-        return changed is not None and (
-            record.path in changed or (record.source is not None and record.source.path in changed)
-        )
+        if changed is None or record.path in changed:
+            return changed is not None
+        if record.source is None or record.source.path not in changed:
+            return False
+        return record.prose.strip() not in self.facts.texts_before.get(record.source.path, "")
 
     def at(self, record: Record, *pointer: str | int) -> Location:
         """Return the place of a value in a record's file."""

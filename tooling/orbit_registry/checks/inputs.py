@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
@@ -40,7 +41,7 @@ class Inputs:
         parts = [
             code_stamp(),
             self.now.date().isoformat(),
-            _kinds_stamp(self.workspace),
+            kinds_stamp(self.workspace),
             repr(self.workspace.config),
             [[state.path, state.sha256, str(state.error or "")] for state in self.reading.states.values()],
             [[entry.path, entry.has_votes, entry.has_body] for entry in self.reading.entries],
@@ -75,6 +76,7 @@ def memory(workspace: Workspace, name: str, key: str) -> FileCache:
     return FileCache(workspace.root, workspace.relative(workspace.cache), name, key)
 
 
+@cache
 def code_stamp() -> str:
     """Return what tells this code from another version of it: names, sizes and times of the package's files."""
     return "\n".join(_stamps(str(PACKAGE)))
@@ -90,7 +92,8 @@ def _stamps(folder: str) -> Iterator[str]:
             yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"
 
 
-def _kinds_stamp(workspace: Workspace) -> list[str]:
+def kinds_stamp(workspace: Workspace) -> list[str]:
+    """Return what tells these kinds, their statuses and their templates from others."""
     files = (kind.folder / name for kind in workspace.kinds for name in ("kind.yaml", "new.md", "entry.md"))
     texts = (file.read_bytes() for file in files if file.is_file())
     return [fingerprint(workspace.kinds), *(hashlib.sha256(text).hexdigest() for text in texts)]

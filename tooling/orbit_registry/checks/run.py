@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
+from orbit_registry.checks.memories import Counts, Near, Proven
 from orbit_registry.checks.remembered import Result
 from orbit_registry.checks.runner import run_checks
+from orbit_registry.errors import OrbitError
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.documents import read_documents, with_prose
 from orbit_registry.store.facts import read_citing
+from orbit_registry.store.files import read_text
 
 _TIMED = "ORB107"
 """Findings that the clock alone can change: a vote dated ahead."""
@@ -20,8 +24,12 @@ _TIMED = "ORB107"
 
 def run(inputs: Inputs) -> tuple[Result, bool]:
     """Return what the checks find, and whether it may be remembered under the key of these inputs."""
+    proven = Proven(inputs)
     context, is_steady = context_of(inputs)
-    found = run_checks(context)
+    remembering = replace(context, proven=proven.paths, count=Counts(inputs.workspace), near=Near(inputs.workspace))
+    found = run_checks(remembering)
+    if is_steady():
+        proven.keep(context, found)
     broken = {problem.location.path for problem in context.problems if problem.location.path.startswith(".orbit/")}
     count = len(context.records) + len(broken - {record.path for record in context.records})
     result = Result(tuple(found), count, context.facts.base)
@@ -43,10 +51,18 @@ class _Texts:
 
     def __call__(self, path: str) -> str | None:
         if path not in self._read:
-            text = self._read[path] = read_citing(self._inputs.workspace, path)
+            text = self._read[path] = self._text(path)
             if text is not None:
                 self._compare(path, text)
         return self._read[path]
+
+    def _text(self, path: str) -> str | None:
+        if path not in self._inputs.reading.states:
+            return read_citing(self._inputs.workspace, path)
+        try:  # listed as a record's file: no part of its path is a symbolic link
+            return read_text(self._inputs.workspace.root / path)
+        except OrbitError:
+            return None
 
     def _compare(self, path: str, text: str) -> None:
         seen = self._inputs.texts.get(path) or self._inputs.reading.states.get(path)

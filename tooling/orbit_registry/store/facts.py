@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +53,8 @@ class Facts:
     """Paths that differ from the base; None where git can't tell."""
     before: Mapping[str, Earlier] = field(default_factory=dict)
     """Changed records as the base holds them, by id."""
+    texts_before: Mapping[str, str] = field(default_factory=dict)
+    """Changed documents as the base holds them, by path."""
     against: str | None = None
     """The revision asked for, in words."""
     theirs: Mapping[str, Earlier] = field(default_factory=dict)
@@ -69,7 +71,7 @@ class Facts:
 
 
 def gather(
-    workspace: Workspace, entries: Sequence[Entry], documents: Iterable[str], against: str | None = None
+    workspace: Workspace, entries: Sequence[Entry], documents: Collection[str], against: str | None = None
 ) -> Facts:
     """Return the facts of a workspace.
 
@@ -96,6 +98,7 @@ def gather(
         base=base.words if base else None,
         changed=frozenset(changed) if changed is not None else None,
         before=_held_at(git, base.commit, moved) if base and base.commit else {},
+        texts_before=_texts_at(git, base.commit, changed & set(documents)) if base and base.commit and changed else {},
         against=against if named else None,
         theirs=_held_at(git, named, moved) if named else {},
         untold=tuple(untold),
@@ -185,22 +188,34 @@ def _names(answer: bytes) -> Iterator[str]:
 
 def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earlier]:
     """Return what a commit holds under the ids of these records, in place or in a committed inbox."""
-    prefix = git.ask("rev-parse", "--show-prefix") or ""
     asked: list[tuple[str, str]] = []
     for entry in entries:
         record_id = entry.folder.rpartition("/")[2]
         name = f"{entry.kind.plural}/{record_id}/{entry.kind.name}.yaml"
         asked += [(record_id, f".orbit/{name}"), (record_id, f".orbit/inbox/{name}")]
-    if not asked:
-        return {}
-    lines = "".join(f"{commit}:{prefix}{path}\n" for _, path in asked).encode()
-    answer = git.run("cat-file", "--batch", stdin=lines, check=False)
     found: dict[str, Earlier] = {}
-    for (record_id, path), text in zip(asked, _batch(answer), strict=False):
+    for (record_id, path), text in zip(asked, _blobs(git, commit, [path for _, path in asked]), strict=False):
         held = _earlier(text, path)
         if held is not None:
             found.setdefault(record_id, held)
     return found
+
+
+def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
+    asked = sorted(paths)
+    blobs = zip(asked, _blobs(git, commit, asked), strict=False)
+    return {path: blob.decode("utf-8", "replace") for path, blob in blobs if blob is not None}
+
+
+def _blobs(git: Git, commit: str, paths: Sequence[str]) -> Iterator[bytes | None]:
+    """Return what a commit holds at each path, all asked at once."""
+    if not paths:
+        return iter(())
+    prefix = git.ask("rev-parse", "--show-prefix") or ""
+    lines = "".join(f"{commit}:{prefix}{path}\n" for path in paths if "\n" not in path).encode(
+        "utf-8", "surrogateescape"
+    )
+    return _batch(git.run("cat-file", "--batch", stdin=lines, check=False))
 
 
 def _batch(answer: bytes) -> Iterator[bytes | None]:

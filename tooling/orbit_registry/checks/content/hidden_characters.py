@@ -24,7 +24,7 @@ _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BAC
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each text with direction, control or zero-width characters, at the first of them."""
-    for record in suspicious(context.records, _ESCAPED):
+    for record in suspicious(context.unproven, _ESCAPED):
         for text in strings_of(record):
             first = HIDDEN.search(text.value) if not text.value.isascii() or not text.value.isprintable() else None
             if first is None:

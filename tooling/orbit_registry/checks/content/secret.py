@@ -13,7 +13,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each secret in any text of a record; the secret itself is never shown."""
-    for record in suspicious(context.records, NEEDLES):
+    for record in suspicious(context.unproven, NEEDLES):
         for text in strings_of(record):
             for suspect in find_secrets(text.value):
                 length = suspect.end - suspect.start

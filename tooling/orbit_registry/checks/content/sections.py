@@ -20,7 +20,7 @@ _NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each needed part that is missing or empty; in adopted documents only empty ones, as notes."""
-    for record in context.records:
+    for record in context.unproven:
         if not record.kind.in_document or record.phase == "closed":
             continue
         entry = decision_of(context, record)

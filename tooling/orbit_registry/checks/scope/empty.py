@@ -11,7 +11,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
-    for record in context.records:
+    for record in context.unproven:
         if record.phase != "live" or record.kind.gate != "scoped" or record.kind.in_document:
             continue
         if record.scope.is_empty and record.data.get("procedural") is not True:

@@ -1,0 +1,253 @@
+"""The gate as a whole: what it remembers, selects, mends and leaves to the baseline."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.errors import UsageError
+from orbit_registry.records.diagnostic import Severity
+from orbit_registry.registry import Registry
+
+Git = Callable[..., str]
+Learning = Callable[..., Path]
+DANGLING = "links:\n  - rel: extends\n    to: L-00000\n"
+
+
+def check(root: Path, *paths: str, against: str | None = None, fix: bool = False, all_: bool = False) -> CheckOutcome:
+    """Run the gate as a new process would."""
+    return Registry.open(root).check(paths, against=against, fix=fix, everything=all_)
+
+
+def codes(outcome: CheckOutcome) -> list[str]:
+    """Return the codes of what was found."""
+    return [one.code for one in outcome.diagnostics]
+
+
+def commit(root: Path, git: Git, message: str = "Change") -> None:
+    """Commit everything."""
+    git(root, "add", "--all")
+    git(root, "commit", "-q", "-m", message)
+
+
+def test_a_clean_workspace_is_ok(workspace: Path, learning: Learning) -> None:
+    """Nothing is found, every record is counted, the outcome is ok."""
+    learning("L-7k3fq", "Parse dates strictly")
+    outcome = check(workspace)
+    assert (codes(outcome), outcome.ok, outcome.checked_count) == ([], True, 1)
+
+
+def test_a_broken_file_hides_no_other(workspace: Path, learning: Learning) -> None:
+    """A file that can't be parsed is one finding; the others are checked, and it is counted."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    learning("L-9m2ab", "Close: what [you open")
+    outcome = check(workspace)
+    assert sorted(codes(outcome)) == ["ORB102", "ORB301"]
+    assert outcome.checked_count == 2
+
+
+def test_a_second_run_gives_the_same(workspace: Path, learning: Learning) -> None:
+    """What is remembered is what was found, place, hint and related places included."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    learning("L-9m2ab", "parse dates, strictly")
+    first, second = check(workspace), check(workspace)
+    assert first == second
+    assert (workspace / ".orbit" / "state" / "cache").is_dir()
+
+
+def test_every_kind_of_change_is_seen(workspace: Path, learning: Learning, git: Git) -> None:
+    """After a run that found nothing, each change of an input brings its finding in the next run."""
+    file = learning("L-7k3fq", "Parse dates strictly")
+    clean = file.read_text("utf-8")
+    assert codes(check(workspace)) == []
+    file.write_text(clean + DANGLING, "utf-8")
+    assert codes(check(workspace)) == ["ORB301"]
+    file.write_text(clean, "utf-8")
+    assert codes(check(workspace)) == []
+    (workspace / "README.md").write_text("See ADR-0042.\n", "utf-8")
+    assert codes(check(workspace)) == ["ORB305"]
+    (workspace / "README.md").write_text("See nothing.\n", "utf-8")
+    (workspace / ".orbit" / "learnings" / "note.txt").write_text("a note", "utf-8")
+    assert codes(check(workspace)) == ["ORB105"]
+    (workspace / ".orbit" / "learnings" / "note.txt").unlink()
+    commit(workspace, git)
+    assert codes(check(workspace)) == []
+    git(workspace, "mv", "src", "lib")
+    assert codes(check(workspace)) == ["ORB502"]
+    git(workspace, "mv", "lib", "src")
+    (workspace / ".orbit" / "baseline.yaml").write_text("findings: 3\n", "utf-8")
+    assert codes(check(workspace)) == ["ORB109"]
+    (workspace / ".orbit" / "baseline.yaml").unlink()
+    assert codes(check(workspace)) == []
+
+
+def test_a_memory_from_elsewhere_is_not_believed(workspace: Path, learning: Learning, tmp_path: Path) -> None:
+    """A cache that was copied here, as a hostile repository could bring one, changes no answer."""
+    file = learning("L-7k3fq", "Parse dates strictly")
+    assert codes(check(workspace)) == []
+    cache = workspace / ".orbit" / "state" / "cache"
+    kept = {path.name: path.read_bytes() for path in cache.iterdir()}
+    file.write_text(file.read_text("utf-8") + DANGLING, "utf-8")
+    assert codes(check(workspace)) == ["ORB301"]
+    for path in cache.iterdir():
+        path.unlink()
+    for name, content in kept.items():
+        (cache / name).write_bytes(content)
+    assert codes(check(workspace)) == ["ORB301"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\x00\xff", b"[]", b"null"])
+def test_a_torn_memory_is_as_good_as_none(workspace: Path, learning: Learning, content: bytes) -> None:
+    """Whatever stands in the cache, the gate finds what is there."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    check(workspace)
+    for path in (workspace / ".orbit" / "state" / "cache").iterdir():
+        path.write_bytes(content)
+    assert codes(check(workspace)) == ["ORB301"]
+
+
+def test_a_cache_that_cannot_be_written_is_let_be(workspace: Path, learning: Learning) -> None:
+    """Where nothing can be remembered, everything is checked all the same."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    (workspace / ".orbit" / "state").mkdir()
+    (workspace / ".orbit" / "state" / "cache").write_text("in the way", "utf-8")
+    assert codes(check(workspace)) == ["ORB301"]
+
+
+def test_paths_narrow_what_is_shown(workspace: Path, learning: Learning) -> None:
+    """A path shows the findings in it and below it; all records are read, so links to the others still resolve."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    learning("L-9m2ab", "Close what you open", more=DANGLING.replace("L-00000", "L-11111"))
+    assert len(codes(check(workspace))) == 2
+    (found,) = check(workspace, ".orbit/learnings/L-9m2ab").diagnostics
+    assert found.record == "L-9m2ab"
+    assert len(codes(check(workspace, ".orbit"))) == 2
+    assert codes(check(workspace, "src")) == []
+
+
+@pytest.mark.parametrize("path", ["../elsewhere", "/etc"])
+def test_a_path_stays_inside(workspace: Path, path: str) -> None:
+    """A path out of the project is a wrong call."""
+    with pytest.raises(UsageError):
+        check(workspace, path)
+
+
+def test_an_unknown_revision_is_a_wrong_call(workspace: Path) -> None:
+    """`--against` names a commit that is there."""
+    with pytest.raises(UsageError, match="names no commit"):
+        check(workspace, against="nowhere")
+
+
+def test_a_check_can_be_switched_off(workspace: Path, learning: Learning) -> None:
+    """A code under `checks.ignore` is not run."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    config = workspace / ".orbit" / "config.yaml"
+    config.write_text(config.read_text("utf-8") + "checks:\n  ignore: [ORB301]\n", "utf-8")
+    assert codes(check(workspace)) == []
+
+
+def test_the_baseline_hides_what_was_there(workspace: Path, learning: Learning) -> None:
+    """Known findings are counted and not shown, new ones are shown, gone ones are named, `all` shows everything."""
+    file = learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    assert Registry.open(workspace).update_baseline() == (1, True)
+    assert Registry.open(workspace).update_baseline() == (1, False)
+    known = check(workspace)
+    assert (codes(known), len(known.baselined), known.ok) == ([], 1, True)
+    learning("L-9m2ab", "Close what you open", more=DANGLING)
+    assert [one.record for one in check(workspace).diagnostics] == ["L-9m2ab"]
+    assert len(codes(check(workspace, all_=True))) == 2
+    file.write_text(file.read_text("utf-8").replace(DANGLING, ""), "utf-8")
+    assert len(check(workspace).gone) == 1
+
+
+def test_moving_a_line_is_no_new_finding(workspace: Path, learning: Learning) -> None:
+    """The baseline knows a finding by its words, so that a line above it changes nothing."""
+    file = learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    Registry.open(workspace).update_baseline()
+    file.write_text("# a comment\n\n" + file.read_text("utf-8"), "utf-8")
+    assert codes(check(workspace)) == []
+
+
+def test_fixing_a_step_that_was_begun(workspace: Path, learning: Learning) -> None:
+    """`--fix` finishes what a killed process left, and says so."""
+    learning("L-7k3fq", "Parse dates strictly")
+    journal = workspace / ".orbit" / "state" / "journal"
+    journal.mkdir(parents=True)
+    (journal / "update-0a1b2c.json").write_text('{"step": "update", "changes": []}', "utf-8")
+    assert codes(check(workspace)) == ["ORB706"]
+    outcome = check(workspace, fix=True)
+    assert ([one.code for one in outcome.fixed], codes(outcome)) == (["ORB706"], [])
+    assert list(journal.iterdir()) == []
+
+
+def test_fixing_an_entry_without_a_record(workspace: Path) -> None:
+    """`--fix` makes the record and leaves the document as it is."""
+    document = workspace / "docs" / "adr" / "0001-use-utc.md"
+    document.parent.mkdir(parents=True)
+    text = "# 1. Use UTC\n\nStatus: Accepted\n\n## Context\n\nZones differ.\n\n## Decision\n\nUse UTC.\n"
+    document.write_text(text, "utf-8")
+    assert codes(check(workspace)) == ["ORB702"]
+    outcome = check(workspace, fix=True)
+    assert [one.code for one in outcome.fixed] == ["ORB702"]
+    assert "ORB702" not in codes(outcome)
+    assert document.read_text("utf-8") == text
+    assert (workspace / ".orbit" / "adrs" / "ADR-0001" / "adr.yaml").is_file()
+
+
+def test_fixing_twice_changes_nothing(workspace: Path, learning: Learning) -> None:
+    """A second `--fix` finds nothing to do."""
+    learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
+    learning("L-aaaa2", "Use spaces")
+    assert [one.code for one in check(workspace, fix=True).fixed] == ["ORB302"]
+    before = {path: path.read_bytes() for path in (workspace / ".orbit" / "learnings").rglob("*.yaml")}
+    assert check(workspace, fix=True).fixed == ()
+    assert {path: path.read_bytes() for path in (workspace / ".orbit" / "learnings").rglob("*.yaml")} == before
+
+
+def test_fixing_stays_within_the_paths(workspace: Path, learning: Learning) -> None:
+    """What was not asked about is not mended."""
+    learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
+    learning("L-aaaa2", "Use spaces")
+    assert check(workspace, "src", fix=True).fixed == ()
+
+
+def test_an_unrelated_merge_turns_nothing_red(workspace: Path, learning: Learning, git: Git) -> None:
+    """A duplicate is an error in the change that brings it, and a warning for everyone after."""
+    learning("L-7k3fq", "Parse dates strictly")
+    commit(workspace, git)
+    git(workspace, "checkout", "-q", "-b", "work")
+    learning("L-9m2ab", "parse dates: strictly".replace(":", ","))
+    commit(workspace, git)
+    assert [one.severity for one in check(workspace).diagnostics] == [Severity.ERROR]
+    git(workspace, "checkout", "-q", "main")
+    git(workspace, "merge", "-q", "--ff-only", "work")
+    git(workspace, "checkout", "-q", "-b", "other")
+    (workspace / "src" / "new.py").write_text("", "utf-8")
+    commit(workspace, git)
+    assert [one.severity for one in check(workspace).diagnostics] == [Severity.WARNING]
+
+
+def test_another_entry_of_the_log_does_not_count_as_a_change(workspace: Path, git: Git) -> None:
+    """Of two decisions in one log only the one whose own text changed is changed."""
+    log = workspace / "docs" / "design" / "core" / "4_decisions.md"
+    log.parent.mkdir(parents=True)
+    entry = "## ADR-000{n} — {title}\n\nStatus: Accepted · 2026-05-01\n\n{body}\n\n"
+    body = "### Context\n\nA.\n\n### Decision\n\nB.\n\n### Consequences\n\n- Cost: C.\n"
+    log.write_text("# Core\n\n" + "".join(entry.format(n=n, title="Keep one log", body=body) for n in (1, 2)), "utf-8")
+    Registry.open(workspace).backfill()
+    commit(workspace, git)
+    log.write_text(log.read_text("utf-8") + entry.format(n=3, title="Another", body="### Context\n\nNew.\n"), "utf-8")
+    found = [one for one in check(workspace).diagnostics if one.code == "ORB601"]
+    assert [one.severity for one in found] == [Severity.WARNING]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")
+def test_a_file_without_permission_is_one_finding(workspace: Path, learning: Learning) -> None:
+    """A record that may not be read is reported, and the others are checked."""
+    learning("L-7k3fq", "Parse dates strictly").chmod(0)
+    learning("L-9m2ab", "Close what you open")
+    assert codes(check(workspace)) == ["ORB101"]

@@ -1,0 +1,124 @@
+"""What single checks remember of earlier runs; each memory is void where what it depends on has another key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.inputs import Inputs, code_stamp, kinds_stamp, memory
+from orbit_registry.checks.matching import count_matches
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.search.similarity import Pair, SimilarityIndex
+from orbit_registry.store.workspace import Workspace
+
+HOLDER = ".orbit/config.yaml"
+"""The file under which each memory keeps its one value."""
+ALONE = frozenset({"ORB401", "ORB402", "ORB403", "ORB404", "ORB405", "ORB406", "ORB407", "ORB501", "ORB504"})
+"""Checks whose findings depend on nothing but one record, its prose, its kind and the configuration."""
+
+
+def digest(*parts: object) -> str:
+    """Return a hash of values that JSON can hold."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+class _Kept:
+    """One value under one key."""
+
+    def __init__(self, workspace: Workspace, name: str, key: str) -> None:
+        self._cache = memory(workspace, name, key)
+        self._state = self._cache.state(HOLDER)
+        found = self._cache.value(self._state)
+        self.value: Mapping[str, object] = found if isinstance(found, dict) else {}
+
+    def keep(self, value: Mapping[str, object]) -> None:
+        """Replace the value; a disk that refuses is let be."""
+        if value != self.value:
+            self._cache.keep(self._state, value)
+            self._cache.save()
+
+
+class Proven:
+    """The records in which the checks that look at one record alone found nothing."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._tokens = _tokens(inputs)
+        key = digest(code_stamp(), kinds_stamp(inputs.workspace), repr(inputs.workspace.config))
+        self._kept = _Kept(inputs.workspace, "proven", key)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Their files, as far as neither they nor their prose changed since."""
+        known = self._kept.value
+        return frozenset(path for path, token in self._tokens.items() if known.get(path) == token)
+
+    def keep(self, context: CheckContext, found: Iterable[Diagnostic]) -> None:
+        """Remember the records that the last run proved."""
+        wrong = {one.record for one in found if one.code in ALONE}
+        paths = (record.path for record in context.records if record.id not in wrong)
+        self._kept.keep({path: self._tokens[path] for path in paths if path in self._tokens})
+
+
+def _tokens(inputs: Inputs) -> dict[str, str]:
+    """Return what tells each record and its prose from other versions of them."""
+    tokens = {}
+    for entry in inputs.reading.entries:
+        named = inputs.reading.document_of(entry)
+        prose = [path for path in (named, f"{entry.folder}/body.md" if entry.has_body else None) if path is not None]
+        states = [inputs.reading.states[entry.path], *(inputs.texts[path] for path in prose if path in inputs.texts)]
+        tokens[entry.path] = " ".join(state.sha256[:32] for state in states)
+    return tokens
+
+
+class Counts:
+    """How many files each glob matches, while the files are the same."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def __call__(self, texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
+        """Return what `matching.count_matches` does, matching only globs that are new."""
+        kept = _Kept(self._workspace, "matches", digest(code_stamp(), files))
+        known = {text: count for text, count in kept.value.items() if isinstance(count, int)}
+        new = [text for text in texts if text not in known]
+        if new:
+            counted = count_matches(new, files)
+            known |= {text: counted.get(text, 0) for text in new}
+            kept.keep(dict(known))
+        return {text: count for text in texts if (count := known[text])}
+
+
+class Near:
+    """The pairs of texts that are nearly the same: remembered while no text changed, else computed from what is."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def __call__(self, kind: str, texts: Mapping[str, str], threshold: float) -> Sequence[Pair]:
+        """Return what `context.near_pairs` does."""
+        whole = digest(code_stamp(), threshold, sorted(texts.items()))
+        pairs = _Kept(self._workspace, f"near-{kind}", whole)
+        rows = pairs.value.get("pairs")
+        if isinstance(rows, list):
+            return [Pair(str(a), str(b), float(score)) for a, b, score in rows]
+        index, seen = self._index(kind, texts)
+        found = index.pairs(threshold)
+        pairs.keep({"pairs": [[pair.a, pair.b, pair.score] for pair in found]})
+        seen.keep({"state": index.to_state(), "texts": {key: digest(text) for key, text in texts.items()}})
+        return found
+
+    def _index(self, kind: str, texts: Mapping[str, str]) -> tuple[SimilarityIndex, _Kept]:
+        """Return an index of the texts, made from the remembered one where that saves work."""
+        kept = _Kept(self._workspace, f"terms-{kind}", digest(code_stamp()))
+        index = SimilarityIndex.from_state(kept.value.get("state"))
+        seen = kept.value.get("texts")
+        if index is None or not isinstance(seen, dict):
+            return SimilarityIndex(texts.items()), kept
+        for key in seen.keys() - texts.keys():
+            index.remove(key)
+        for key, text in texts.items():
+            if seen.get(key) != digest(text):
+                index.put(key, text)
+        return index, kept
