@@ -63,7 +63,10 @@ def moment(text: str) -> datetime:
     value = datetime.fromisoformat(text)
     if value.tzinfo is None:
         raise ValueError("a time needs a zone")
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("a time needs a year of the calendar") from None
 
 
 def stamp(at: datetime) -> str:
