@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 import shutil
 import threading
 import urllib.error
@@ -339,27 +340,34 @@ def test_a_taken_port_is_one_clear_error(demo: tuple[Path, Path, SiteResult]) ->
         server.close()
 
 
+class Watched:
+    """What a served site said, and a way to wait for a line of it."""
+
+    def __init__(self) -> None:
+        self.lines: queue.Queue[str] = queue.Queue()
+
+    def until(self, part: str) -> str:
+        """Return the next line that holds `part`."""
+        while part not in (line := self.lines.get(timeout=120)):
+            pass
+        return line
+
+
 def test_serving_follows_changes(tmp_path: Path) -> None:
-    """A record changed while the site is served is on its page without anyone asking; a broken file ends nothing."""
+    """A record changed while the site is served is on its page without anyone asking; a broken setting ends nothing."""
     root = repository("demo", tmp_path / "repo")
-    said: list[str] = []
-    ready, rebuilt, stop = threading.Event(), threading.Event(), threading.Event()
-
-    def say(line: str) -> None:
-        said.append(line)
-        if "Ctrl-C" in line:
-            ready.set()
-        elif ready.is_set():
-            rebuilt.set()
-
-    thread = threading.Thread(target=serve_site, args=(Registry.open(root), 0, tmp_path / "out", say, stop))
+    watched, stop = Watched(), threading.Event()
+    arguments = (Registry.open(root), 0, tmp_path / "out", watched.lines.put, stop)
+    thread = threading.Thread(target=serve_site, args=arguments)
     thread.start()
     try:
-        assert ready.wait(120)
+        url = watched.until("Ctrl-C").split()[0]
+        (root / "mkdocs.yml").write_text("a: [", "utf-8")
+        watched.until("not rebuilt: mkdocs.yml")
+        (root / "mkdocs.yml").unlink()
         file = root / ".orbit/adrs/ADR-0003/adr.yaml"
         file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")
-        assert rebuilt.wait(60)
-        url = next(line for line in said if "Ctrl-C" in line).split()[0]
+        watched.until("files written")
         assert "Nobody talks" in fetch(f"{url}adrs/ADR-0003/")[1]
     finally:
         stop.set()

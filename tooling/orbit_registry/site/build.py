@@ -16,6 +16,7 @@ from orbit_registry.site.own import read_own
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.steps import Prepared, Progress, Readable, heavier_than_notes, prepare, publish
 from orbit_registry.store.lock import locked
+from orbit_registry.store.workspace import Workspace
 
 CACHE = "site"
 BUILD_WAIT_SECONDS = 600.0
@@ -47,7 +48,7 @@ def build_site(
     cache = workspace.cache / CACHE
     code = code_version()
     wanted = key_of(code, str(out.resolve()), address, snapshot)
-    state = cache / f"state-{hashlib.blake2b(str(out.resolve()).encode(), digest_size=6).hexdigest()}.json"
+    state = _state_file(workspace, out)
     target = open_output(out)
     result = _as_before(state, wanted, out)
     if result is None:
@@ -61,6 +62,17 @@ def build_site(
         stamps.save(state, held, _row(wanted, result))
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
+
+
+def stamps_of_last_build(registry: Readable, out: Path) -> stamps.Stamps | None:
+    """Return what the last build into `out` rested on, for those who watch; None where it is not known."""
+    kept = stamps.load(_state_file(registry.workspace, out))
+    return kept[0] if kept else None
+
+
+def _state_file(workspace: Workspace, out: Path) -> Path:
+    name = hashlib.blake2b(str(out.resolve()).encode(), digest_size=6).hexdigest()
+    return workspace.cache / CACHE / f"state-{name}.json"
 
 
 def _build(

@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.site.build import CACHE, build_site
+from orbit_registry.site.build import CACHE, build_site, stamps_of_last_build
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.steps import Readable
 
@@ -104,13 +104,22 @@ def serve_site(
     server = SiteServer(folder, port)
     say(f"{server.url}  (Ctrl-C ends it)")
     try:
-        while not ended.wait(POLL_SECONDS):
+        held, pause, failure = stamps_of_last_build(registry, folder), POLL_SECONDS, ""
+        while not ended.wait(pause):
+            started = time.perf_counter()
+            if held is not None and held.hold:
+                # Looking takes at most a tenth of the time, however many files there are.
+                pause = max(POLL_SECONDS, 9 * (time.perf_counter() - started))
+                continue
             registry.refresh()
             try:
                 result = build_site(registry, folder, snapshot=False)
             except OrbitError as error:
-                say(f"not rebuilt: {error.message}")
+                if error.message != failure:
+                    say(f"not rebuilt: {error.message}")
+                failure = error.message
                 continue
+            held, failure = stamps_of_last_build(registry, folder), ""
             if result.written or result.removed:
                 _say(say, result)
     except KeyboardInterrupt:
