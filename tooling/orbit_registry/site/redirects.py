@@ -8,7 +8,7 @@ from html import escape
 
 from orbit_registry.records.record import Record
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.urls import LEGACY, legacy_url, relative
+from orbit_registry.site.urls import legacy_url, relative
 
 _HEAD = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -54,8 +54,3 @@ def _choice(name: str, url: str, records: Sequence[Record]) -> str:
         f'{_HEAD}<title>{escape(name)} means several records</title><meta name="robots" content="noindex"></head>'
         f"<body><h1>{escape(name)} means {len(records)} records</h1><ul>{items}</ul></body></html>\n"
     )
-
-
-def is_redirect(url: str) -> bool:
-    """Say whether a site URL is the page of an earlier name."""
-    return url.startswith(f"{LEGACY}/")
