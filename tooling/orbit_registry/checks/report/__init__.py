@@ -27,4 +27,4 @@ def render(name: str, outcome: CheckOutcome) -> str:
         raise UsageError(f"there is no format {name!r}", hint=f"formats: {', '.join(formats())}")
     module = importlib.import_module(f"{__name__}.{name}")
     written: Render = module.render
-    return written(outcome)
+    return written(outcome).encode("utf-8", "backslashreplace").decode("utf-8")  # file names need not be UTF-8

@@ -76,7 +76,7 @@ def _result(
 
 def _place(location: Location) -> dict[str, object]:
     physical: dict[str, object] = {
-        "artifactLocation": {"uri": quote(location.path, errors="surrogateescape"), "uriBaseId": ROOT}
+        "artifactLocation": {"uri": quote(location.path.encode("utf-8", "surrogatepass")), "uriBaseId": ROOT}
     }
     if location.position is not None:
         physical["region"] = {"startLine": location.position.line, "startColumn": location.position.column}

@@ -19,7 +19,7 @@ def lines(outcome: CheckOutcome) -> Iterator[str]:
     for diagnostic in outcome.diagnostics:
         yield from diagnostic_lines(diagnostic)
     for diagnostic in outcome.fixed:
-        yield f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"
+        yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
     yield summary(outcome)
     if outcome.baselined:
         older = _count(len(outcome.baselined), "older finding is", "older findings are")
@@ -31,7 +31,7 @@ def lines(outcome: CheckOutcome) -> Iterator[str]:
 
 def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
     """Yield a finding and what to do about it."""
-    yield f"{diagnostic.location}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
+    yield f"{printable(str(diagnostic.location))}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
     if diagnostic.hint:
         yield f"    {printable(diagnostic.hint)}{' (--fix does it)' if diagnostic.fixable else ''}"
 

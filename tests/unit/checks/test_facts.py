@@ -1,0 +1,184 @@
+"""What git is asked, in every state a checkout can be in: it answers, or it is said what stays open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.registry import Registry
+from orbit_registry.store.facts import Facts, gather
+from orbit_registry.store.reader import Reading
+from orbit_registry.store.workspace import open_workspace
+
+Git = Callable[..., str]
+Learning = Callable[..., Path]
+
+
+def facts(root: Path, against: str | None = None) -> Facts:
+    """Return the facts of a workspace."""
+    workspace = open_workspace(root)
+    return gather(workspace, Reading(workspace).entries, set(), against)
+
+
+def untold(root: Path, against: str | None = None) -> str:
+    """Return what the gate says it can't tell."""
+    outcome: CheckOutcome = Registry.open(root).check(against=against)
+    return "\n".join(one.message for one in outcome.diagnostics if one.code == "ORB290")
+
+
+def commit(root: Path, git: Git) -> None:
+    """Commit everything."""
+    git(root, "add", "--all")
+    git(root, "commit", "-q", "-m", "Change")
+
+
+@pytest.fixture
+def project(workspace: Path, learning: Learning, git: Git) -> Path:
+    """Return the workspace with one committed record."""
+    learning("L-7k3fq", "Parse dates strictly")
+    commit(workspace, git)
+    return workspace
+
+
+def test_on_the_default_branch_uncommitted_changes_count(project: Path, learning: Learning) -> None:
+    """On main nothing has changed but what is not committed, new files among it."""
+    assert facts(project).changed == frozenset()
+    learning("L-9m2ab", "Close what you open")
+    learning("L-7k3fq", "Parse dates with care")
+    assert facts(project).changed == {
+        ".orbit/learnings/L-9m2ab/learning.yaml",
+        ".orbit/learnings/L-7k3fq/learning.yaml",
+    }
+
+
+def test_on_a_branch_everything_since_it_left_counts(project: Path, learning: Learning, git: Git) -> None:
+    """Committed and uncommitted work counts; what main got meanwhile does not."""
+    git(project, "checkout", "-q", "-b", "work")
+    learning("L-9m2ab", "Close what you open")
+    commit(project, git)
+    git(project, "checkout", "-q", "main")
+    (project / "src" / "other.py").write_text("", "utf-8")
+    commit(project, git)
+    git(project, "checkout", "-q", "work")
+    assert facts(project).changed == {".orbit/learnings/L-9m2ab/learning.yaml"}
+    assert facts(project, "main").changed == {".orbit/learnings/L-9m2ab/learning.yaml"}
+
+
+def test_before_the_first_commit_everything_is_new(tmp_path: Path, git: Git) -> None:
+    """A repository without a commit has a base: nothing."""
+    (tmp_path / ".orbit").mkdir()
+    (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    git(tmp_path, "init", "-q", "-b", "main")
+    found = facts(tmp_path)
+    assert (found.tracked, found.changed, found.untold) == ((), {".orbit/config.yaml"}, ())
+
+
+def test_a_detached_head_is_compared_with_main(project: Path, learning: Learning, git: Git) -> None:
+    """A CI checkout without a branch still knows where its work left the default branch."""
+    git(project, "checkout", "-q", "--detach")
+    learning("L-9m2ab", "Close what you open")
+    commit(project, git)
+    assert facts(project).changed == {".orbit/learnings/L-9m2ab/learning.yaml"}
+    assert untold(project) == ""
+
+
+def test_a_detached_head_without_a_default_branch_says_so(project: Path, git: Git) -> None:
+    """Where no branch is there to compare with, the question stays open and the rest is checked."""
+    git(project, "checkout", "-q", "--detach")
+    git(project, "branch", "-D", "main")
+    assert facts(project).changed is None
+    assert "HEAD is detached" in untold(project)
+
+
+def test_a_shallow_clone_says_what_it_cannot_tell(project: Path, learning: Learning, git: Git, tmp_path: Path) -> None:
+    """A history that is cut off before the branches meet can't tell what changed; the gate runs all the same."""
+    git(project, "checkout", "-q", "-b", "work")
+    for number in range(3):
+        (project / "src" / f"m{number}.py").write_text("", "utf-8")
+        commit(project, git)
+    git(project, "checkout", "-q", "main")
+    (project / "src" / "other.py").write_text("", "utf-8")
+    commit(project, git)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth=1", "--no-single-branch", "-b", "work", f"file://{project}", str(clone))
+    assert facts(clone).changed is None
+    assert "the clone is shallow" in untold(clone)
+    assert Registry.open(clone).check().ok
+
+
+def test_a_shallow_clone_without_the_branch_says_so(project: Path, git: Git, tmp_path: Path) -> None:
+    """`--against` a branch that the cut-off clone lacks is no wrong call but an open question."""
+    git(project, "checkout", "-q", "-b", "work")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth=1", "-b", "work", f"file://{project}", str(clone))
+    assert "doesn't hold it" in untold(clone, against="origin/main")
+
+
+def test_a_linked_work_tree_works_like_a_clone(project: Path, git: Git, tmp_path: Path) -> None:
+    """A second work tree has its own changes."""
+    tree = tmp_path / "tree"
+    git(project, "worktree", "add", "-q", "-b", "work", str(tree))
+    (tree / "src" / "new.py").write_text("", "utf-8")
+    assert facts(tree).changed == {"src/new.py"}
+    assert untold(tree) == ""
+
+
+def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: Git, tmp_path: Path) -> None:
+    """In a monorepo paths count from the workspace, and what lies beside it is not asked about."""
+    mono = tmp_path / "mono"
+    mono.mkdir()
+    git(mono, "init", "-q", "-b", "main")
+    (mono / "outside.txt").write_text("", "utf-8")
+    (project / ".git").rename(tmp_path / "old-git")
+    project.rename(mono / "part")
+    git(mono, "add", "--all")
+    git(mono, "commit", "-q", "-m", "All")
+    file = mono / "part" / ".orbit" / "learnings" / "L-7k3fq" / "learning.yaml"
+    file.write_text(file.read_text("utf-8").replace("status: active", "status: retired"), "utf-8")
+    found = facts(mono / "part")
+    assert found.changed == {".orbit/learnings/L-7k3fq/learning.yaml"}
+    assert found.tracked is not None
+    assert "src/app.py" in found.tracked
+    assert found.before["L-7k3fq"].status == "active"
+
+
+def test_outside_git_the_disk_is_asked(tmp_path: Path) -> None:
+    """Without a repository documents are found by walking, and what only git knows is named."""
+    (tmp_path / ".orbit").mkdir()
+    (tmp_path / ".orbit" / "config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    (tmp_path / "README.md").write_text("See ADR-0042.\n", "utf-8")
+    found = facts(tmp_path)
+    assert (found.tracked, found.changed, found.citing) == (None, None, ("README.md",))
+    assert "not in a git repository" in untold(tmp_path)
+    codes = [one.code for one in Registry.open(tmp_path).check().diagnostics]
+    assert "ORB305" in codes
+
+
+def test_without_git_installed_the_gate_runs(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine without git checks what needs no git, and says what it can't tell."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    outcome = Registry.open(project).check()
+    assert outcome.ok
+    assert "ORB290" in {one.code for one in outcome.diagnostics}
+
+
+def test_names_that_are_not_utf8_do_no_harm(project: Path, git: Git) -> None:
+    """A tracked file with a name of arbitrary bytes is a file like any other."""
+    Path(os.fsdecode(bytes(project / "src") + b"/\xff\xfe.md")).write_text("See ADR-0042.\n", "utf-8")
+    commit(project, git)
+    outcome = Registry.open(project).check()
+    assert [one.code for one in outcome.diagnostics] == ["ORB305"]
+    assert Registry.open(project).check() == outcome
+
+
+def test_a_link_to_a_document_elsewhere_is_not_followed(project: Path, git: Git, tmp_path: Path) -> None:
+    """A citing file that is a symbolic link out of the project is not read."""
+    (tmp_path / "secret.md").write_text("See ADR-0042.\n", "utf-8")
+    (project / "docs").mkdir()
+    (project / "docs" / "link.md").symlink_to(tmp_path / "secret.md")
+    commit(project, git)
+    assert Registry.open(project).check().diagnostics == ()
