@@ -11,6 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no bug. Where CI is set, hypothesis also takes the same examples each time.
+settings.register_profile("orbit", deadline=None)
+settings.load_profile("orbit")
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPORA = ROOT.parent / "shared" / "corpora"
