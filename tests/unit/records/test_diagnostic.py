@@ -19,9 +19,11 @@ def finding(
 
 def test_findings_are_ordered_as_files_are_read() -> None:
     """By file, then line; what concerns the whole file comes first."""
-    ordered = [finding("a", None), finding("a", 1), finding("a", 10), finding("b", 2)]
+    mixed = [finding("b", 2), finding("a", 10), finding("a", None), finding("a", 1)]
 
-    assert sorted(ordered[::-1], key=lambda one: one.sort_key) == ordered
+    ordered = sorted(mixed, key=lambda one: one.sort_key)
+
+    assert [str(one.location) for one in ordered] == ["a", "a:1:3", "a:10:3", "b:2:3"]
 
 
 def test_the_baseline_knows_a_finding_whose_line_moved() -> None:

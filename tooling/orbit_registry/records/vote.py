@@ -71,4 +71,4 @@ def moment(text: str) -> datetime:
 
 def stamp(at: datetime) -> str:
     """Return a time as records write it: UTC, whole seconds, `Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

@@ -28,15 +28,19 @@ def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
 def read_bytes(path: Path, *, limit: int) -> bytes:
     """Return a file's bytes; see `read_text` for what is refused."""
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            found = os.fstat(file.fileno())
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
                 raise UnreadableFileError(f"{path} is not a regular file")
             if found.st_size > limit:
                 raise UnreadableFileError(
                     f"{path} has {found.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
                 )
-            return file.read(found.st_size + 1)
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                return file.read(found.st_size + 1)
+        finally:
+            os.close(handle)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise UnreadableFileError(f"{path} is a symbolic link", hint="put the file itself there") from None
@@ -70,10 +74,14 @@ def inside(root: Path, relative: str) -> Path:
     if not relative or "\x00" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
         raise UnsafePathError(f"{relative!r} does not stay inside the project", hint="name it from the project's root")
     path = root
-    for part in pure.parts:
-        path = path / part
-        if path.is_symlink():
-            raise UnsafePathError(f"{relative!r} passes through a symbolic link at {path.relative_to(root)}")
+    try:
+        for part in pure.parts:
+            path = path / part
+            if path.is_symlink():
+                raise UnsafePathError(f"{relative!r} passes through a symbolic link at {path.relative_to(root)}")
+    except OSError as error:
+        said = (error.strerror or str(error)).lower()
+        raise UnsafePathError(f"{relative[:60]!r} can't be the name of a file: {said}") from None
     return path
 
 
@@ -87,8 +95,10 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        mode = _mode(path)
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -109,6 +119,7 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.EACCES: "check the owner and the permissions of the folder",
         errno.EPERM: "check the owner and the permissions of the folder",
         errno.ENOTDIR: "a file stands where a folder is needed",
+        errno.EEXIST: "a file stands where a folder is needed",
     }
     said = (error.strerror or str(error)).lower()
     return WriteError(f"can't write {path}: {said}; nothing was changed", hint=hints.get(error.errno or 0))
@@ -124,8 +135,10 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _umask() -> int:
-    """Return the process's umask; reading it means setting it, so it is put back at once."""
-    current = os.umask(0)
-    os.umask(current)
-    return current
+def _mode(path: Path) -> int | None:
+    """Return the rights of a regular file that is to be replaced; None where there is none: the umask decides then."""
+    try:
+        found = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(found) if stat.S_ISREG(found) else None

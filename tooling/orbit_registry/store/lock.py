@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_registry.errors import LockTimeoutError
+from orbit_registry.errors import LockTimeoutError, UsageError
 from orbit_registry.store.files import write_error
 
 WAIT_SECONDS = 30.0
@@ -25,10 +26,11 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
     Raises:
         LockTimeoutError: another process held it for `wait` seconds; the message names it.
         WriteError: the lock file can't be made.
+        UsageError: `ORBIT_LOCK_WAIT_SECONDS` is no number of seconds.
     """
     from filelock import FileLock, Timeout  # readers never come here, and it costs more than reading 50 records
 
-    seconds = float(os.environ.get("ORBIT_LOCK_WAIT_SECONDS", WAIT_SECONDS)) if wait is None else wait
+    seconds = _wait_seconds() if wait is None else wait
     holder = path.with_suffix(".holder")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +49,19 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _wait_seconds() -> float:
+    said = os.environ.get("ORBIT_LOCK_WAIT_SECONDS")
+    if not said:
+        return WAIT_SECONDS
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise UsageError(f"ORBIT_LOCK_WAIT_SECONDS is {said!r}", hint="set it to a number of seconds, such as 30")
+    return seconds
 
 
 def _holder(path: Path) -> str:

@@ -1,0 +1,134 @@
+"""Locks between processes: one holder at a time, known by name, gone with its process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import LockTimeoutError, UsageError, WriteError
+from orbit_registry.store.lock import locked
+
+
+def held_by_child(lock: Path) -> tuple[int, int]:
+    """Start a child that takes the lock and keeps it; returns its process id and a pipe to let it go."""
+    ready, tell = os.pipe()
+    wait, release = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(release)
+        with locked(lock):
+            os.write(tell, b"x")
+            os.read(wait, 1)
+        os._exit(0)
+    os.read(ready, 1)
+    return child, release
+
+
+def test_whoever_waits_too_long_learns_who_holds_the_lock(tmp_path: Path) -> None:
+    """The message names process, command and file, and says that nothing has to be deleted."""
+    child, release = held_by_child(tmp_path / "write.lock")
+    try:
+        with pytest.raises(LockTimeoutError) as caught, locked(tmp_path / "write.lock", wait=0.05):
+            pass
+    finally:
+        os.close(release)
+        os.waitpid(child, 0)
+
+    assert f"process {child} (" in caught.value.message
+    assert "waited 0.05 s" in caught.value.message
+    assert "freed when that process ends" in str(caught.value.hint)
+
+
+def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
+    """The operating system frees it: no stale lock file is ever in the way."""
+    child, _ = held_by_child(tmp_path / "write.lock")
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+    with locked(tmp_path / "write.lock", wait=0.5):
+        pass
+
+
+def test_the_time_to_wait_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ORBIT_LOCK_WAIT_SECONDS` says how long a command waits."""
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0.01")
+    child, release = held_by_child(tmp_path / "write.lock")
+    try:
+        with pytest.raises(LockTimeoutError, match=r"waited 0\.01 s"), locked(tmp_path / "write.lock"):
+            pass
+    finally:
+        os.close(release)
+        os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("value", ["soon", "nan", "-1", "inf"])
+def test_a_time_to_wait_that_is_none_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """A setting that can't be read is the user's to mend."""
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", value)
+    with pytest.raises(UsageError, match="ORBIT_LOCK_WAIT_SECONDS"), locked(tmp_path / "write.lock"):
+        pass
+
+
+def test_an_empty_setting_counts_as_not_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that a script blanks is not an error."""
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "")
+
+    with locked(tmp_path / "write.lock"):
+        pass
+
+
+def test_threads_take_turns(tmp_path: Path) -> None:
+    """Inside one process the lock holds between threads too."""
+    inside = 0
+    most = 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(20):
+            with locked(tmp_path / "write.lock"):
+                inside += 1
+                most = max(most, inside)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert most == 1
+
+
+def test_a_lock_that_can_not_be_made_is_a_refused_write(tmp_path: Path) -> None:
+    """A file where the folder belongs is said, with the path."""
+    (tmp_path / "file").write_text("", "utf-8")
+
+    with pytest.raises(WriteError, match=r"can't write"), locked(tmp_path / "file" / "write.lock"):
+        pass
+
+
+def test_an_error_inside_frees_the_lock(tmp_path: Path) -> None:
+    """Whatever happens to the holder, the next one gets it."""
+    with pytest.raises(KeyError), locked(tmp_path / "write.lock"):
+        raise KeyError("x")
+    with locked(tmp_path / "write.lock", wait=0.1):
+        pass
+
+
+def test_a_holder_that_can_not_be_read_is_another_process(tmp_path: Path) -> None:
+    """What stands in the holder's file is shown only if it is what we wrote."""
+    child, release = held_by_child(tmp_path / "write.lock")
+    (tmp_path / "write.holder").write_text('{"pid": "x', "utf-8")
+    try:
+        with (
+            pytest.raises(LockTimeoutError, match=r"^another process holds"),
+            locked(tmp_path / "write.lock", wait=0.01),
+        ):
+            pass
+    finally:
+        os.close(release)
+        os.waitpid(child, 0)
