@@ -104,13 +104,24 @@ class KindTable:
         return max(fitting, key=lambda kind: len(kind.prefix), default=None)
 
 
-@lru_cache(maxsize=8)
 def load_kinds(*more: Path) -> KindTable:
     """Return the shipped kinds and those in the folders `more` (each holds one folder a kind).
 
     Raises:
         ConfigError: a folder is incomplete, contradicts itself, or takes a name or prefix that is taken.
     """
+    return _load(more, tuple(_stamp(parent) for parent in more))
+
+
+def _stamp(parent: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what tells that a folder of kinds has changed; the shipped ones never do."""
+    found = [*parent.glob("*/kind.yaml"), *parent.glob("*/schema.json")]
+    states = [(file, file.stat()) for file in sorted(found)]
+    return tuple((str(file), state.st_mtime_ns, state.st_size) for file, state in states)
+
+
+@lru_cache(maxsize=8)
+def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
     kinds: dict[str, Kind] = {}
     for parent in (SHIPPED, *more):
         for file in sorted(parent.glob("*/kind.yaml")):

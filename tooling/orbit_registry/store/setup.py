@@ -173,7 +173,7 @@ schema_version: 1
 
 def _setting(line: str, comment: str, own: bool) -> str:
     """Return a setting of a section, as a comment where it is the default."""
-    return f"{'' if own else '# '}  {line:<24}# {comment}"
+    return f"{'' if own else '# '}  {line:<23} # {comment}"
 
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:
