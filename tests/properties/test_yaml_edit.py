@@ -79,3 +79,20 @@ def test_an_edit_that_changes_nothing_gives_the_very_text(data: dict[str, Any]) 
     text = dump(data)
 
     assert text == rewrite(text, copy.deepcopy(data))
+
+
+@settings(max_examples=300)
+@given(MAPPINGS, MAPPINGS, st.data())
+def test_several_edits_at_once_mean_what_was_asked_for(
+    data: dict[str, Any], more: dict[str, Any], draw: st.DataObject
+) -> None:
+    """Lists grow, keys come and values change in one edit, also where two of them meet at one place."""
+    text = dump({"scope": {"paths": ["a"]}, **data})
+    old = load(text)
+    assert isinstance(old, dict)
+    new = copy.deepcopy(old)
+    new["scope"] = {"paths": ["a", *draw.draw(st.lists(st.text("bcd*/", min_size=1), max_size=2))]}
+    new["scope"].update({f"z{name}": value for name, value in more.items()})
+    new.update(more)
+
+    assert new == load(rewrite(text, new, order=draw.draw(st.permutations(sorted(new)))))

@@ -55,7 +55,8 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
         raise YamlProblemError(Problem(MALFORMED, "the file holds no mapping", Position(1)))
     splices = list(_edit_mapping(rest, root, old, plain, 0, list(order)))
     result = rest
-    for splice in sorted(splices, key=lambda one: (one.start, one.end), reverse=True):
+    # From the end, so that offsets hold; at one offset the last one first, so that the first ends up in front of it.
+    for splice in reversed(sorted(splices, key=lambda one: (one.start, one.end))):
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
     if not _means(result, plain):
         place = locate(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))
