@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.registry import Registry
+from orbit_registry.store.setup import setup_workspace
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +17,7 @@ def _plain_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make one workspace outside git, for `workspace_root` to copy."""
     root = tmp_path_factory.mktemp("plain") / "project"
     root.mkdir()
-    Registry.init(root)
+    setup_workspace(root, load_kinds())
     return root
 
 

@@ -1,0 +1,186 @@
+"""The votes file: one line a vote, read line by line, appended under a lock and never rewritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import RefusedError, WriteError
+from orbit_registry.records.vote import Vote
+from orbit_registry.store.votes import append_vote, parse_votes, read_votes
+
+NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
+ROW = {"learning_id": "L-7k3fq", "voter_model": "m", "voted_at": "2026-05-17T12:00:00Z", "task_id": "T-1"}
+
+
+def line(**changes: object) -> str:
+    """Return one line of the file, changed."""
+    return json.dumps({**ROW, **changes})
+
+
+def problems(text: str) -> list[tuple[int, str]]:
+    """Return line numbers and words of what is no vote."""
+    found = parse_votes(text, "votes.jsonl", "L-7k3fq", NOW)[1]
+    assert all(one.record == "L-7k3fq" and one.location.path == "votes.jsonl" and one.hint for one in found)
+    return [(one.location.position.line if one.location.position else 0, one.message) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (line()[:-9], "torn or not JSON"),
+        ("{}", "exactly the fields"),
+        ("[]", "exactly the fields"),
+        ("null", "exactly the fields"),
+        ("[" * 100_000, "torn or not JSON"),
+        (line(extra=1), "exactly the fields"),
+        (line(learning_id="L-aaaaa"), "the vote is for 'L-aaaaa', but the file belongs to L-7k3fq"),
+        (line(task_id=""), "a text that is not empty"),
+        (line(task_id="  "), "a text that is not empty"),
+        (line(voter_model=None), "a text that is not empty"),
+        (line(voted_at=1), "a text that is not empty"),
+        (line(voted_at="yesterday"), "voted_at is 'yesterday'"),
+        (line(voted_at="2026-05-17T12:00:00"), "not a time such as"),
+        (line(voted_at="0001-01-01T00:00:00+23:59"), "not a time such as"),
+        (line(voted_at="2026-05-18T12:00:01Z"), "in the future; it is not counted"),
+        ("<<<<<<< HEAD", "torn or not JSON"),
+        ('{"learning_id": NaN}', "exactly the fields"),
+        ("\ufeff" + line(), "torn or not JSON"),
+    ],
+)
+def test_a_line_that_is_no_vote_is_reported_and_hides_no_other(bad: str, words: str) -> None:
+    """The line is named, and the votes above and below it count."""
+    text = "\n".join([line(task_id="above"), bad, line(task_id="below")]) + "\n"
+
+    assert [vote.task_id for vote in parse_votes(text, "x", "L-7k3fq", NOW)[0]] == ["above", "below"]
+    [(number, said)] = problems(text)
+    assert number == 2
+    assert words in said
+
+
+def test_a_day_ahead_is_a_clock_that_runs_fast() -> None:
+    """Up to a day in the future counts; other line ends and blank lines do no harm."""
+    text = f"{line(voted_at='2026-05-18T12:00:00Z')}\r\n\n  \n{line(task_id='T-2')}"
+
+    assert len(parse_votes(text, "x", "L-7k3fq", NOW)[0]) == 2
+
+
+def test_a_file_that_can_not_be_read_is_one_finding(tmp_path: Path) -> None:
+    """A symbolic link or bytes that are no text cost this record its votes, and nothing else."""
+    (tmp_path / "a").write_bytes(b"\xff")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+
+    for name in ("a", "b", "missing"):
+        votes, found = read_votes(tmp_path, name, "L-7k3fq", NOW)
+        assert votes == []
+        assert [one.code for one in found] == ["ORB107"]
+
+
+def cast(folder: Path, task: str = "T-1", model: str = "m", at: datetime = NOW) -> bool:
+    """Append one vote."""
+    return append_vote(folder, folder / "votes.lock", Vote("L-7k3fq", model, at, task), [])
+
+
+def test_a_vote_is_one_line_of_exactly_four_fields(tmp_path: Path) -> None:
+    """The file is made on the first vote, with the usual rights."""
+    assert cast(tmp_path)
+
+    file = tmp_path / "votes.jsonl"
+    assert file.read_text("utf-8") == line() + "\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_the_same_key_is_counted_once(tmp_path: Path) -> None:
+    """Voter and task are the key; the first vote stays."""
+    assert cast(tmp_path)
+    assert not cast(tmp_path, at=NOW + timedelta(hours=1))
+    assert cast(tmp_path, task="T-2")
+    assert cast(tmp_path, model="n")
+
+    rows = [json.loads(row) for row in (tmp_path / "votes.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["voter_model"], row["task_id"], row["voted_at"]) for row in rows] == [
+        ("m", "T-1", ROW["voted_at"]), ("m", "T-2", ROW["voted_at"]), ("n", "T-1", ROW["voted_at"]),
+    ]  # fmt: skip
+
+
+def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
+    """A file that a crash left without a line break gets one before the new vote."""
+    file = tmp_path / "votes.jsonl"
+    file.write_text(line(task_id="T-0") + "\n" + line()[:30], "utf-8")
+
+    assert cast(tmp_path, task="T-9")
+
+    votes, found = parse_votes(file.read_text("utf-8"), "x", "L-7k3fq", NOW)
+    assert [vote.task_id for vote in votes] == ["T-0", "T-9"]
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(("task", "model"), [("", "m"), ("  ", "m"), ("T-1", ""), ("T-1", " ")])
+def test_a_vote_without_task_or_voter_is_refused(tmp_path: Path, task: str, model: str) -> None:
+    """Nothing is written."""
+    with pytest.raises(RefusedError, match="needs a task and a voter"):
+        cast(tmp_path, task, model)
+    assert not (tmp_path / "votes.jsonl").exists()
+
+
+@pytest.mark.parametrize("text", ["two\nlines", 'quote " \\ 😀', "a\u2028b", "\x00"])
+def test_any_task_reads_back(tmp_path: Path, text: str) -> None:
+    """Whatever a task is called, it stays on one line."""
+    assert cast(tmp_path, text)
+
+    content = (tmp_path / "votes.jsonl").read_text("utf-8")
+    assert [vote.task_id for vote in parse_votes(content, "x", "L-7k3fq", NOW)[0]] == [text]
+    assert content.count("\n") == 1
+
+
+def test_a_votes_file_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
+    """A link in the record's folder changes nothing elsewhere."""
+    (tmp_path / "outside").write_text("mine", "utf-8")
+    (tmp_path / "record").mkdir()
+    (tmp_path / "record/votes.jsonl").symlink_to(tmp_path / "outside")
+
+    with pytest.raises(Exception, match=r"symbolic link|can't write") as caught:
+        cast(tmp_path / "record")
+
+    assert caught.type.__module__ == "orbit_registry.errors"
+    assert (tmp_path / "outside").read_text("utf-8") == "mine"
+
+
+def test_a_folder_in_its_place_is_said(tmp_path: Path) -> None:
+    """What is there and is no file is named."""
+    (tmp_path / "votes.jsonl").mkdir()
+
+    with pytest.raises(Exception, match=r"not a regular file|can't write"):
+        cast(tmp_path)
+
+
+def test_a_missing_folder_is_a_refused_write(tmp_path: Path) -> None:
+    """A record removed meanwhile is not made again by a vote."""
+    with pytest.raises(WriteError):
+        append_vote(tmp_path / "gone", tmp_path / "votes.lock", Vote("L-7k3fq", "m", NOW, "T"), [])
+    assert not (tmp_path / "gone").exists()
+
+
+def test_twelve_voters_at_once_lose_no_vote(tmp_path: Path) -> None:
+    """Twelve processes, ten votes each: 120 whole lines."""
+    children = []
+    for voter in range(12):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                done = [cast(tmp_path, f"T-{task}", f"model-{voter}") for task in range(10)]
+                status = 0 if all(done) else 2
+            finally:
+                os._exit(status)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 12
+
+    votes, found = parse_votes((tmp_path / "votes.jsonl").read_text("utf-8"), "x", "L-7k3fq", NOW)
+    assert found == []
+    assert len({vote.key for vote in votes}) == 120
