@@ -135,15 +135,15 @@ def _bytes(text: str) -> bytes:
 def _put(root: Path, relative: str, text: str | None) -> None:
     """Make a file hold a text, or be gone with the folders it leaves empty; nothing happens where it is so already."""
     path = inside(root, relative)
-    if _current(path) == text:
-        return
     if text is not None:
-        _write_in_new_folder(path, text) if not path.parent.exists() else write_atomic(path, _bytes(text))
+        if _current(path) != text:
+            _write_in_new_folder(path, text) if not path.parent.exists() else write_atomic(path, _bytes(text))
         return
     try:
-        path.unlink()
+        path.unlink(missing_ok=True)
         parent = path.parent
-        while parent != root and _is_empty(parent):
+        # The file may be gone and its folder not: its writer was killed between the two.
+        while parent != root and parent.exists() and _is_empty(parent):
             parent.rmdir()
             parent = parent.parent
     except OSError as error:
