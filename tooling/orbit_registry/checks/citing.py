@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text.citations import Citation, find_citations
 from orbit_registry.text.markdown import parse_markdown
-from orbit_registry.text.position import Span
+from orbit_registry.text.position import Position, Span
 
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext
@@ -34,18 +34,23 @@ def read_citations(context: CheckContext) -> Iterator[Cited]:
     for path in context.facts.citing:
         if "template" in path.rpartition("/")[2].lower():
             continue  # what a template cites is an example
-        document = context.documents.by_path.get(path)
-        text = document.text if document is not None else context.read(path)
-        if text is None or not _CANDIDATE.search(text):
-            continue
-        for citation in in_text(text, path):
-            yield Cited(citation.id, Location(path, citation.position))
+        for cited, line, column in context.cite(path, context.read):
+            yield Cited(cited, Location(path, Position(line, column)))
     for record in context.records:
         if not record.kind.in_document and _CANDIDATE.search(record.prose):
             for citation in find_citations(record.prose):
                 if not citation.weak:
                     where = context.in_field(record, record.kind.prose, record.prose, citation.span.start)
                     yield Cited(citation.id, where, record)
+
+
+def cited_in(path: str, read: Callable[[str], str | None]) -> list[tuple[str, int, int]]:
+    """Return the ids that a file cites, each with line and column."""
+    text = read(path)
+    if text is None or not _CANDIDATE.search(text):
+        return []
+    found = ((citation.id, citation.position) for citation in in_text(text, path))
+    return [(cited, position.line, position.column) for cited, position in found]
 
 
 def in_text(text: str, path: str) -> Iterator[Citation]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 
-from orbit_registry.checks.citing import Cited, read_citations
-from orbit_registry.checks.matching import count_matches
+from orbit_registry.checks.citing import Cited, cited_in, read_citations
+from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.wording import wording
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.record import Record
+from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import Pair, SimilarityIndex
 from orbit_registry.store.config import Config
@@ -50,6 +50,12 @@ class CheckContext:
     """Files of records in which the checks that look at one record alone are known to find nothing."""
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = field(default=count_matches)
     """How many of some files each glob matches."""
+    cover: Callable[[Collection[tuple[str, ...]], Sequence[str]], Mapping[tuple[str, ...], int]] = field(
+        default=count_covered
+    )
+    """How many of some files each scope matches."""
+    cite: Callable[[str, Callable[[str], str | None]], Sequence[tuple[str, int, int]]] = field(default=cited_in)
+    """The ids that a file cites, each with line and column."""
     near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
     """The pairs among texts of one kind that are at least that alike."""
     read: Callable[[str], str | None] = field(default=lambda _: None)
@@ -62,9 +68,22 @@ class CheckContext:
         return frozenset(names[-2] for names in parts if len(names) > 2 and names[0] == ".orbit")
 
     @cached_property
+    def sources(self) -> Mapping[str, Source]:
+        """Where each record that names a document has its prose, by the record's path."""
+        named = ((record.path, record.source) for record in self.records if "source" in record.data)
+        return {path: source for path, source in named if source is not None}
+
+    @cached_property
+    def our_documents(self) -> frozenset[str]:
+        """The documents that hold a decision written with this tool."""
+        return frozenset(
+            self.sources[record.path].path for record in self.records if record.path in self.sources and is_ours(record)
+        )
+
+    @cached_property
     def homes(self) -> Mapping[str, tuple[Document, AdrDocument]]:
         """The document and entry of each record that has one, by the record's path."""
-        found = ((record.path, self.documents.of(record)) for record in self.records if record.kind.in_document)
+        found = ((record.path, self.documents.of(record)) for record in self.records if record.path in self.sources)
         return {path: home for path, home in found if home is not None}
 
     @cached_property

@@ -96,15 +96,15 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
 
 
 def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> int:
-    """Let the baseline know the findings that came between two looks; returns how many.
+    """Let the baseline know the findings that came between two looks, and forget those that went; returns how many came.
 
     For adoption: what an old repository brings with it is not the fault of the next change.
     """
-    came = apply(baseline_of(before), after).new
+    added = baseline_of(apply(baseline_of(before), after).new)
     known, broken = read_baseline(workspace)
-    added = baseline_of(came)
-    if len(added) and not broken:
-        write_baseline(workspace, Baseline(Counter(known.counts) + Counter(added.counts)))
+    gone = Counter(apply(known, after).gone)
+    if not broken and (len(added) or gone):
+        write_baseline(workspace, Baseline(Counter(known.counts) - gone + Counter(added.counts)))
     return len(added)
 
 

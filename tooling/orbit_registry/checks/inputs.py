@@ -16,7 +16,7 @@ from orbit_registry.store.cache import FileCache, FileState
 from orbit_registry.store.decision_paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside
-from orbit_registry.store.reader import Reading, cache_of, fingerprint
+from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import Workspace
 
 PACKAGE = Path(__file__).parent.parent
@@ -34,6 +34,8 @@ class Inputs:
     facts: Facts
     texts: Mapping[str, FileState]
     """Documents, citing files and the baseline, by path."""
+    cache: FileCache
+    """Where `texts` were looked up, and what was found in them is remembered."""
 
     @property
     def key(self) -> str:
@@ -65,10 +67,11 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     baseline = workspace.relative(workspace.baseline)
     bodies = (f"{entry.folder}/body.md" for entry in reading.entries if entry.has_body)
     wanted = {*documents, *decision_paths(workspace), *facts.citing, *bodies, baseline}
-    cache = cache_of(workspace, "checked-texts")
+    stamp = hashlib.sha256(code_stamp().encode()).hexdigest()
+    cache = memory(workspace, "checked-texts", stamp)
     texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()
-    return Inputs(workspace, now, reading, documents, facts, texts)
+    return Inputs(workspace, now, reading, documents, facts, texts, cache)
 
 
 def memory(workspace: Workspace, name: str, key: str) -> FileCache:

@@ -26,14 +26,23 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
     return counts
 
 
-def files_matching(texts: Collection[str], files: Sequence[str]) -> dict[str, set[int]]:
-    """Return the files each glob matches, as their places in the list; globs that match none are left out."""
+def count_covered(scopes: Collection[tuple[str, ...]], files: Sequence[str]) -> Mapping[tuple[str, ...], int]:
+    """Return how many of the files each scope matches, what its excluding globs match taken away."""
+    texts = {text.removeprefix("!") for scope in scopes for text in scope}
     found: dict[str, set[int]] = {}
     index = _index(texts)
     for place, file in enumerate(files if texts else ()):
         for text, _ in index.match(file):
             found.setdefault(text, set()).add(place)
-    return found
+    counts: dict[tuple[str, ...], int] = {}
+    for scope in scopes:
+        included: set[int] = set()
+        excluded: set[int] = set()
+        for text in scope:
+            side = excluded if text.startswith("!") else included
+            side |= found.get(text.removeprefix("!"), set())
+        counts[scope] = len(included - excluded)
+    return counts
 
 
 def _index(texts: Collection[str]) -> GlobIndex[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs, code_stamp, kinds_stamp, memory
-from orbit_registry.checks.matching import count_matches
+from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.search.similarity import Pair, SimilarityIndex
 from orbit_registry.store.workspace import Workspace
@@ -88,6 +88,22 @@ class Counts:
             known |= {text: counted.get(text, 0) for text in new}
             kept.keep(dict(known))
         return {text: count for text in texts if (count := known[text])}
+
+
+class Covered:
+    """How many files each scope matches, while the files are the same; asked of broad scopes only."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def __call__(self, scopes: Collection[tuple[str, ...]], files: Sequence[str]) -> Mapping[tuple[str, ...], int]:
+        """Return what `matching.count_covered` does, matching only scopes that are new."""
+        kept = _Kept(self._workspace, "covered", digest(code_stamp(), files))
+        known = {tuple(json.loads(scope)): count for scope, count in kept.value.items() if isinstance(count, int)}
+        if new := [scope for scope in scopes if scope not in known]:
+            known |= count_covered(new, files)
+            kept.keep({json.dumps(scope): count for scope, count in known.items()})
+        return known
 
 
 class Near:

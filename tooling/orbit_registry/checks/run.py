@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
-from orbit_registry.checks.memories import Counts, Near, Proven
+from orbit_registry.checks.memories import Counts, Covered, Near, Proven
+from orbit_registry.checks.outlines import Outlines
 from orbit_registry.checks.remembered import Result
 from orbit_registry.checks.runner import run_checks
 from orbit_registry.errors import OrbitError
@@ -17,6 +18,7 @@ from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.documents import read_documents, with_prose
 from orbit_registry.store.facts import read_citing
 from orbit_registry.store.files import read_text
+from orbit_registry.text.adr import AdrFile, read_document
 
 _TIMED = "ORB107"
 """Findings that the clock alone can change: a vote dated ahead."""
@@ -25,11 +27,24 @@ _TIMED = "ORB107"
 def run(inputs: Inputs) -> tuple[Result, bool]:
     """Return what the checks find, and whether it may be remembered under the key of these inputs."""
     proven = Proven(inputs)
-    context, is_steady = context_of(inputs)
-    remembering = replace(context, proven=proven.paths, count=Counts(inputs.workspace), near=Near(inputs.workspace))
-    found = run_checks(remembering)
+    known = proven.paths
+    records = inputs.reading.collection.records
+    whole = {record.source.path for record in records if record.path not in known and record.source is not None}
+    outlines = Outlines(inputs, whole)
+    context, is_steady = context_of(inputs, outlines.parse)
+    workspace = inputs.workspace
+    context = replace(
+        context,
+        proven=known,
+        count=Counts(workspace),
+        cover=Covered(workspace),
+        near=Near(workspace),
+        cite=outlines.cite,
+    )
+    found = run_checks(context)
     if is_steady():
         proven.keep(context, found)
+        outlines.save()
     broken = {problem.location.path for problem in context.problems if problem.location.path.startswith(".orbit/")}
     count = len(context.records) + len(broken - {record.path for record in context.records})
     result = Result(tuple(found), count, context.facts.base)
@@ -70,11 +85,13 @@ class _Texts:
             self.steady = False
 
 
-def context_of(inputs: Inputs) -> tuple[CheckContext, Callable[[], bool]]:
+def context_of(
+    inputs: Inputs, parse: Callable[[str, str], AdrFile] = read_document
+) -> tuple[CheckContext, Callable[[], bool]]:
     """Return what the checks look at, and a question to ask afterwards: were all texts those the inputs saw?"""
     workspace = inputs.workspace
     collection = inputs.reading.collection
-    documents = read_documents(workspace, collection.records)
+    documents = read_documents(workspace, collection.records, parse=parse)
     records = RecordSet(with_prose(workspace, record, documents) for record in collection.records)
     texts = _Texts(inputs)
     for path, document in documents.by_path.items():

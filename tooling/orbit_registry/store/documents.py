@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.errors import OrbitError
@@ -78,9 +78,16 @@ def heading_of(entry: AdrDocument, format_name: str) -> str | None:
 
 
 def read_documents(
-    workspace: Workspace, records: RecordSet | Iterable[Record], *, everywhere: bool = True
+    workspace: Workspace,
+    records: RecordSet | Iterable[Record],
+    *,
+    everywhere: bool = True,
+    parse: Callable[[str, str], AdrFile] = read_document,
 ) -> Documents:
-    """Return every document that a record names and, if `everywhere`, that stands where decisions are written."""
+    """Return every document that a record names and, if `everywhere`, that stands where decisions are written.
+
+    `parse` makes a file's decisions of its text and path.
+    """
     paths = {record.source.path for record in records if record.source is not None}
     if everywhere:
         paths |= set(decision_paths(workspace))
@@ -94,7 +101,7 @@ def read_documents(
                 said = error.message.replace(f"{workspace.root}{os.sep}", "")
                 problems.append(Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, said, Location(path), error.hint))
             continue
-        found[path] = Document(path, text, read_document(text, path))
+        found[path] = Document(path, text, parse(text, path))
     return Documents(found, tuple(problems))
 
 

@@ -85,10 +85,9 @@ def gather(
     untold: list[Untold] = []
     tracked = _tracked(git, untold)
     base = _base(git, against, untold) if tracked is not None else None
-    untracked = _untracked(git) if tracked is not None else ()
-    changed = _changed(git, base, untold) if base is not None else None
-    if changed is not None:
-        changed |= {*untracked, *(tracked or () if base is not None and base.commit is None else ())}
+    status = _status(git, untold) if tracked is not None else None
+    untracked = tuple(sorted(status.untracked)) if status is not None else ()
+    changed = _changed(git, base, status, tracked, untold)
     moved = [entry for entry in entries if changed is not None and entry.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
     files = {*tracked, *untracked} if tracked is not None else set(_walk(workspace.root))
@@ -167,19 +166,48 @@ def _branch(revision: str) -> str:
     return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
 
 
-def _changed(git: Git, base: _Base, untold: list[Untold]) -> set[str] | None:
-    if base.commit is None:
-        return set()
+@dataclass(frozen=True, slots=True)
+class _Status:
+    """What differs from HEAD in the work tree, and what git would add."""
+
+    edited: frozenset[str]
+    untracked: frozenset[str]
+
+
+def _status(git: Git, untold: list[Untold]) -> _Status | None:
+    """Ask both at once, because each walks the whole work tree."""
     try:
-        changed = git.run("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "--")
-        return set(_names(changed))
+        answer = git.run("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".")
+        prefix = git.ask("rev-parse", "--show-prefix") or ""
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
+    edited: set[str] = set()
+    untracked: set[str] = set()
+    for row in _names(answer):
+        state, name = row[:2], row[3:]
+        if name.startswith(prefix):
+            (untracked if state == "??" else edited).add(name[len(prefix) :])
+    return _Status(frozenset(edited), frozenset(untracked))
 
 
-def _untracked(git: Git) -> tuple[str, ...]:
-    return tuple(sorted(_names(git.run("ls-files", "-z", "--others", "--exclude-standard", check=False))))
+def _changed(
+    git: Git, base: _Base | None, status: _Status | None, tracked: Iterable[str] | None, untold: list[Untold]
+) -> set[str] | None:
+    """Return the paths that differ from the base: committed since, edited, or new."""
+    if base is None or status is None:
+        return None
+    if base.commit is None:
+        return {*status.untracked, *(tracked or ())}
+    changed = {*status.edited, *status.untracked}
+    try:
+        if base.commit != git.head():
+            since = git.run("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
+            changed |= set(_names(since))
+    except GitError as error:
+        untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
+        return None
+    return changed
 
 
 def _names(answer: bytes) -> Iterator[str]:

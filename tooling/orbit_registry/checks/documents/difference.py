@@ -22,16 +22,16 @@ _MARKS = re.compile(r"[`*_\\]")
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield one finding for each record that differs from its document, at the side that has to follow."""
     for record in context.records:
-        home = context.homes.get(record.path)
-        if home is None or record.source is None:
+        home, source = context.homes.get(record.path), context.sources.get(record.path)
+        if home is None or source is None:
             continue
         differing = differences(record, home[1])
         if not differing:
             continue
         said = "; ".join(f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document"
                          for name, ours, theirs in differing)  # fmt: skip
-        path = record.source.path
-        if record.source.authority == "record":
+        path = source.path
+        if source.authority == "record":
             where, related = context.in_entry(record), context.at(record, differing[0][0])
             message = f"{record.id} differs from its document ({said}); the record decides"
             hint = f"`orbit check --fix` rewrites {path}; change a record with `orbit adr update {record.id}`"
@@ -39,7 +39,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             where, related = context.at(record, differing[0][0]), context.in_entry(record)
             message = f"{record.id} differs from its document ({said}); the document decides"
             hint = f"`orbit check --fix` rewrites the record from {path}"
-        severity = Severity.ERROR if record.source.authority == "record" else Severity.WARNING
+        severity = Severity.ERROR if source.authority == "record" else Severity.WARNING
         yield CHECK.at(where, message, severity=severity, hint=hint, record=record, related=[related])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orbit_registry.checks.check import Check, Run
-from orbit_registry.checks.context import CheckContext, is_ours
+from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.text.position import Problem
 
@@ -17,7 +17,7 @@ _GLOBAL_DIGITS = 4
 
 def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each heading after the first that carries a number, within a log and across all logs."""
-    ours = _ours(context)
+    ours = context.our_documents
     seen: dict[tuple[str, str], list[tuple[str, Location]]] = defaultdict(list)
     for path, document in context.documents.by_path.items():
         if document.file.format != "log":
@@ -39,7 +39,7 @@ def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
 
 def run_order(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each entry below one with a higher number; numbers of a log's own are not compared with global ones."""
-    ours = _ours(context)
+    ours = context.our_documents
     for path, document in context.documents.by_path.items():
         above = {True: 0, False: 0}
         for entry in document.file.entries if document.file.format == "log" else ():
@@ -57,7 +57,7 @@ def _reader(code: str, problem_code: str) -> Run:
     """Return a check's function that passes on what the reader of documents found under one of its codes."""
 
     def run(context: CheckContext) -> Iterator[Diagnostic]:
-        ours = _ours(context)
+        ours = context.our_documents
         for path, document in context.documents.by_path.items():
             found: set[Problem] = {*document.file.problems}
             for entry in document.file.entries:
@@ -68,10 +68,6 @@ def _reader(code: str, problem_code: str) -> Run:
                     yield replace(from_problem(problem, path, severity), code=code)
 
     return run
-
-
-def _ours(context: CheckContext) -> frozenset[str]:
-    return frozenset(record.source.path for record in context.records if record.source and is_ours(record))
 
 
 TWICE = Check(

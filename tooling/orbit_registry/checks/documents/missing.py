@@ -11,8 +11,8 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 def run_document(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record whose document is not there, or stands outside the project."""
-    for record in context.records:
-        source = record.source
+    for record in context.records if context.facts.documents_gone else ():
+        source = context.sources.get(record.path)
         if source is not None and source.path in context.facts.documents_gone:
             message = f"{record.id} has its text in {source.path}, which is not there"
             yield DOCUMENT.at(context.at(record, "source", "path"), message, record=record)
@@ -21,7 +21,7 @@ def run_document(context: CheckContext) -> Iterator[Diagnostic]:
 def run_entry(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record whose document holds no entry for it."""
     for record in context.records:
-        source = record.source
+        source = context.sources.get(record.path)
         if source is None or record.path in context.homes or source.path not in context.documents.by_path:
             continue
         document = context.documents.by_path[source.path]

@@ -14,7 +14,7 @@ from orbit_registry.records.record import Record
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield once each set of records that share legacy ids, or whose legacy id is another one's own id."""
     shared: dict[tuple[str, ...], list[tuple[Record, int, str]]] = defaultdict(list)
-    for record in context.records:
+    for record in (one for one in context.records if "legacy_ids" in one.data):
         for index, name in enumerate(record.legacy_ids):
             uids = {other.uid for other in (*context.records.with_id(name), *context.records.with_legacy_id(name))}
             if len(uids) > 1:

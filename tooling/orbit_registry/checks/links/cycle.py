@@ -12,8 +12,8 @@ from orbit_registry.records.record import Record
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each circle once, at its record with the lowest id."""
-    edges = {record.id: _successors(context, record) for record in context.records if record.superseded_by}
-    for record in context.records:
+    edges = {record.id: _successors(context, record) for record in context.records if record.data.get("superseded_by")}
+    for record in (one for one in context.records if one.data.get("supersedes")):
         backwards = [other.id for name in record.supersedes for other in context.resolve(name)]
         for old in backwards:
             edges.setdefault(old, set()).add(record.id)

@@ -19,6 +19,8 @@ _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each supersession that only one of its two records states, at the record that states it."""
     for record in context.records:
+        if OTHER_END.keys().isdisjoint(record.data):
+            continue
         for name, other_name in OTHER_END.items():
             for index, target in enumerate(record.words(name)):
                 other = _one(context, target)

@@ -15,6 +15,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield records that nothing replaced, and records in force that something replaced."""
     for record in context.records:
         status = record.status
+        if status.name != SUPERSEDED and "superseded_by" not in record.data:
+            continue
         if status.name == SUPERSEDED and not record.superseded_by:
             message = f"{record.id} is superseded, but names no successor in superseded_by"
             hint = "add `superseded_by: [ID]`; where nothing took its place, the status is another"

@@ -10,11 +10,14 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 
 Pointer = tuple[str | int, ...]
+_NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", "x-unresolved"})
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each id in a link, a supersession, `distinct_from` or evidence that names no record, or several."""
     for record in context.records:
+        if _NAMING.isdisjoint(record.data):
+            continue
         yield from _unresolved(context, record)
         for pointer, words, target in _named(record):
             if not context.is_id(target) or target in context.broken:
@@ -35,11 +38,14 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
     """Yield what a document says of others that its adoption could not resolve."""
     left = record.data.get("x-unresolved")
-    for entry in left if isinstance(left, list) else ():
+    for index, entry in enumerate(left) if isinstance(left, list) else ():
         if isinstance(entry, dict):
-            said = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('target', '')}`"
-            message = f"{said}, and that is no record here"
-            yield CHECK.at(context.at(record, "x-unresolved"), message, severity=Severity.NOTE, record=record)
+            said = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
+            listed = entry.get("candidates")
+            which = f"can mean {', '.join(map(str, listed))}" if isinstance(listed, list) else "is no record here"
+            where = context.at(record, "x-unresolved", index)
+            hint = "where it is one of ours, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
+            yield CHECK.at(where, f"{said}, which {which}", severity=Severity.NOTE, hint=hint, record=record)
 
 
 def _named(record: Record) -> Iterator[tuple[Pointer, str, str]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
-from orbit_registry.checks.context import CheckContext, binding, is_ours
+from orbit_registry.checks.context import CheckContext, binding
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 _OWN_FORM = re.compile(r"(?:[A-Z]+)-(?:[0-9]{4,}|(?=[a-z0-9]*[0-9])(?=[a-z0-9]*[a-z])[0-9a-hjkmnp-tv-z]{5,})\Z")
@@ -14,7 +14,7 @@ _OWN_FORM = re.compile(r"(?:[A-Z]+)-(?:[0-9]{4,}|(?=[a-z0-9]*[0-9])(?=[a-z0-9]*[
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each cited id in our own form that means nothing here; local numbers (`ADR-12`) are let be."""
-    adopted = _adopted_documents(context)
+    adopted = context.documents.by_path.keys() - context.our_documents
     known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
     for cited in context.citations:
         if not _OWN_FORM.match(cited.id) or not context.is_id(cited.id):
@@ -28,12 +28,6 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             severity = binding(cited.record, Severity.ERROR)
         message = f"{cited.id} is cited, but no record has that id"
         yield CHECK.at(cited.location, message, severity=severity, record=cited.record)
-
-
-def _adopted_documents(context: CheckContext) -> frozenset[str]:
-    """Return the decision documents that hold only adopted records."""
-    ours = {record.source.path for record in context.records if record.source is not None and is_ours(record)}
-    return frozenset(path for path in context.documents.by_path if path not in ours)
 
 
 CHECK = Check(

@@ -31,7 +31,8 @@ def lines(outcome: CheckOutcome) -> Iterator[str]:
 
 def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:
     """Yield a finding and what to do about it."""
-    yield f"{printable(str(diagnostic.location))}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
+    where = printable(str(diagnostic.location))
+    yield f"{where}: {diagnostic.severity} {diagnostic.code} {printable(diagnostic.message)}"
     if diagnostic.hint:
         yield f"    {printable(diagnostic.hint)}{' (--fix does it)' if diagnostic.fixable else ''}"
 

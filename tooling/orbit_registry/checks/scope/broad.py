@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.matching import files_matching
-from orbit_registry.checks.scope.globs import FEWEST_FILES, SHARE, valid_globs
+from orbit_registry.checks.scope.globs import FEWEST_FILES, SHARE
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 
@@ -22,24 +21,11 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     suspects = [
         (record, paths) for record, paths in context.scoped if sum(counts.get(text, 0) for text in paths) > most
     ]
-    matched = files_matching({text.removeprefix("!") for _, paths in suspects for text in paths}, tracked)
+    covered = context.cover([paths for _, paths in suspects], tracked)
     for record, paths in suspects:
-        count = _count(paths, matched)
+        count = covered[paths]
         if count > most:
             yield _finding(context, record, count, len(tracked))
-
-
-def _count(paths: tuple[str, ...], matched: dict[str, set[int]]) -> int:
-    """Return how many files a scope matches, its excluding globs taken away."""
-    included: set[int] = set()
-    excluded: set[int] = set()
-    for _, glob in valid_globs(paths):
-        files = matched.get(glob.text.removeprefix("!"), set())
-        if glob.exclude:
-            excluded |= files
-        else:
-            included |= files
-    return len(included - excluded)
 
 
 def _finding(context: CheckContext, record: Record, count: int, total: int) -> Diagnostic:
