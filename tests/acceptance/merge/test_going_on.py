@@ -8,12 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from orbit_registry.registry import Registry
 
 Clone = Any
 """`conftest.Clone`: a repository of this test's own, and what can be done in it."""
@@ -93,7 +92,7 @@ def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
     ours.conflict()
     for nth in range(1, 300, 3):
         repo = at(Path(shutil.copytree(ours.path, tmp_path / f"killed-{nth}")))
-        killed = run_killed(repo.path, nth)
+        killed = run_killed(nth, repo.registry.resolve)
         repo.registry.resolve()
         assert repo.git("ls-files", "-u") == ""
         assert repo.headings() == ["ADR-0002", "ADR-0003", repo.headings()[-1]]
@@ -110,8 +109,28 @@ def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
     pytest.fail("the command never ended")
 
 
-def run_killed(folder: Path, nth: int) -> bool:
-    """Resolve in a child that kills itself before its `nth` change of a file; False if it ended before that."""
+def test_a_renumbering_that_is_killed_is_finished_or_undone(origin: Clone, tmp_path: Path, at: type[Clone]) -> None:
+    """Killed before every third change of a file in turn, all of it is there after the next writer, or nothing."""
+    (origin.path / "src" / "more.py").write_text("# ADR-0001\n", "utf-8")
+    for nth in range(1, 300, 3):
+        repo = at(Path(shutil.copytree(origin.path, tmp_path / f"killed-{nth}")))
+        killed = run_killed(nth, lambda clone=repo: clone.registry.renumber("ADR-0001", 9))
+        assert len(set(repo.ids().values())) == 2
+        repo.registry.recover()
+        new = "ADR-0009" if "ADR-0009" in repo.ids() else "ADR-0001"
+        assert sorted(repo.ids()) == sorted(["ADR-0002", new])
+        assert (repo.read("src/more.py"), repo.read("src/app.py")[:16]) == (f"# {new}\n", f"# keeps {new}")
+        assert [path.name[:4] for path in (repo.path / "docs/adr").iterdir()] == [new[-4:]]
+        repo.orbit("check")
+        shutil.rmtree(repo.path)
+        if not killed:
+            assert (nth > 10, new) == (True, "ADR-0009")
+            return
+    pytest.fail("the command never ended")
+
+
+def run_killed(nth: int, work: Callable[[], object]) -> bool:
+    """Work in a child that kills itself before its `nth` change of a file; False if it ended before that."""
     child = os.fork()
     if child == 0:
         count = 0
@@ -126,7 +145,7 @@ def run_killed(folder: Path, nth: int) -> bool:
 
         sys.addaudithook(watch)
         try:
-            Registry.open(folder).resolve()
+            work()
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)

@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from orbit_registry.store.setup import DRIVER
 
 Clone = Any
@@ -152,6 +154,52 @@ def test_one_field_that_both_sides_changed_stays_in_conflict(clones: Clones) -> 
     assert '`summary` is "Prose stands once." in ours, "Prose has one home." in theirs' in said
     assert ours.read(".orbit/adrs/ADR-0001/adr.yaml") == before
     assert ours.git("ls-files", "-u") != ""
+
+
+RECORD, LOG = ".orbit/adrs/ADR-0001/adr.yaml", "docs/design/registry/4_decisions.md"
+
+
+@pytest.mark.parametrize(("path", "ours_is", "theirs_is", "why"), [
+    (RECORD, b"\0\xff", b"\0\xfe", "ours holds no valid record"),
+    (RECORD, b"", b"a: 1\n", "ours holds no valid record"),
+    (RECORD, b"a: " + b"[" * 5000, b"a: " + b"{" * 5000, "ours holds no valid record"),
+    (RECORD, b"<<<<<<< x\nid: ADR-0001\n", b"id: ADR-0001\n", "ours holds no valid record"),
+    (LOG, b"\0\1", b"\0\2", "git merge-file: error: Cannot merge binary files: ours"),
+    (LOG, b"a\n" * 2_600_000, b"b\n", "one side is larger than 5,000,000 bytes"),
+])  # fmt: skip
+def test_bad_input_is_named_and_hides_nothing_else(
+    clones: Clones, path: str, ours_is: bytes, theirs_is: bytes, why: str
+) -> None:
+    """A version that can't be read leaves its own file in conflict; a record beside it is mended all the same."""
+
+    def change(data: bytes, extra: str) -> Change:
+        def run(clone: Clone) -> None:
+            (clone.path / path).write_bytes(data)
+            other = clone.path / ".orbit/adrs/ADR-0002/adr.yaml"
+            other.write_text(other.read_text("utf-8") + extra, "utf-8")
+
+        return run
+
+    clones[0].git("config", "--remove-section", f"merge.{DRIVER}")
+    ours = edited_apart(clones, change(ours_is, "priority: 1\n"), change(theirs_is, "summary: Plain text.\n"))
+    report = ours.registry.resolve()
+    assert [(left.path, left.reason) for left in report.unresolved] == [(path, why)]
+    assert (ours.registry.get("ADR-0002").data["priority"], report.others) == (1, ())
+
+
+def test_a_symbolic_link_for_a_record_is_not_followed(clones: Clones) -> None:
+    """Where one side put a link in a record's place, nothing is read or written through it."""
+
+    def link(clone: Clone) -> None:
+        file = clone.path / RECORD
+        file.unlink()
+        file.symlink_to(clone.path / "README.md")
+
+    ours = edited_apart(clones, link, fields(summary="Prose has one home."))
+    before = ours.read("README.md")
+    report = ours.registry.resolve()
+    assert [(left.path, left.reason) for left in report.unresolved] == [(RECORD, "it is no regular file on one side")]
+    assert ours.read("README.md") == before
 
 
 def test_a_record_removed_here_and_changed_there_is_left(clones: Clones) -> None:

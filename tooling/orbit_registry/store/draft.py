@@ -5,7 +5,7 @@ from __future__ import annotations
 from orbit_registry.errors import OrbitError, UnreadableFileError
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes
 from orbit_registry.store.journal import Change
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import ORBIT, Workspace
 
 
 class Draft:
@@ -71,7 +71,15 @@ class Draft:
 
     @property
     def changes(self) -> list[Change]:
-        """The files whose text will differ: new ones first, then changed ones, then those that go."""
+        """The files whose text will differ, in an order in which a reader in between misses nothing: new documents,
+        changed files, new records, then records and documents that go.
+        """
         found = [Change(path, self._before[path], after) for path, after in self._after.items()]
-        found = [change for change in found if change.before != change.after]
-        return sorted(found, key=lambda change: (change.after is None, change.before is not None))
+        return sorted((change for change in found if change.before != change.after), key=_order)
+
+
+def _order(change: Change) -> int:
+    record = change.path.startswith(f"{ORBIT}/")
+    if change.after is None:
+        return 3 if record else 4
+    return 1 if change.before is not None else 2 if record else 0

@@ -163,6 +163,6 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
         except subprocess.TimeoutExpired:
             raise GitError(f"git merge-file took more than {TIMEOUT_SECONDS} s") from None
     if done.returncode > 127:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        said = done.stderr.decode("utf-8", "replace").replace(f"{name}{os.sep}", "").strip().splitlines()
         raise GitError(f"git merge-file: {said[-1] if said else f'exit {done.returncode}'}")
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0

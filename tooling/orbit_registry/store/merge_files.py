@@ -11,6 +11,7 @@ from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.store.citing_files import rewrite_file
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.draft import Draft
+from orbit_registry.store.files import DOCUMENT_LIMIT
 from orbit_registry.store.git import merge_lines
 from orbit_registry.store.log_merge import merge_logs
 from orbit_registry.store.mentions import Meaning, Moves, rewrite_mentions
@@ -293,7 +294,13 @@ def merge_logs_of(resolution: Resolution) -> None:
     for path, stages in state.unmerged.items():
         if not path.lower().endswith((".md", ".markdown")) or path in resolution.resolved or len(stages) < 2:
             continue
-        if path.startswith(f"{ORBIT}/") or not _is_log(resolution, path):
+        if path.startswith(f"{ORBIT}/"):
+            continue
+        if state.is_oversized(path):
+            if path.rpartition("/")[2] == LOG_NAME:
+                resolution.reasons[path] = f"one side is larger than {DOCUMENT_LIMIT:,} bytes"
+            continue
+        if not _is_log(resolution, path):
             continue
         if "ours" not in stages or "theirs" not in stages:
             resolution.reasons[path] = "one side removed the log, the other changed it"

@@ -14,6 +14,7 @@ from typing import Literal
 
 from orbit_registry.errors import GitError
 from orbit_registry.store.citing_files import lines_at
+from orbit_registry.store.files import DOCUMENT_LIMIT
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.yaml import YamlProblemError, load
@@ -59,6 +60,10 @@ class MergeState:
         except GitError:
             return None
         return data.decode("utf-8", "surrogateescape")
+
+    def is_oversized(self, path: str) -> bool:
+        """Say whether one side's version of an unmerged file is larger than what is read as a document."""
+        return any(len(self.text(side, path) or "") > DOCUMENT_LIMIT for side in self.unmerged.get(path, ()))
 
     def files_below(self, side: Side, folder: str) -> list[str]:
         """Return the files of a folder on one side, from the root."""

@@ -139,7 +139,7 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
     """Return the record files whose id means different records on the sides of an unmerged log."""
     paths: dict[str, None] = {}
     for path, stages in state.unmerged.items():
-        if path.rpartition("/")[2] != LOG_NAME or len(stages) < 2:
+        if path.rpartition("/")[2] != LOG_NAME or len(stages) < 2 or state.is_oversized(path):
             continue
         texts: dict[int, set[str]] = defaultdict(set)
         for side in stages:
