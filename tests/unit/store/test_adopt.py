@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from orbit_registry.errors import UnsafePathError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt import adopt, backfill, in_steps
-from orbit_registry.store.journal import Change
+from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import setup_workspace
 from orbit_registry.store.workspace import Workspace, open_workspace
@@ -232,3 +233,17 @@ def test_steps_are_as_few_as_the_journal_allows() -> None:
     assert [len(step) for step in steps] == [2, 2, 2, 2, 2]
     assert [change for step in steps for change in step] == changes
     assert list(in_steps([])) == []
+
+
+def test_a_deletion_killed_halfway_leaves_no_empty_folder(workspace: Workspace) -> None:
+    """A step whose file is gone already, but whose folder is not, is finished by removing the folder."""
+    folder = workspace.orbit / "adrs/accepted/ADR-0001"
+    folder.mkdir(parents=True)
+    step = {
+        "step": "import",
+        "changes": [{"path": workspace.relative(folder / "adr.yaml"), "before": "x", "after": None}],
+    }
+    workspace.journal.mkdir(parents=True)
+    (workspace.journal / "import-0.json").write_text(json.dumps(step))
+    assert recover(workspace) == ["finished import"]
+    assert not (workspace.orbit / "adrs/accepted").exists()

@@ -54,12 +54,15 @@ def find_homes(
             home = ProseHome(document, entry)
             if (document.path, home.heading) not in claimed:
                 entries[home.heading].append(home)
+    by_id: dict[str, list[tuple[str, Foreign]]] = defaultdict(list)
+    for record_id, foreign in wanted:
+        by_id[foreign.id].append((record_id, foreign))
     homes: dict[str, ProseHome] = {}
     for record_id, foreign in wanted:
         held = entries.get(foreign.id)
         if held:
             best = max(held, key=lambda home: _fit(home, foreign.data))
-            rivals = [other for other in wanted if other[1].id == foreign.id and other[0] != record_id]
+            rivals = [other for other in by_id[foreign.id] if other[0] != record_id]
             if any(_fit(best, other.data) > _fit(best, foreign.data) for _, other in rivals):
                 continue
             homes[record_id] = best
