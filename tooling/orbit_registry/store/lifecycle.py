@@ -6,7 +6,7 @@ What is allowed stands in `kind.yaml`. A change of several files is one step of 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orbit_registry.errors import RefusedError
@@ -14,6 +14,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author
 from orbit_registry.store.documents import Document, Documents, read_documents
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
@@ -165,13 +166,29 @@ def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
 def _out_of_inbox(
     workspace: Workspace, record: Record, result: Record, changes: list[Change]
 ) -> tuple[list[Change], Record]:
-    """Return the changes with the record's folder moved out of the inbox, where it stands in it."""
+    """Return the changes with the record's whole folder moved out of the inbox, where it stands in it."""
     path = record_path(workspace, record.kind, record.id)
     if record.path == path or record.kind.in_document:
         return changes, result
     own, *others = changes
-    moved = [Change(path, None, own.after), Change(own.path, own.before, None)]
-    return [*moved, *others], replace(result, path=path)
+    beside = list(_files_beside(workspace, record))
+    folder = path.rpartition("/")[0]
+    # No reader may find a folder without its record: that comes first and goes last.
+    come = [Change(path, None, own.after), *(Change(f"{folder}/{name}", None, text) for name, text in beside)]
+    gone = [
+        *(Change(f"{record.folder}/{name}", text, None) for name, text in beside),
+        Change(own.path, own.before, None),
+    ]
+    return [*come, *gone, *others], replace(result, path=path)
+
+
+def _files_beside(workspace: Workspace, record: Record) -> Iterator[tuple[str, str]]:
+    """Yield names and texts of the files in a record's folder: votes, long text, whatever somebody put there."""
+    folder = workspace.root / record.folder
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        if (file.is_symlink() or not file.is_dir()) and f"{record.folder}/{name}" != record.path:
+            yield name, read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
 
 
 def change_fields(workspace: Workspace, any_id: str, edit: Edit) -> Record:
