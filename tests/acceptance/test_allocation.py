@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -32,7 +33,7 @@ def two_trees(git_repo: Path) -> tuple[Path, Path]:
     return git_repo, second
 
 
-def in_child(work: object, path: Path) -> int:
+def in_child(work: Callable[[TextIO], None], path: Path) -> int:
     """Run a function that writes ids to a file, line by line, in a forked child; returns its process id."""
     child = os.fork()
     if child:
@@ -40,7 +41,7 @@ def in_child(work: object, path: Path) -> int:
     status = 1
     try:
         with path.open("w", encoding="utf-8", buffering=1) as out:
-            work(out)  # type: ignore[operator]
+            work(out)
         status = 0
     finally:
         os._exit(status)
@@ -55,11 +56,11 @@ def test_eight_processes_take_1600_numbers_and_none_twice(two_trees: tuple[Path,
     """Every number from ADR-0001 to ADR-1600 is taken once, whichever work tree asks."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
-    def take(root: Path) -> object:
-        def work(out: object) -> None:
+    def take(root: Path) -> Callable[[TextIO], None]:
+        def work(out: TextIO) -> None:
             workspace = Registry.open(root).workspace
             for _ in range(200):
-                out.write(allocate(workspace, workspace.kinds["adr"])[0].id + "\n")  # type: ignore[attr-defined]
+                out.write(allocate(workspace, workspace.kinds["adr"])[0].id + "\n")
 
         return work
 
@@ -73,13 +74,13 @@ def test_decisions_added_at_once_all_arrive(two_trees: tuple[Path, Path], tmp_pa
     """Eight processes add to 20 logs in two work trees: ids are distinct, each has its record and its entry."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
-    def add(root: Path, process: int) -> object:
-        def work(out: object) -> None:
+    def add(root: Path, process: int) -> Callable[[TextIO], None]:
+        def work(out: TextIO) -> None:
             registry = Registry.open(root)
             for index in range(10):
                 feature = f"feature-{(process * 10 + index) % FEATURES}"
                 wanted = NewAdr(f"Decision {process} of {index}", feature=feature, style="log")
-                out.write(registry.add_adr(wanted).record.id + "\n")  # type: ignore[attr-defined]
+                out.write(registry.add_adr(wanted).record.id + "\n")
 
         return work
 
@@ -97,12 +98,12 @@ def test_kills_in_the_middle_lose_no_number_and_give_none_twice(two_trees: tuple
     """Processes killed while they add leave a valid store; whoever adds next gets a number nobody has."""
     files = [tmp_path / f"ids-{index}" for index in range(PROCESSES)]
 
-    def add(root: Path, process: int) -> object:
-        def work(out: object) -> None:
+    def add(root: Path, process: int) -> Callable[[TextIO], None]:
+        def work(out: TextIO) -> None:
             registry = Registry.open(root)
             for index in range(1000):
                 wanted = NewAdr(f"Decision {process} of {index}", feature=f"feature-{index % FEATURES}", style="log")
-                out.write(registry.add_adr(wanted).record.id + "\n")  # type: ignore[attr-defined]
+                out.write(registry.add_adr(wanted).record.id + "\n")
 
         return work
 

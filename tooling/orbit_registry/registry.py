@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import RecordNotFoundError, UsageError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
@@ -110,10 +110,24 @@ class Registry:
         """Return the record an id or legacy id means.
 
         Raises:
-            RecordNotFoundError: nothing has that id.
+            RecordNotFoundError: nothing has that id, or its file holds no record.
             AmbiguousIdError: several records have it.
         """
-        return self.records.get(any_id)
+        from orbit_registry.store.documents import read_documents, with_prose
+
+        record = self._found(any_id)
+        return with_prose(self.workspace, record, read_documents(self.workspace, [record], everywhere=False))
+
+    def _found(self, any_id: str) -> Record:
+        """Return a record without its prose; where its file can't be read, the error says so."""
+        try:
+            return self.collection.records.get(any_id)
+        except RecordNotFoundError:
+            for problem in self.collection.problems:
+                if f"/{any_id}/" in f"{problem.location.path}/":
+                    said = f"{any_id} can't be read: {problem.location}: {problem.message}"
+                    raise RecordNotFoundError(said, hint=problem.hint) from None
+            raise
 
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
@@ -162,11 +176,11 @@ class Registry:
         return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
-        """Change a record's fields; a decision's title changes in its document too."""
+        """Change a record's fields; a decision's title and date change in its document too."""
         from orbit_registry.store import adrs, lifecycle
 
         self.refresh()
-        if title is not None:
+        if self._found(any_id).kind.in_document:
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
 

@@ -96,7 +96,7 @@ def update_baseline(workspace: Workspace) -> tuple[int, bool]:
 
 
 def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> int:
-    """Let the baseline know the findings that came between two looks, and forget those that went; returns how many came.
+    """Let the baseline know findings that came between two looks, and forget those that went; returns how many came.
 
     For adoption: what an old repository brings with it is not the fault of the next change.
     """

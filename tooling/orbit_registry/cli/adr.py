@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from orbit_registry.cli.fields import text_from
@@ -31,7 +33,7 @@ group = kind_group("adr")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, take no number.")
 @click.option("--yes", "-y", is_flag=True, help="Ask nothing.")
 @format_option
-def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: object) -> None:
+def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: Any) -> None:
     """Add a decision: takes the next number, writes the record and its document.
 
     \b
@@ -48,11 +50,11 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
         if values["status"] not in (None, "proposed"):
             raise UsageError("an agent proposes decisions; a person accepts them", hint="leave --status out")
         values["status"] = "proposed"
-    added = registry.add_adr(NewAdr(body=body, **values), dry_run=dry_run)  # type: ignore[arg-type]
+    added = registry.add_adr(NewAdr(body=body, **values), dry_run=dry_run)
     record = added.record
     would = "would write " if dry_run else ""
-    above = f"  above {added.above}"
-    text = f"{record.id}  {record.title}\n{above}\n  {would}{added.document}\n  {would}{record.path}"
+    above = f"  above {added.above}\n" if added.above else ""
+    text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
     data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
     emit(output, data, text, next_commands=[f"edit {added.document}", "orbit check"])
 

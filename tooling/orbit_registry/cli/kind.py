@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import add_options, fields_from, merged_edit, text_from, update_options
-from orbit_registry.cli.output import emit, format_option, record_data, records_table
+from orbit_registry.cli.output import emit, format_option, record_data, records_table, warn_of_unread
 from orbit_registry.cli.records import show_text
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import SHIPPED, Kind, load_kinds
@@ -43,6 +43,12 @@ def kind_group(name: str) -> click.Group:
     return group
 
 
+def _one(kind: Kind) -> str:
+    """Return the kind's name with its article."""
+    name = kind.label.lower()
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
 def add_command(kind: Kind) -> click.Command:
     """Return `orbit KIND add`."""
 
@@ -62,7 +68,7 @@ def add_command(kind: Kind) -> click.Command:
         click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
         click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing."),
     ]
-    return format_option(click.Command("add", params=options, callback=add, help=f"Add a {kind.name}."))
+    return format_option(click.Command("add", params=options, callback=add, help=f"Add {_one(kind)}."))
 
 
 def say_added(record: Record, output: str) -> None:
@@ -80,9 +86,9 @@ def list_command(kind: Kind) -> click.Command:
         feature: str | None, task: str | None, limit: int | None,
     ) -> None:  # fmt: skip
         registry = open_registry()
-        records = registry.records.of_kind(kind.name)
+        records = registry.collection.records.of_kind(kind.name)
         if legacy_id is not None:
-            found = {record.path for record in registry.records.formerly(legacy_id)}
+            found = {record.path for record in registry.collection.records.formerly(legacy_id)}
             records = [record for record in records if record.path in found]
         wanted = [
             record
@@ -94,6 +100,7 @@ def list_command(kind: Kind) -> click.Command:
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)
         ][:limit]
         emit(output, [record_data(record) for record in wanted], records_table(wanted, kind.columns))
+        warn_of_unread(registry.collection.problems)
 
     options: list[click.Parameter] = [
         click.Option(["--status"], type=click.Choice(list(kind.statuses)), multiple=True, help="With this status."),
@@ -104,7 +111,7 @@ def list_command(kind: Kind) -> click.Command:
         click.Option(["--task"], help="Only of this task."),
         click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many."),
     ]
-    command = click.Command("list", params=options, callback=list_kind, help=f"List {kind.plural}.")
+    command = click.Command("list", params=options, callback=list_kind, help=f"List {kind.labels.lower()}.")
     return format_option(command)
 
 
@@ -116,7 +123,7 @@ def show_command(kind: Kind) -> click.Command:
         emit(output, record_data(record, prose=True), show_text(record))
 
     params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
-    return format_option(click.Command("show", params=params, callback=show, help=f"Show a {kind.name} by any id."))
+    return format_option(click.Command("show", params=params, callback=show, help=f"Show {_one(kind)} by any id."))
 
 
 def update_command(kind: Kind) -> click.Command:
@@ -137,7 +144,7 @@ def update_command(kind: Kind) -> click.Command:
             ["--body-file"], metavar="FILE", hidden=kind.in_document, help=f"Read `{kind.prose}` from a file."
         ),
     ]
-    said = f"Change fields of a {kind.name}; lists gain entries, what isn't named stays."
+    said = f"Change fields of {_one(kind)}; lists gain entries, what isn't named stays."
     return format_option(click.Command("update", params=params, callback=update, help=said))
 
 
@@ -157,7 +164,7 @@ def supersede_command(kind: Kind) -> click.Command:
         click.Argument(["new_id"], metavar="[NEW]", required=False),
         click.Option(["--with", "replacement"], metavar="NEW", help="The record that replaces it."),
     ]
-    said = f"Let one {kind.name} replace another; both ends are written, or neither."
+    said = f"Let one {kind.label.lower()} replace another; both ends are written, or neither."
     return format_option(click.Command("supersede", params=params, callback=supersede, help=said))
 
 

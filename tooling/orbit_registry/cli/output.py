@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.envelope import envelope
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp, tally
@@ -82,6 +83,14 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
         click.echo(f"\r{title} {done}{whole}", nl=False, err=True)
 
     return show
+
+
+def warn_of_unread(problems: Sequence[Diagnostic]) -> None:
+    """Say on the error channel that files were left out because they hold no record."""
+    paths = {problem.location.path for problem in problems}
+    if paths:
+        held = "1 file holds no record that can be read" if len(paths) == 1 else f"{len(paths)} files hold no record"
+        click.echo(f"{held}: `orbit check` says why", err=True)
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.cli.output import emit, format_option, record_data, table
+from orbit_registry.cli.output import emit, format_option, record_data, table, warn_of_unread
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import tally
 from orbit_registry.registry import Registry
@@ -37,6 +37,7 @@ def list_records(kind: str | None, everything: bool, output: str) -> None:
         [record_data(record) for record in wanted],
         table(("id", "kind", "status", "title"), rows) or "no records",
     )
+    warn_of_unread(registry.collection.problems)
 
 
 @click.command("show")

@@ -10,6 +10,7 @@ import click
 from orbit_registry.cli.main import FIRST, HIDDEN, REST, orbit
 
 WIDTH = 100
+HELP = ["-h", "--help"]
 HEAD = """\
 ---
 title: Commands
@@ -34,7 +35,9 @@ def reference() -> str:
 
 
 def _pages(command: click.Command, path: list[str]) -> Iterator[str]:
-    context = click.Context(command, info_name=" ".join(path), max_content_width=WIDTH, terminal_width=WIDTH)
+    context = click.Context(
+        command, info_name=" ".join(path), max_content_width=WIDTH, terminal_width=WIDTH, help_option_names=HELP
+    )
     level = "#" * len(path)
     yield f"{level} `{' '.join(path)}`\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
     if isinstance(command, click.Group):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid
 from orbit_registry.records.record import Record
-from orbit_registry.store.allocate import Allocation, allocate
+from orbit_registry.store.adr_files import neighbours_in, new_path, new_text
+from orbit_registry.store.allocate import allocate, next_number
 from orbit_registry.store.author import Author
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
@@ -25,13 +25,12 @@ from orbit_registry.text.adr import (
     add_amendment,
     insert_entry,
     new_document,
-    read_document,
+    set_date,
     set_title,
-    template_from,
 )
+from orbit_registry.text.markdown import parse_markdown
 
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
-_NAME_NUMBER = re.compile(r"(adr[-_]?)?(\d{3,8})([-_])", re.IGNORECASE)
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>])")
 
 
@@ -76,7 +75,7 @@ def add_adr(workspace: Workspace, wanted: NewAdr, author: Author, *, dry_run: bo
     with writing(workspace):
         sweep(workspace, kind)
         _probe(workspace, kind, wanted, author)
-        allocation = Allocation("ADR-0000", "dry run: no number was taken") if dry_run else allocate(workspace, kind)[0]
+        allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
         changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
         if not dry_run:
             apply_step(workspace, "adr-add", changes)
@@ -96,9 +95,19 @@ def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
     style = wanted.style or workspace.config.adr.style
     if style == "log" and not wanted.feature:
         raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
+    if wanted.date is not None:
+        refuse_date(wanted.date)
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     fields = {name: getattr(wanted, name) for name in NewAdr.__slots__}
     return NewAdr(**{**fields, "title": title, "style": style, "date": wanted.date or today})
+
+
+def refuse_date(text: str) -> None:
+    """Raise when a text is no date as decisions write it: YYYY-MM-DD or YYYY-MM."""
+    try:
+        date.fromisoformat(text if len(text) == 10 else f"{text}-01")
+    except ValueError:
+        raise UsageError(f"{text!r} is no date", hint="YYYY-MM-DD or YYYY-MM") from None
 
 
 def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> None:
@@ -155,15 +164,21 @@ def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]
     return {
         "id": record_id,
         "number": record_id.rpartition("-")[2],
-        "title": _MARKDOWN_SPECIAL.sub(r"\\\1", wanted.title)
-        if _MARKDOWN_SPECIAL.search(wanted.title)
-        else wanted.title,
+        "title": _as_heading(wanted.title),
         "status": status.capitalize(),
         "date": str(wanted.date),
         "tasks": "".join(f" · [{task}]" for task in wanted.tasks),
         "legacy": legacy,
         "deciders": ", ".join(wanted.deciders),
     }
+
+
+def _as_heading(title: str) -> str:
+    """Return a title as Markdown that reads as the title: escaped only where it would read otherwise."""
+    headings = parse_markdown(f"# {title}\n").headings
+    if len(headings) == 1 and headings[0].text == title:
+        return title
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", title)
 
 
 def _log_texts(
@@ -179,28 +194,13 @@ def _log_texts(
 def _file_texts(
     workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str
 ) -> tuple[str, str | None, str]:
-    folder = workspace.config.adr.folder
-    newest = newest_decision(workspace, folder)
-    name = _NAME_NUMBER.match(newest.rpartition("/")[2]) if newest else None
-    number = record_id.rpartition("-")[2]
-    width = len(name[2]) if name else 4
-    lead, dash = (name[1] or "", name[3]) if name else ("", "-")
-    path = f"{folder}/{lead}{int(number):0{width}d}{dash}{slug(wanted.title, dash)}.md"
+    neighbours = neighbours_in(workspace, workspace.config.adr.folder)
+    path = new_path(workspace, neighbours, record_id, wanted.title, str(wanted.date))
     if (workspace.root / path).exists():
         raise RefusedError(f"{path} is there already", hint="give another title")
     inside(workspace.root, path)
-    text = read_text(workspace.root / newest, limit=DOCUMENT_LIMIT) if newest else ""
-    template = (template_from(text, newest) if newest else None) or kind.template()
-    document = new_document(template, _placeholders(wanted, record_id, status))
-    if not _reads_back(path, document, status):
-        document = new_document(kind.template(), _placeholders(wanted, record_id, status))
-    return path, None, _with_body(document, wanted.body)
-
-
-def _reads_back(path: str, text: str, status: str) -> bool:
-    """Say whether a document made from the folder's template states what it was given."""
-    entries = read_document(text, path).entries
-    return len(entries) == 1 and entries[0].status == status
+    fields = _placeholders(wanted, record_id, status)
+    return path, None, _with_body(new_text(kind, neighbours, path, fields, status), wanted.body)
 
 
 def _with_body(document: str, body: str | None) -> str:
@@ -210,23 +210,6 @@ def _with_body(document: str, body: str | None) -> str:
     lines = document.split("\n")
     first = next((number for number, line in enumerate(lines) if number and line.startswith("#")), len(lines))
     return "\n".join(lines[:first]).rstrip("\n") + "\n\n" + body.strip("\n") + "\n"
-
-
-def newest_decision(workspace: Workspace, folder: str) -> str | None:
-    """Return the path of the decision file with the highest number directly in a folder."""
-    try:
-        names = [entry.name for entry in (workspace.root / folder).iterdir() if entry.is_file()]
-    except OSError:
-        return None
-    numbered = [(int(found[2]), name) for name in names if name.endswith(".md") and (found := _NAME_NUMBER.match(name))]
-    return f"{folder}/{max(numbered)[1]}" if numbered else None
-
-
-def slug(title: str, dash: str = "-") -> str:
-    """Return a title as part of a file name: lower case, letters and digits, at most 60 characters."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    words = re.findall(r"[a-z0-9]+", plain)
-    return dash.join(words)[:60].strip(dash) or "decision"
 
 
 def _text_at(workspace: Workspace, path: str) -> str | None:
@@ -264,10 +247,11 @@ def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
 
 
 def update_adr(workspace: Workspace, any_id: str, edit: Edit, title: str | None = None) -> Record:
-    """Change a decision's fields, and its title in the record and the document both.
+    """Change a decision's fields; title and date change in the record and the document both.
 
     Raises:
         RefusedError: the decision is closed.
+        UsageError: the new date is none.
         InvalidRecordError: the result breaks the schema; nothing was written.
     """
     with writing(workspace):
@@ -277,14 +261,27 @@ def update_adr(workspace: Workspace, any_id: str, edit: Edit, title: str | None 
         flat = " ".join(title.split()) if title is not None else None
 
         def whole(data: dict[str, object]) -> Mapping[str, object]:
-            edited_data = dict(edit(data))
-            return {**edited_data, "title": flat} if flat is not None else edited_data
+            changed = dict(edit(data))
+            return {**changed, "title": flat} if flat is not None else changed
 
         change, result = edited(workspace, record, whole)
-        changes = [change]
-        found = read_documents_of(workspace, [record]).of(record)
-        if flat is not None and found is not None:
-            document, entry = found
-            changes.insert(0, Change(document.path, document.text, set_title(document.text, entry, flat)))
-        apply_step(workspace, "adr-update", changes)
+        document = _projected(workspace, record, result)
+        apply_step(workspace, "adr-update", [*document, change])
         return result
+
+
+def _projected(workspace: Workspace, old: Record, new: Record) -> list[Change]:
+    """Return what a new title and a new date change in a decision's document."""
+    found = read_documents_of(workspace, [old]).of(old)
+    if found is None:
+        return []
+    document, entry = found
+    text = document.text
+    if new.title != old.title:
+        text = set_title(text, entry, new.title)
+    day = new.text("date")
+    if day is not None and day != old.text("date"):
+        refuse_date(day)
+        moved = entry_in(document.path, text, old)
+        text = set_date(text, moved, day) if moved else text
+    return [Change(document.path, document.text, text)]

@@ -30,7 +30,7 @@ _DATE_NAME = re.compile(r"\d{8}-|\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A number that is now taken, and which one was the highest before it, in words."""
+    """A number that is now taken, and which one was the highest before it, in words; empty for the first one."""
 
     id: str
     above: str
@@ -50,16 +50,27 @@ def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocatio
         WriteError: the claim can't be written.
     """
     folder = claims_folder(workspace)
+    claims = folder / f"{kind.name}.json"
     with locked(folder / f"{kind.name}.lock"):
-        claims = folder / f"{kind.name}.json"
-        highest = max(seen_numbers(workspace, kind, claims), key=lambda seen: seen.number, default=_Seen(0, ""))
-        first = highest.number + 1
-        taken = {"highest": first + count - 1, "root": str(workspace.root), "at": int(time.time())}
+        highest = _highest(workspace, kind, claims)
+        taken = {"highest": highest.number + count, "root": str(workspace.root), "at": int(time.time())}
         write_atomic(claims, json.dumps(taken))
-    above = (
-        f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else "nothing: it is the first"
-    )
-    return [Allocation(sequence_id(kind.prefix, first + index), above) for index in range(count)]
+    return [_above(kind, highest, highest.number + 1 + index) for index in range(count)]
+
+
+def next_number(workspace: Workspace, kind: Kind) -> Allocation:
+    """Return the number that would be taken now, without taking it."""
+    highest = _highest(workspace, kind, claims_folder(workspace) / f"{kind.name}.json")
+    return _above(kind, highest, highest.number + 1)
+
+
+def _highest(workspace: Workspace, kind: Kind, claims: Path) -> _Seen:
+    return max(seen_numbers(workspace, kind, claims), key=lambda seen: seen.number, default=_Seen(0, ""))
+
+
+def _above(kind: Kind, highest: _Seen, number: int) -> Allocation:
+    above = f"{sequence_id(kind.prefix, highest.number)} {highest.where}" if highest.number else ""
+    return Allocation(sequence_id(kind.prefix, number), above)
 
 
 def claims_folder(workspace: Workspace) -> Path:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orbit_registry.records.record import Record
-from orbit_registry.store.adrs import slug
+from orbit_registry.store.adr_files import slug
 from orbit_registry.store.documents import LOG_NAME, Document
 from orbit_registry.store.log_merge import split_gap
 from orbit_registry.store.mentions import number_of

@@ -56,7 +56,7 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
     splices = list(_edit_mapping(rest, root, old, plain, 0, list(order)))
     result = rest
     # From the end, so that offsets hold; at one offset the last one first, so that the first ends up in front of it.
-    for splice in reversed(sorted(splices, key=lambda one: (one.start, one.end))):
+    for splice in sorted(splices, key=lambda one: (one.start, one.end))[::-1]:
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
     if not _means(result, plain):
         place = locate(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))

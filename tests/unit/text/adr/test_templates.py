@@ -57,9 +57,9 @@ def test_a_template_keeps_the_dress_and_drops_the_prose() -> None:
 
     assert template_from(text, "docs/design/learnings/4_decisions.md") == (
         "## ADR-$number: $title\n\n**Status:** $status · $date · $tasks\n\n"
-        "### Context\n\nWhy this needs a decision, in one to three sentences.\n\n"
-        "### Decision\n\nWhat is decided, in one to three sentences.\n\n"
-        "### Consequences\n\n#### Negative\n\n- Cost: what this makes harder.\n"
+        "### Context\n\n_Why is a decision needed here?_\n\n"
+        "### Decision\n\n_What is decided?_\n\n"
+        "### Consequences\n\n#### Negative\n\n- Cost: _what does this make harder?_\n"
     )
 
 

@@ -27,7 +27,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
     blamed, other = blamed_first(context, first, second)
     name = blamed.kind.headline
-    replace = f"`orbit {blamed.kind.name} supersede {other.id} --by {blamed.id}`"
+    replace = f"`orbit {blamed.kind.name} supersede {other.id} --with {blamed.id}`"
     return CHECK.at(
         context.at(blamed, name),
         f"{blamed.id} says the same as {other.id}, word for word: {other.title}",

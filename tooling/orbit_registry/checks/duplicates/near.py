@@ -35,7 +35,7 @@ def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, m
     record, neighbour = blamed_first(context, one, other)
     name = record.kind.headline
     share = f"{pair.score:.0%}"
-    supersede = f"`orbit {record.kind.name} supersede {neighbour.id} --by {record.id}`"
+    supersede = f"`orbit {record.kind.name} supersede {neighbour.id} --with {record.id}`"
     return CHECK.at(
         context.at(record, name),
         f"{record.id} says nearly the same as {neighbour.id} ({share} alike): {neighbour.title}",

@@ -30,7 +30,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         elif record.superseded_by and status.phase == "live":
             by = record.superseded_by
             message = f"{record.id} is replaced by {', '.join(by)}, but its status is {status.name}"
-            hint = f"`orbit {record.kind.name} supersede {record.id} --by {by[0]}`"
+            hint = f"`orbit {record.kind.name} supersede {record.id} --with {by[0]}`"
             weight = binding(record, Severity.ERROR, Severity.WARNING)
             yield CHECK.at(context.at(record, "status"), message, severity=weight, hint=hint, record=record)
 

@@ -16,18 +16,18 @@ from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
 from orbit_registry.text.position import Span
 
 PROMPTS = {
-    "context": "Why this needs a decision, in one to three sentences.",
-    "decision": "What is decided, in one to three sentences.",
-    "drivers": "- What the decision has to satisfy.",
-    "options": "- An option that was looked at.",
-    "pros_cons": "- Good, because …\n- Bad, because …",
-    "consequences": "- What follows.\n- Cost: what this makes harder.",
-    "positive": "- What gets better.",
-    "negative": "- Cost: what this makes harder.",
-    "neutral": "- What changes without being better or worse.",
-    "rationale": "Why this option and not another.",
-    "confirmation": "How one can see that the decision is kept.",
-    "references": "- What to read next.",
+    "context": "_Why is a decision needed here?_",
+    "decision": "_What is decided?_",
+    "drivers": "- _What does the decision have to satisfy?_",
+    "options": "- _An option that was looked at._",
+    "pros_cons": "- _Good, because …_\n- _Bad, because …_",
+    "consequences": "- _What follows?_\n- Cost: _what does this make harder?_",
+    "positive": "- _What gets better?_",
+    "negative": "- Cost: _what does this make harder?_",
+    "neutral": "- _What changes without being better or worse?_",
+    "rationale": "_Why this option and not another?_",
+    "confirmation": "_How can one see that the decision is kept?_",
+    "references": "- _What to read next._",
 }
 """What a template asks for in a section, by the section's standard name."""
 

@@ -1,0 +1,122 @@
+"""Names and dresses new decision files like their neighbours in the folder; it writes none and takes no number."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, template_from
+
+_NUMBERED = re.compile(r"(?P<lead>adr[-_]?)?(?P<number>\d{3,6})(?P<dash>[-_])", re.IGNORECASE)
+_DATED = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?P<dash>[-_])")
+_LOOKED_AT = 12
+"""Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
+_LONGEST = 60
+_COST = "Cost: _what does this make harder?_"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The decision files of a folder, the newest first, as (path, text)."""
+
+    folder: str
+    names: tuple[str, ...]
+    texts: tuple[tuple[str, str], ...]
+
+
+def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
+    """Return the decision files directly in a folder: by number, or by date where names begin with one."""
+    try:
+        found = [entry.name for entry in (workspace.root / folder).iterdir() if entry.is_file()]
+    except OSError:
+        found = []
+    names = sorted(
+        (name for name in found if name.endswith(".md") and _order(name) is not None), key=_key, reverse=True
+    )
+    texts: list[tuple[str, str]] = []
+    for name in names[:_LOOKED_AT]:
+        path = f"{folder}/{name}"
+        try:
+            texts.append((path, read_text(workspace.root / path, limit=DOCUMENT_LIMIT)))
+        except OrbitError:
+            continue
+    return Neighbours(folder, tuple(names), tuple(texts))
+
+
+def _order(name: str) -> int | None:
+    dated = _DATED.match(name)
+    if dated:
+        return int(name[:8])
+    numbered = _NUMBERED.match(name)
+    return int(numbered["number"]) if numbered else None
+
+
+def _key(name: str) -> tuple[int, str]:
+    return (_order(name) or 0, name)
+
+
+def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
+    """Return where a new decision file goes: the lead, the width and the separator of the newest name, or its dates."""
+    newest = neighbours.names[0] if neighbours.names else ""
+    dated = _DATED.match(newest)
+    if dated:
+        day = (date.replace("-", "") + "01")[:8]
+        return f"{neighbours.folder}/{day}{dated['dash']}{slug(title, dated['dash'])}.md"
+    name = _NUMBERED.match(newest)
+    lead, dash, width = (name["lead"] or "", name["dash"], len(name["number"])) if name else ("", "-", 4)
+    number = int(record_id.rpartition("-")[2])
+    return f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}.md"
+
+
+def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:
+    """Return the text of a new decision file in the dress of the newest neighbour that can state what it has to.
+
+    Where no neighbour states a status, the newest lends its dress and gets one; where none can be read, the kind's
+    own template is taken. A dress without consequences gets them: a decision names its cost.
+    """
+    for like, text in neighbours.texts:
+        made = _dressed(text, like, path, fields, status, add_status=False)
+        if made is not None:
+            return made
+    for like, text in neighbours.texts[:1]:
+        made = _dressed(text, like, path, fields, status, add_status=True)
+        if made is not None:
+            return made
+    return new_document(kind.template(), fields)
+
+
+def _dressed(
+    text: str, like: str, path: str, fields: Mapping[str, str], status: str, *, add_status: bool
+) -> str | None:
+    template = template_from(text, like)
+    entries = read_document(text, like).entries
+    if template is None or not entries:
+        return None
+    lower = entries[-1].status_raw[:1].islower()
+    said = status if lower else status.capitalize()
+    made = new_document(template, {**fields, "status": said})
+    entry = _only_entry(made, path)
+    if entry is not None and add_status and entry.status == "unknown":
+        made = set_status(made, entry, said)
+        entry = _only_entry(made, path)
+    if entry is None or entry.status != status:
+        return None
+    return made if entry.has_cost else f"{made.rstrip()}\n\n## Consequences\n\n- {_COST}\n"
+
+
+def _only_entry(text: str, path: str) -> AdrDocument | None:
+    entries = read_document(text, path).entries
+    return entries[0] if len(entries) == 1 else None
+
+
+def slug(title: str, dash: str = "-") -> str:
+    """Return a title as part of a file name: lower case, letters and digits of any script, at most 60 characters."""
+    plain = unicodedata.normalize("NFKD", title.casefold())
+    words = re.findall(r"[^\W_]+", "".join(char for char in plain if not unicodedata.combining(char)))
+    return unicodedata.normalize("NFC", dash.join(words))[:_LONGEST].strip(dash) or "decision"
