@@ -10,6 +10,7 @@ from functools import cached_property
 from orbit_registry.checks.citing import Cited, cited_in, read_citations
 from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.checks.places import place_of
+from orbit_registry.checks.spelling import Spelling
 from orbit_registry.checks.wording import wording
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
@@ -102,6 +103,11 @@ class CheckContext:
     def unproven(self) -> tuple[Record, ...]:
         """The records that the checks which look at one record alone have to look at."""
         return tuple(record for record in self.records if record.path not in self.proven)
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """Their texts as one string."""
+        return Spelling(self.unproven)
 
     @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
-from orbit_registry.checks.content.strings import strings_of, suspicious
+from orbit_registry.checks.content.strings import strings_of
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
@@ -24,7 +24,7 @@ _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BAC
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each text with direction, control or zero-width characters, at the first of them."""
-    for record in suspicious(context.unproven, _ESCAPED):
+    for record in context.spelling.suspects(_ESCAPED):
         for text in strings_of(record):
             first = HIDDEN.search(text.value) if not text.value.isascii() or not text.value.isprintable() else None
             if first is None:

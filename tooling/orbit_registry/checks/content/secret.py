@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.content.secrets import NEEDLES, find_secrets
-from orbit_registry.checks.content.strings import strings_of, suspicious
+from orbit_registry.checks.content.strings import strings_of
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each secret in any text of a record; the secret itself is never shown."""
-    for record in suspicious(context.unproven, NEEDLES):
+    for record in context.spelling.suspects(NEEDLES):
         for text in strings_of(record):
             for suspect in find_secrets(text.value):
                 length = suspect.end - suspect.start

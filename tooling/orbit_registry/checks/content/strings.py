@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from orbit_registry.checks.context import CheckContext
@@ -14,7 +11,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.text.yaml import Pointer
 
 PROSE = "the text"
-encode_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +46,3 @@ def _below(value: object, pointer: Pointer) -> Iterator[Text]:
     elif isinstance(value, list):
         for index, entry in enumerate(value):
             yield from _below(entry, (*pointer, index))
-
-
-def suspicious(records: Iterable[Record], pattern: re.Pattern[str]) -> list[Record]:
-    """Return the records in any text of which a pattern may be found: one search over all of them at once.
-
-    The pattern is looked for in the records as JSON, so it must know control characters by their escapes.
-    """
-    held = list(records)
-    texts = [encode_json(record.data) + record.prose * record.kind.in_document for record in held]
-    starts: list[int] = []
-    at = 0
-    for text in texts:
-        starts.append(at)
-        at += len(text) + 1
-    found = {bisect_right(starts, one.start()) - 1 for one in pattern.finditer("\n".join(texts))}
-    return [held[place] for place in sorted(found)]
