@@ -77,13 +77,13 @@ def _end_of_key(text: str, start: int) -> int:
 
 def _suspects(records: Iterable[Record]) -> Sequence[Record]:
     from orbit_registry.checks.content.secrets import NEEDLES
-    from orbit_registry.checks.content.strings import suspicious
+    from orbit_registry.checks.spelling import Spelling
 
     held = list(records)
     voted = [
         record for record in held if any(NEEDLES.search(f"{one.voter_model}\n{one.task_id}") for one in record.votes)
     ]
-    return [*suspicious(held, NEEDLES), *voted]
+    return [*Spelling(held).suspects(NEEDLES), *voted]
 
 
 NO_SECRETS = Policy("no secrets, 1", redact=without_secrets, suspects=_suspects)
