@@ -11,13 +11,14 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, template_from
+from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
 
 _NUMBERED = re.compile(r"(?P<lead>adr[-_]?)?(?P<number>\d{3,6})(?P<dash>[-_])", re.IGNORECASE)
 _DATED = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?P<dash>[-_])")
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
 _LONGEST = 60
+_ANY_TITLE = "Decision"
 _COST = "Cost: _what does this make harder?_"
 
 
@@ -100,14 +101,20 @@ def _dressed(
         return None
     lower = entries[-1].status_raw[:1].islower()
     said = status if lower else status.capitalize()
-    made = new_document(template, {**fields, "status": said})
+    made = new_document(template, {**fields, "status": said, "title": _ANY_TITLE})
     entry = _only_entry(made, path)
+    if entry is not None:  # now that it is known which number the heading states, none is read out of the title
+        made = set_title(made, entry, fields["title"])
+        entry = _only_entry(made, path)
     if entry is not None and add_status and entry.status == "unknown":
         made = set_status(made, entry, said)
         entry = _only_entry(made, path)
-    if entry is None or entry.status != status:
+    if entry is None or entry.status != status or entry.title != fields["title"]:
         return None
-    return made if entry.has_cost else f"{made.rstrip()}\n\n## Consequences\n\n- {_COST}\n"
+    if entry.has_cost:
+        return made
+    newline = "\r\n" if "\r\n" in made else "\n"
+    return newline.join((made.rstrip(), "", "## Consequences", "", f"- {_COST}", ""))
 
 
 def _only_entry(text: str, path: str) -> AdrDocument | None:

@@ -28,10 +28,8 @@ from orbit_registry.text.adr import (
     set_date,
     set_title,
 )
-from orbit_registry.text.markdown import parse_markdown
 
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
-_MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,21 +162,13 @@ def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]
     return {
         "id": record_id,
         "number": record_id.rpartition("-")[2],
-        "title": _as_heading(wanted.title),
+        "title": wanted.title,
         "status": status.capitalize(),
         "date": str(wanted.date),
         "tasks": "".join(f" · [{task}]" for task in wanted.tasks),
         "legacy": legacy,
         "deciders": ", ".join(wanted.deciders),
     }
-
-
-def _as_heading(title: str) -> str:
-    """Return a title as Markdown that reads as the title: escaped only where it would read otherwise."""
-    headings = parse_markdown(f"# {title}\n").headings
-    if len(headings) == 1 and headings[0].text == title:
-        return title
-    return _MARKDOWN_SPECIAL.sub(r"\\\1", title)
 
 
 def _log_texts(

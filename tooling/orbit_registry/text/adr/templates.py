@@ -11,7 +11,7 @@ from orbit_registry.text.adr.header import KEYS
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.adr.read import read_document
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.adr.write import newline_of
+from orbit_registry.text.adr.write import heading_title, newline_of
 from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
 from orbit_registry.text.position import Span
 
@@ -48,7 +48,8 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
     """Return the template with `$name` replaced; names without a value stay, line ends follow the template.
 
     `$number` and `$order` (the number without zeros) follow from `id` where they are not given. A name with an
-    empty value takes the ` · ` or `, ` before it along. In a front matter values are quoted where YAML asks for it.
+    empty value takes the ` · ` or `, ` before it along. In a front matter values are quoted where YAML asks for it,
+    and a title is escaped where Markdown would read something else.
     """
     newline = newline_of(template)
     values = {name: newline.join(value.splitlines()) for name, value in fields.items()}
@@ -59,7 +60,9 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
     kept = _OPTIONAL.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), template)
     span = parse_markdown(kept).front_matter
     head, body = (kept[: span.end], kept[span.end :]) if span else ("", kept)
-    return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(body).safe_substitute(values)
+    return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(body).safe_substitute(
+        {**values, **({"title": heading_title(values["title"])} if "title" in values else {})}
+    )
 
 
 def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:

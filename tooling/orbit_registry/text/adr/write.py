@@ -10,11 +10,15 @@ from orbit_registry.text.adr.model import AdrDocument, AdrFile
 from orbit_registry.text.adr.read import entry_header, read_document
 from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.styles import BY_NAME, STYLES
+from orbit_registry.text.adr.titles import split_entry, split_title
 from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
 from orbit_registry.text.position import Span
 
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
 _NUMBER = re.compile(r"\d{1,9}")
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
+_SIGN = re.compile(r"([!-/:-@\[-`{-~])")
+_FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
 
 
 def set_status(text: str, entry: AdrDocument, status: str) -> str:
@@ -50,7 +54,7 @@ def set_date(text: str, entry: AdrDocument, date: str) -> str:
 def set_title(text: str, entry: AdrDocument, title: str) -> str:
     """Return `text` with the title replaced wherever the document states it (heading and front matter)."""
     flat = " ".join(title.split())
-    return _splice(text, [(span, _titled(entry, span, flat)) for span in entry.title_spans])
+    return _splice(text, [(span, _titled(text, entry, span, flat)) for span in entry.title_spans])
 
 
 def set_number(text: str, entry: AdrDocument, number: str) -> str:
@@ -79,9 +83,46 @@ def _anchor_number(text: str, entry: AdrDocument) -> Iterator[Span]:
         yield Span(start, start + len(entry.anchor) + 1)
 
 
-def _titled(entry: AdrDocument, span: Span, title: str) -> str:
+def _titled(text: str, entry: AdrDocument, span: Span, title: str) -> str:
     fact = next((fact for fact in entry.facts if fact.key == "title" and fact.span == span), None)
-    return BY_NAME[fact.style].written(fact, title) if fact else title
+    if fact is not None:
+        return BY_NAME[fact.style].written(fact, title)
+    heading = entry.heading_span
+    if heading is None or not heading.start <= span.start <= heading.end:
+        return heading_title(title)
+    before, after = text[heading.start : span.start], text[span.end : heading.end]
+    numbered = any(heading.start <= number.start < heading.end for number in entry.number_spans)
+    fitting = (form for form in _forms(title) if _reads_as(before + form + after, title, entry.number, numbered))
+    return next(fitting, heading_title(title))
+
+
+def heading_title(title: str) -> str:
+    """Return a title as Markdown that a heading reads back as the title: escaped only where it would read otherwise."""
+    for form in _forms(title):
+        headings = parse_markdown(f"# {form}\n").headings
+        if len(headings) == 1 and headings[0].text == title:
+            return form
+    return title
+
+
+def _forms(title: str) -> Iterator[str]:
+    """Yield ways to write a title in a heading, the plainest first."""
+    yield title
+    escaped = _MARKDOWN_SPECIAL.sub(r"\\\1", title)
+    yield escaped
+    yield _FIRST_SIGN.sub(r"\1\\\2", title)
+    yield _FIRST_SIGN.sub(r"\1\\\2", escaped)
+    yield _SIGN.sub(r"\\\1", title)
+
+
+def _reads_as(heading: str, title: str, number: str | None, numbered: bool) -> bool:
+    """Say whether a heading's lines read as a title, and as a number only where the heading states one."""
+    found = parse_markdown(heading).headings
+    if len(found) != 1:
+        return False
+    own = found[0]
+    parts = split_entry(heading, own.title, own.text) or split_title(heading, own.title, own.text, number)
+    return parts.title == title and (parts.number is not None) == numbered
 
 
 def _cased(status: str, *, capital: bool) -> str:
