@@ -63,7 +63,7 @@ def test_the_readme_gives_the_two_commands(command: str) -> None:
 
 def test_ci_runs_the_tests_as_the_readme_says() -> None:
     """The CI script runs the README's line, so that a green build says the README works."""
-    assert "python3 -m nox -s tests" in read(".ci/run").splitlines()
+    assert re.search(r"(?m)^python3 -m nox -s tests( \|\||$)", read(".ci/run"))
 
 
 def test_every_extra_in_the_readme_exists() -> None:
