@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.duplicates.pairs import blamed_first, groups, settled
+from orbit_registry.checks.duplicates.pairs import blamed_first, groups, may_err, settled
 from orbit_registry.checks.wording import copies
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
@@ -31,7 +31,7 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
     return CHECK.at(
         context.at(blamed, name),
         f"{blamed.id} says the same as {other.id}, word for word: {other.title}",
-        severity=Severity.ERROR if context.is_changed(blamed) else Severity.WARNING,
+        severity=Severity.ERROR if may_err(context, blamed) else Severity.WARNING,
         record=blamed,
         related=[context.at(other, name)],
         hint=f"delete one of them, or let it replace the other: {replace}",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.duplicates.pairs import blamed_first, groups, settled
+from orbit_registry.checks.duplicates.pairs import blamed_first, groups, may_err, settled
 from orbit_registry.checks.wording import copies
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
@@ -28,10 +28,10 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         for pair in context.near(kind, texts, lower):
             one, other = by_path[pair.a], by_path[pair.b]
             if not settled(context, one, other):
-                yield _finding(context, pair, one, other, may_err=len(held) >= FEWEST_TO_ERR and pair.score >= upper)
+                yield _finding(context, pair, one, other, enough=len(held) >= FEWEST_TO_ERR and pair.score >= upper)
 
 
-def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, may_err: bool) -> Diagnostic:
+def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, enough: bool) -> Diagnostic:
     record, neighbour = blamed_first(context, one, other)
     name = record.kind.headline
     share = f"{pair.score:.0%}"
@@ -39,7 +39,7 @@ def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, m
     return CHECK.at(
         context.at(record, name),
         f"{record.id} says nearly the same as {neighbour.id} ({share} alike): {neighbour.title}",
-        severity=Severity.ERROR if may_err and context.is_changed(record) else Severity.WARNING,
+        severity=Severity.ERROR if enough and may_err(context, record) else Severity.WARNING,
         hint=f"merge them, or {supersede}; where they differ, add `distinct_from: [{neighbour.id}]`",
         record=record,
         related=[context.at(neighbour, name)],

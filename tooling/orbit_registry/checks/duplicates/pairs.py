@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.context import CheckContext, is_ours
 from orbit_registry.records.record import Record
 
 
@@ -33,3 +33,8 @@ def blamed_first(context: CheckContext, one: Record, other: Record) -> tuple[Rec
     """Return the pair with the record first that a finding is about: the one that changed, else the later one."""
     first, second = sorted((one, other), key=lambda record: record.sort_key)
     return (first, second) if context.is_changed(first) and not context.is_changed(second) else (second, first)
+
+
+def may_err(context: CheckContext, record: Record) -> bool:
+    """Say whether a duplicate is an error: in a record of ours that this change brings, not in what was adopted."""
+    return is_ours(record) and context.is_changed(record)

@@ -1,0 +1,114 @@
+"""The gate on real collections: it finds what is wrong there, and invents nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.registry import Registry
+
+Git = Callable[..., str]
+COLLECTIONS = (
+    "JabRef__jabref", "adr__madr", "alphagov__govuk-infrastructure", "arachne-framework__architecture",
+    "cometbft__cometbft", "curie-eng__curie", "joshrotenberg__adrs", "kamp-us__phoenix", "mbeacom__adrkit",
+    "microsoft__agent-framework", "npryce__adr-tools", "opinionated-digital-center__pyadr", "structurizr__java",
+    "thomvaill__log4brains",
+)  # fmt: skip
+
+
+def committed(root: Path, git: Git) -> None:
+    """Make a folder a repository with everything in it committed."""
+    git(root, "init", "-q")
+    git(root, "add", "--all", "--force")
+    git(root, "commit", "-q", "-m", "Everything")
+
+
+@pytest.fixture(scope="module")
+def findings(corpora: Path, tmp_path_factory: pytest.TempPathFactory, git: Git) -> tuple[Diagnostic, ...]:
+    """Return what the gate finds in the imported registry, with the file list of its time."""
+    source = corpora / "orbit-2026-07"
+    root = tmp_path_factory.mktemp("corpus") / "project"
+    shutil.copytree(source / "docs", root / "docs")
+    shutil.copytree(source / "dot_orbit", root / ".orbit")
+    for name in (source / "files.txt").read_text("utf-8").splitlines():
+        file = root / name
+        if name and not file.exists() and not name.startswith((".orbit/", "docs/")):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("", "utf-8")
+    for path in [root, *root.rglob("*")]:
+        path.chmod(path.stat().st_mode | 0o200)
+    committed(root, git)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)  # what is imported goes into the workspace of the current folder
+        Registry.import_from(".")
+    return Registry.open(root).check(everything=True).diagnostics
+
+
+def of(findings: tuple[Diagnostic, ...], code: str) -> list[Diagnostic]:
+    """Return the findings of one check."""
+    return [one for one in findings if one.code == code]
+
+
+def test_a_number_that_names_two_decisions_is_found(findings: tuple[Diagnostic, ...]) -> None:
+    """Two numbers head two decisions each, one decision stands in two logs, and citing the old number is ambiguous."""
+    assert sorted(one.record or "" for one in of(findings, "ORB707")) == ["ADR-0167", "ADR-0180", "ADR-0199"]
+    assert "ADR-0167" in of(findings, "ORB202")[0].message
+
+
+def test_records_that_are_gone_are_missed(findings: tuple[Diagnostic, ...]) -> None:
+    """Seven learnings replace one that was deleted; those are the dangling links, all of them errors."""
+    dangling = of(findings, "ORB301")
+    assert {one.severity for one in dangling} == {Severity.ERROR}
+    assert sorted(one.message.split("replaces ")[1][:6] for one in dangling) == [
+        "L-0012", "L-0025", "L-0032", "L-0039", "L-0057", "L-0061", "L-0063",
+    ]  # fmt: skip
+
+
+def test_two_texts_of_one_decision_are_found(findings: tuple[Diagnostic, ...]) -> None:
+    """Each text that the import put aside is a warning."""
+    aside = [one for one in of(findings, "ORB705") if one.location.path.endswith("/imported-body.md")]
+    assert len(aside) == 36
+    assert {one.severity for one in aside} == {Severity.WARNING}
+
+
+def test_bodies_without_a_cost_are_noted(findings: tuple[Diagnostic, ...]) -> None:
+    """Adopted decisions without a cost are notes, never errors."""
+    costs = of(findings, "ORB401")
+    assert {"ADR-0007", "ADR-0010", "ADR-0048", "ADR-0151"} <= {one.record for one in costs}
+    assert {one.severity for one in costs} == {Severity.NOTE}
+
+
+def test_globs_that_match_nothing_are_found(findings: tuple[Diagnostic, ...]) -> None:
+    """Code that had moved by then leaves dead globs."""
+    dead = " ".join(one.message for one in of(findings, "ORB502"))
+    assert "`bench/**`" in dead
+    assert "`crates/orbit-core/src/command/learning_hook/**`" in dead
+
+
+def test_nothing_else_is_an_error(findings: tuple[Diagnostic, ...]) -> None:
+    """The errors are the dangling links and the citations of records that were deleted."""
+    errors = Counter(one.code for one in findings if one.severity is Severity.ERROR)
+    assert set(errors) == {"ORB301", "ORB305"}
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_an_adopted_collection_has_no_errors(
+    name: str, corpora: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others wrote in their own way gets notes and warnings, and with its baseline a silent first run."""
+    root = tmp_path / name
+    shutil.copytree(corpora / "adr" / name, root)
+    for path in [root, *root.rglob("*")]:
+        path.chmod(path.stat().st_mode | 0o200)
+    committed(root, git)
+    monkeypatch.chdir(root)
+    Registry.init(".")
+    Registry.import_from(".")
+    found = Registry.open(root).check(everything=True).diagnostics
+    assert [str(one.location) for one in found if one.severity is Severity.ERROR] == []
+    assert Registry.open(root).check().diagnostics == ()

@@ -1,0 +1,139 @@
+"""What the checks remember of earlier runs never changes an answer: every edit gives what a first run would give."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.registry import Registry
+
+Git = Callable[..., str]
+Learning = Callable[..., Path]
+Edit = Callable[[Path, random.Random], None]
+
+SUMMARIES = (
+    "Parse dates strictly",
+    "parse dates, strictly!",
+    "Close what you open",
+    "Parse all dates strictly",
+    "TODO",
+)
+MORE = (
+    "",
+    "links:\n  - rel: extends\n    to: L-aaaa1\n",
+    "superseded_by: [L-aaaa2]\n",
+    "supersedes: [L-aaaa1]\n",
+    "distinct_from: [L-aaaa1]\n",
+    "body: |-\n  See ADR-0001 and ADR-0042.\n",
+    "body: |-\n  TODO\n",
+    "legacy_ids: [core/ADR-001]\n",
+)
+GLOBS = ("src/**", "lib/**", "src/app.py", "**/*.md", "[a-")
+DECISION = (
+    "## ADR-000{n} — {title}\n\nStatus: {status} · 2026-05-01\n\n"
+    "### Context\n\n{text}\n\n### Decision\n\n{text}\n\n{end}\n"
+)
+ENDS = ("### Consequences\n\n- Cost: time.\n", "### Consequences\n\n- None.\n", "")
+
+
+def write_learning(root: Path, chance: random.Random) -> None:
+    """Add or change a learning."""
+    record_id = f"L-aaaa{chance.randint(1, 5)}"
+    file = root / ".orbit" / "learnings" / record_id / "learning.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    status = chance.choice(("active", "active", "candidate", "retired", "superseded", "wrong"))
+    uid = f"{record_id.encode().hex():0<32}"
+    file.write_text(
+        f'schema_version: 1\nid: {record_id}\nuid: "{uid}"\nstatus: {status}\nsummary: "{chance.choice(SUMMARIES)}"\n'
+        f'scope:\n  paths:\n    - "{chance.choice(GLOBS)}"\n{chance.choice(MORE)}'
+        "created_at: 2026-05-01T09:00:00Z\nupdated_at: 2026-05-01T09:00:00Z\n",
+        "utf-8",
+    )
+
+
+def remove_learning(root: Path, chance: random.Random) -> None:
+    """Remove a learning, if there is one."""
+    held = sorted((root / ".orbit" / "learnings").glob("*"))
+    if held:
+        shutil.rmtree(chance.choice(held))
+
+
+def write_log(root: Path, chance: random.Random) -> None:
+    """Write the log of decisions anew; its records stay as they are."""
+    log = root / "docs" / "design" / "core" / "4_decisions.md"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    entries = [
+        DECISION.format(
+            n=number,
+            title=chance.choice(("Keep one log", "Log in UTC", "Use \u202e tabs")),
+            status=chance.choice(("Accepted", "Proposed", "Superseded by ADR-0002", "Simmering")),
+            text=chance.choice(("Two logs drift.", "TBD", "See L-aaaa1.", "")),
+            end=chance.choice(ENDS),
+        )
+        for number in chance.sample(range(1, 4), chance.randint(1, 3))
+    ]
+    log.write_text("# Core\n\n" + "\n".join(entries), "utf-8")
+
+
+def backfill(root: Path, chance: random.Random) -> None:
+    """Make records for what has none."""
+    Registry.open(root).backfill()
+
+
+def write_text(root: Path, chance: random.Random) -> None:
+    """Change a file in which ids are looked up."""
+    words = chance.choice(("See ADR-0001.", "See ADR-0042.", "```\nADR-0042\n```", "See L-aaaa1 and `L-aaaa2`."))
+    (root / "README.md").write_text(f"# A project\n\n{words}\n", "utf-8")
+
+
+def move_source(root: Path, chance: random.Random) -> None:
+    """Move the code that scopes name, and back."""
+    here, there = ("src", "lib") if (root / "src").is_dir() else ("lib", "src")
+    (root / here).rename(root / there)
+
+
+def commit(root: Path, chance: random.Random) -> None:
+    """Commit everything, so that nothing counts as changed."""
+    git = Registry.open(root).workspace.git
+    git.run("add", "--all")
+    git.run("commit", "-q", "--allow-empty", "-m", "Change")
+
+
+def configure(root: Path, chance: random.Random) -> None:
+    """Change the configuration."""
+    more = chance.choice(
+        ("", "checks:\n  ignore: [ORB401]\n", "duplicates: {warning: 0.3}\n", 'citations: ["*.txt"]\n')
+    )
+    (root / ".orbit" / "config.yaml").write_text(f"format: orbit-registry\nschema_version: 1\n{more}", "utf-8")
+
+
+EDITS: tuple[Edit, ...] = (
+    write_learning, write_learning, write_learning, remove_learning, write_log, write_log, backfill, write_text,
+    move_source, commit, configure,
+)  # fmt: skip
+
+
+def found(root: Path) -> tuple[Diagnostic, ...]:
+    """Return what a new process finds."""
+    return Registry.open(root).check(everything=True).diagnostics
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, seed: int) -> None:
+    """After each of a row of random edits the gate says what it says to someone who never ran it before."""
+    chance = random.Random(seed)
+    seen: set[str] = set()
+    for number in range(15):
+        chance.choice(EDITS)(workspace, chance)
+        fresh = tmp_path / f"fresh-{number}"
+        shutil.copytree(workspace, fresh, symlinks=True)
+        shutil.rmtree(fresh / ".orbit" / "state" / "cache", ignore_errors=True)
+        remembered = found(workspace)
+        assert remembered == found(fresh)
+        seen |= {one.code for one in remembered}
+    assert len(seen) > 1
