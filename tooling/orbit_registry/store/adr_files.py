@@ -109,7 +109,7 @@ def _dressed(
     if entry is not None and add_status and entry.status == "unknown":
         made = set_status(made, entry, said)
         entry = _only_entry(made, path)
-    if entry is None or entry.status != status or entry.title != fields["title"]:
+    if entry is None or entry.status != status or entry.title != fields["title"] or not entry.sections:
         return None
     if entry.has_cost:
         return made

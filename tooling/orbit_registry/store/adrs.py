@@ -25,10 +25,13 @@ from orbit_registry.text.adr import (
     add_amendment,
     insert_entry,
     new_document,
+    read_document,
     set_date,
     set_title,
 )
 
+_STATING = frozenset(("status", "date", "changelog"))
+"""Sections of a document that state facts instead of reasons."""
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
@@ -158,15 +161,14 @@ def _fields(wanted: NewAdr) -> dict[str, object]:
 
 
 def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]:
-    legacy = "".join(f" · legacy_id: `{name}`" for name in wanted.legacy_ids)
     return {
         "id": record_id,
         "number": record_id.rpartition("-")[2],
         "title": wanted.title,
         "status": status.capitalize(),
         "date": str(wanted.date),
-        "tasks": "".join(f" · [{task}]" for task in wanted.tasks),
-        "legacy": legacy,
+        "tasks": " · ".join(f"[{task}]" for task in wanted.tasks),
+        "legacy": " · ".join(f"legacy_id: `{name}`" for name in wanted.legacy_ids),
         "deciders": ", ".join(wanted.deciders),
     }
 
@@ -176,7 +178,8 @@ def _log_texts(
 ) -> tuple[str, str | None, str]:
     path = f"{workspace.config.design}/{wanted.feature}/{LOG_NAME}"
     before = _text_at(workspace, path)
-    entry = _with_body(new_document(kind.template("entry.md"), _placeholders(wanted, record_id, status)), wanted.body)
+    template = new_document(kind.template("entry.md"), _placeholders(wanted, record_id, status))
+    entry = _with_body(path, template, wanted.body)
     head = before or f"# {wanted.feature}: decisions\n"
     return path, before, insert_entry(head, entry, record_id)
 
@@ -190,16 +193,18 @@ def _file_texts(
         raise RefusedError(f"{path} is there already", hint="give another title")
     inside(workspace.root, path)
     fields = _placeholders(wanted, record_id, status)
-    return path, None, _with_body(new_text(kind, neighbours, path, fields, status), wanted.body)
+    return path, None, _with_body(path, new_text(kind, neighbours, path, fields, status), wanted.body)
 
 
-def _with_body(document: str, body: str | None) -> str:
-    """Put a text given by the author in the place of the template's sections."""
+def _with_body(path: str, document: str, body: str | None) -> str:
+    """Put a text given by the author in the place of the template's sections; those that state something stay."""
     if body is None:
         return document
-    lines = document.split("\n")
-    first = next((number for number, line in enumerate(lines) if number and line.startswith("#")), len(lines))
-    return "\n".join(lines[:first]).rstrip("\n") + "\n\n" + body.strip("\n") + "\n"
+    entries = read_document(document, path).entries
+    prose = [section for section in entries[0].sections if section.key not in _STATING] if entries else []
+    head = "\n".join(document.split("\n")[: prose[0].position.line - 1]) if prose else document
+    newline = "\r\n" if "\r\n" in document else "\n"
+    return newline.join((head.rstrip(), "", *body.strip("\r\n").replace("\r\n", "\n").split("\n"), ""))
 
 
 def _text_at(workspace: Workspace, path: str) -> str | None:
@@ -212,9 +217,12 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
 
     Raises:
         RefusedError: the decision is closed, has no entry to amend, or the amendment has no text or no task.
+        UsageError: the date is none.
     """
     if not text.strip() or not task.strip():
         raise RefusedError("an amendment needs a text and a task", hint='`orbit adr amend ID --task T --text "…"`')
+    if date is not None:
+        refuse_date(date)
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if record.phase == "closed":

@@ -1,0 +1,366 @@
+"""New decisions: record and document say the same, in the dress of the folder, whatever the title and neighbours."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.registry import Registry
+from orbit_registry.store.adrs import Added, NewAdr
+from orbit_registry.text.adr import AdrDocument
+
+CASES = Path(__file__).parents[2] / "cases" / "adr_add"
+TITLES = json.loads((CASES / "titles.json").read_text("utf-8"))
+NEIGHBOURS = sorted(file.name for file in (CASES / "neighbours").iterdir())
+BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
+
+
+def entry_of(registry: Registry, added: Added) -> tuple[str, AdrDocument]:
+    """Return a decision's document and its entry there, read anew."""
+    registry.refresh()
+    found = registry.documents.of(registry.get(added.record.id))
+    assert found is not None
+    document, entry = found
+    return document.text, entry
+
+
+def errors(registry: Registry) -> list[str]:
+    """Return what the gate calls an error, and where record and document differ."""
+    found = Registry.open(registry.workspace.root).check().diagnostics
+    weighty = [one for one in found if one.severity.value == "error" or one.code.startswith("ORB7")]
+    return [f"{one.location} {one.code} {one.message}" for one in weighty]
+
+
+def beside(registry: Registry, name: str) -> Registry:
+    """Put one document into the folder of decisions and adopt it."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    shutil.copy(CASES / "neighbours" / name, folder)
+    registry.backfill()
+    return registry
+
+
+def test_every_title_reads_back_from_a_new_file(registry: Registry) -> None:
+    """Record title and document title are one, and no number is read out of a title."""
+    for title in TITLES:
+        added = registry.add_adr(NewAdr(title, body=BODY))
+        _, entry = entry_of(registry, added)
+        assert (entry.title, entry.status) == (title, "accepted")
+        assert int(entry.number or 0) == int(added.record.id.removeprefix("ADR-"))
+    assert [one for one in errors(registry) if "ORB6" not in one] == []
+
+
+def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
+    """One log of many entries, ascending, each with its own title."""
+    for title in TITLES:
+        added = registry.add_adr(NewAdr(title, feature="f", style="log", body=BODY.replace("## ", "### ")))
+        assert added.document == "docs/design/f/4_decisions.md"
+    registry.refresh()
+    document = registry.documents.by_path["docs/design/f/4_decisions.md"]
+    assert [entry.title for entry in document.file.entries] == TITLES
+    assert [int(entry.number or 0) for entry in document.file.entries] == list(range(1, len(TITLES) + 1))
+    assert [one for one in errors(registry) if "ORB6" not in one] == []
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) -> None:
+    """In front matter, bullets, tables and sections too, and the number is the record's or none."""
+    beside(registry, name)
+    for title in ["Plain words", *TITLES[:14], "ADR-0007: tricky", "x {#adr-0001}"]:
+        added = registry.add_adr(NewAdr(title))
+        _, entry = entry_of(registry, added)
+        assert (entry.title, entry.status) == (title, "accepted")
+        assert entry.number is None or int(entry.number) == int(added.record.id.removeprefix("ADR-"))
+    assert [one for one in errors(registry) if "ORB6" not in one] == []
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "path"),
+    [
+        ("adr-001-nygard.md", "docs/adr/adr-002-use-sqlite.md"),
+        ("0001-madr.md", "docs/adr/0002-use-sqlite.md"),
+        ("00001-bullets.md", "docs/adr/00002-use-sqlite.md"),
+        ("0001_windows.md", "docs/adr/0002_use_sqlite.md"),
+        ("ADR-0001-table.md", "docs/adr/ADR-0002-use-sqlite.md"),
+        ("001-mark-and-no-end.md", "docs/adr/002-use-sqlite.md"),
+    ],
+)
+def test_the_name_follows_the_newest_neighbour(registry: Registry, neighbour: str, path: str) -> None:
+    """Lead, width and separator are the folder's."""
+    assert beside(registry, neighbour).add_adr(NewAdr("Use SQLite")).document == path
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "lines"),
+    [
+        ("adr-001-nygard.md", ["# 2. Use SQLite", "Date: 2026-05-17", "## Status", "Proposed"]),
+        ("0001-madr.md", ["status: proposed", "date: 2026-05-17", "# Use SQLite", "## Decision Outcome"]),
+        ("0001-titled.md", ["title: Use SQLite", "status: proposed", "# Use SQLite"]),
+        ("00001-bullets.md", ["# Use SQLite", "* Status: proposed", "* Date: 2026-05-17"]),
+        ("0001_windows.md", ["# 2. Use SQLite", "## Status", "Proposed"]),
+        ("ADR-0001-table.md", ["| Status | Date |", "| Proposed | 2026-05-17 |"]),
+        ("0001-ours.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
+        ("0001-no-status.md", ["# Use SQLite", "## Context"]),
+        ("0001-no-decision.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
+        ("0001-empty.md", ["Status: Proposed · 2026-05-17 · [T-9]"]),
+    ],
+)
+def test_a_new_file_wears_the_dress_of_its_neighbour(registry: Registry, neighbour: str, lines: list[str]) -> None:
+    """Header, status and headings stand as in the folder's newest decision; its prose and its people do not."""
+    added = beside(registry, neighbour).add_adr(
+        NewAdr("Use SQLite", status="proposed", date="2026-05-17", tasks=("T-9",))
+    )
+    text, entry = entry_of(registry, added)
+
+    assert [line for line in lines if line not in text.splitlines()] == []
+    assert not [word for word in ("Why.", "What.", "Then.", "Ada", "First", "2024") if word in text]
+    assert (entry.status, entry.has_cost) == ("proposed", True)
+
+
+def test_a_file_with_windows_line_ends_begets_another(registry: Registry) -> None:
+    """All line ends of the new file are the neighbour's, with a body of one's own too."""
+    beside(registry, "0001_windows.md")
+    for added in (registry.add_adr(NewAdr("Use SQLite")), registry.add_adr(NewAdr("Use Postgres", body=BODY))):
+        data = (registry.workspace.root / added.document).read_bytes()
+        assert data.count(b"\n") == data.count(b"\r\n") > 5
+
+
+def test_two_titles_that_make_one_name_have_two_files(registry: Registry) -> None:
+    """The number in the name tells them apart."""
+    first, second = (registry.add_adr(NewAdr(title)).document for title in ("Use C++", "Use C"))
+
+    assert (first, second) == ("docs/adr/0001-use-c.md", "docs/adr/0002-use-c.md")
+
+
+def test_a_file_that_is_there_already_is_not_overwritten(registry: Registry) -> None:
+    """Nothing is written, and the file keeps its bytes."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "20260517-use-sqlite.md").write_text("mine", "utf-8")
+
+    with pytest.raises(RefusedError, match="is there already"):
+        registry.add_adr(NewAdr("Use SQLite", date="2026-05-17"))
+
+    assert (folder / "20260517-use-sqlite.md").read_text("utf-8") == "mine"
+    assert not list(registry.workspace.orbit.glob("adrs/*"))
+
+
+@pytest.mark.parametrize("title", ["x" * 300, "日本語" * 100, "word " * 60, "é" * 300])
+def test_a_long_title_makes_a_name_that_fits(registry: Registry, title: str) -> None:
+    """The file's name stays below what a system allows, the title stays whole."""
+    added = registry.add_adr(NewAdr(title))
+
+    assert len(added.document.rpartition("/")[2].encode()) < 255
+    assert added.record.title == " ".join(title.split())
+
+
+@pytest.mark.parametrize("title", ["决定", "???", "😀", "…", "\u0301", "ﷺ"])
+def test_a_title_without_latin_letters_still_has_a_name(registry: Registry, title: str) -> None:
+    """A file is called something, whatever its title is made of."""
+    name = registry.add_adr(NewAdr(title)).document.rpartition("/")[2]
+
+    assert re.fullmatch(r"0001-[^-].*\.md", name)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (NewAdr(""), "needs a title"),
+        (NewAdr(" \n\t "), "needs a title"),
+        (NewAdr("x" * 301), "301 characters"),
+        (NewAdr("X", feature="../up"), "no feature name"),
+        (NewAdr("X", feature="a b"), "no feature name"),
+        (NewAdr("X", feature=""), "no feature name"),
+        (NewAdr("X", status="superseded"), "can't be 'superseded'"),
+        (NewAdr("X", style="log"), "a feature is needed"),
+        (NewAdr("X", date="yesterday"), "no date"),
+        (NewAdr("X", date="2026-13"), "no date"),
+        (NewAdr("X", date="2026-02-30"), "no date"),
+        (NewAdr("X", summary="y" * 281), "281 characters"),
+        (NewAdr("X", legacy_ids=("a b",)), "`legacy_ids.0`"),
+        (NewAdr("X", tasks=("",)), "`tasks.0`"),
+        (NewAdr("X", tags=("a", "a")), "holds something twice"),
+    ],
+)
+def test_what_can_not_be_added_takes_no_number(registry: Registry, wanted: NewAdr, words: str) -> None:
+    """The reason is said, nothing is written, and the next decision is the first."""
+    with pytest.raises(OrbitError) as caught:
+        registry.add_adr(wanted)
+
+    assert words in caught.value.message
+    assert not (registry.workspace.root / "docs").exists()
+    assert registry.add_adr(NewAdr("Good")).record.id == "ADR-0001"
+
+
+def test_a_dry_run_writes_nothing_and_takes_no_number(registry: Registry) -> None:
+    """It says where the record and the document would stand."""
+    before = sorted(registry.workspace.root.rglob("*"))
+
+    shown = registry.add_adr(NewAdr("Use SQLite"), dry_run=True)
+
+    assert shown.document.startswith("docs/adr/")
+    kept = [path for path in sorted(registry.workspace.root.rglob("*")) if "state" not in path.parts]
+    assert kept == [path for path in before if "state" not in path.parts]
+    assert registry.add_adr(NewAdr("Use SQLite")).record.id == "ADR-0001"
+
+
+def test_a_record_points_at_its_document(registry: Registry) -> None:
+    """Everything that was given stands in the record, and the record decides."""
+    added = registry.add_adr(
+        NewAdr(
+            "X", "f", ("T-1",), ("Ada",), ("old/ADR-1",), ("src/**",), ("a",), ("l",), "S", "proposed", "2026-05", "log"
+        )
+    )
+    data = added.record.data
+
+    assert data["source"] == {
+        "path": "docs/design/f/4_decisions.md", "heading": "ADR-0001", "format": "log", "authority": "record",
+    }  # fmt: skip
+    assert [data[name] for name in ("feature", "tasks", "deciders", "legacy_ids", "labels", "summary", "date")] == [
+        "f", ["T-1"], ["Ada"], ["old/ADR-1"], ["l"], "S", "2026-05",
+    ]  # fmt: skip
+    assert data["scope"] == {"paths": ["src/**"], "tags": ["a"]}
+    text, entry = entry_of(registry, added)
+    assert "Status: Proposed · 2026-05 · [T-1] · legacy_id: `old/ADR-1`" in text.splitlines()
+    assert (entry.tasks, entry.legacy_ids) == (("T-1",), ("old/ADR-1",))
+
+
+# --- logs
+
+LOGS = {
+    "empty": "",
+    "a preamble": "# f: decisions\n\nWhat we decided.\n",
+    "no line end": "# f: decisions\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024-01-01\n\n### Decision\n\nYes.",
+    "Windows line ends": "# f\r\n\r\n## ADR-0001 — First\r\n\r\nStatus: Accepted · 2024-01-01\r\n\r\nYes.\r\n",
+    "rules between": "# f\n\n## ADR-0001 — First\n\nStatus: Accepted\n\nYes.\n\n---\n\n## ADR-0002 — Second\n\nNo.\n",
+    "a trailing section": "# f\n\n## ADR-0001 — First\n\nStatus: Accepted · 2024\n\nYes.\n\n## References\n\n- x\n",
+    "a trailing section alone": "# f\n\nText.\n\n## References\n\n- x\n",
+    "a mark": "\ufeff# f\n\n## ADR-0001 — First\n\nYes.\n",
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_an_entry_takes_its_place_in_a_log(registry: Registry, name: str) -> None:
+    """In ascending order, before what trails, in the log's own line ends; every byte that was there stays."""
+    before = LOGS[name]
+    file = registry.workspace.root / "docs/design/f/4_decisions.md"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(before.encode())
+    registry.backfill()
+
+    added = registry.add_adr(NewAdr("The new one", feature="f", style="log"))
+
+    after = file.read_bytes().decode()
+    assert after.count("\n") == after.count("\r\n") or "\r\n" not in after
+    lines = iter(after.splitlines())
+    assert all(line in lines for line in before.splitlines())
+    registry.refresh()
+    numbers = [
+        int(entry.number or 0) for entry in registry.documents.by_path["docs/design/f/4_decisions.md"].file.entries
+    ]
+    assert numbers == sorted(numbers)
+    assert int(added.record.id.removeprefix("ADR-")) in numbers
+    if "## References" in before:
+        assert after.index("The new one") < after.index("## References")
+    assert errors(registry) == []
+
+
+def test_a_body_takes_the_place_of_the_template_s_sections(registry: Registry) -> None:
+    """What the author wrote stands below the header, whole, and nothing of the template's prompts does."""
+    for style, body in (("file", BODY), ("log", BODY.replace("## ", "### "))):
+        text, entry = entry_of(registry, registry.add_adr(NewAdr("X", feature="f", style=style, body=body)))
+        assert body.strip() in text
+        assert "_" not in text.partition("Context")[2]
+        assert entry.has_cost
+
+
+# --- amendments and updates
+
+
+def test_an_amendment_is_dated_and_anchored_at_its_task(registry: Registry) -> None:
+    """It stands at the end of the entry, the entry's words stay, and the record names the task."""
+    first = registry.add_adr(NewAdr("First", feature="f", style="log"))
+    registry.add_adr(NewAdr("Second", feature="f", style="log"))
+    before, _ = entry_of(registry, first)
+
+    record = registry.amend_adr("ADR-0001", "Holds for logs too.\nAnd for files.", "T-9", "2026-05-17")
+
+    after, _ = entry_of(registry, first)
+    added = [line for line in after.splitlines() if line not in before.splitlines()]
+    assert added == ["### Amendments", "**2026-05-17** [T-9]: Holds for logs too.", "And for files."]
+    assert after.index("Holds for logs") < after.index("## ADR-0002")
+    assert record.words("tasks") == ("T-9",)
+    assert errors(registry) == []
+
+
+def test_amendments_gather_in_one_section(registry: Registry) -> None:
+    """The second one goes below the first, and a task is named once."""
+    added = registry.add_adr(NewAdr("First"))
+    for text in ("One.", "Two."):
+        record = registry.amend_adr(added.record.id, text, "T-9")
+
+    text, _ = entry_of(registry, added)
+    assert text.count("## Amendments") == 1
+    assert text.index("One.") < text.index("Two.")
+    assert record.words("tasks") == ("T-9",)
+
+
+@pytest.mark.parametrize(
+    ("text", "task", "date"), [("", "T", None), ("  ", "T", None), ("X", "", None), ("X", "T", "soon")]
+)
+def test_an_amendment_needs_text_task_and_a_real_date(
+    registry: Registry, text: str, task: str, date: str | None
+) -> None:
+    """Otherwise nothing changes."""
+    added = registry.add_adr(NewAdr("First"))
+    before = entry_of(registry, added)[0]
+
+    with pytest.raises((RefusedError, UsageError)):
+        registry.amend_adr(added.record.id, text, task, date)
+
+    assert entry_of(registry, added)[0] == before
+
+
+def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry) -> None:
+    """A closed decision is kept as it was; one whose document is gone is said to be."""
+    closed, lost = (registry.add_adr(NewAdr(title)) for title in ("Closed", "Lost"))
+    registry.transition(closed.record.id, "deprecated")
+    (registry.workspace.root / lost.document).unlink()
+
+    with pytest.raises(RefusedError, match="is deprecated and is kept as it was"):
+        registry.amend_adr(closed.record.id, "X", "T")
+    with pytest.raises(RefusedError, match="has no entry in a document"):
+        registry.amend_adr(lost.record.id, "X", "T")
+
+
+@pytest.mark.parametrize("style", ["file", "log"])
+def test_a_new_title_stands_in_record_and_document(registry: Registry, style: str) -> None:
+    """Whatever it is made of; the rest of the document stays byte for byte."""
+    added = registry.add_adr(NewAdr("First", feature="f", style=style))
+    before, entry = entry_of(registry, added)
+    for title in ("Better said", *TITLES[:20], "3. number start"):
+        record = registry.update(added.record.id, lambda data: data, title=title)
+        after, now = entry_of(registry, added)
+        assert record.title == now.title == title
+        assert int(now.number or 0) == 1
+        assert entry.heading_span is not None
+        assert now.heading_span is not None
+        assert after[now.heading_span.end :] == before[entry.heading_span.end :]
+    assert errors(registry) == []
+
+
+def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
+    """Title and fields stay."""
+    added = registry.add_adr(NewAdr("First"))
+    registry.transition(added.record.id, "deprecated")
+    before = entry_of(registry, added)[0]
+
+    for title in (None, "Other"):
+        with pytest.raises(RefusedError, match="kept as it was"):
+            registry.update(added.record.id, lambda data: {**data, "priority": 1}, title=title)
+    assert entry_of(registry, added)[0] == before
