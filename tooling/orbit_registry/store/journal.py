@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +52,8 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
             raise WriteError(
                 f"{change.path} was changed by someone else meanwhile; nothing was written", hint="try again"
             )
+    if not wanted:
+        return
     if len(wanted) == 1 and wanted[0].after is not None:
         _put(workspace.root, wanted[0].path, wanted[0].after)
         return
@@ -94,14 +96,14 @@ def recover(workspace: Workspace) -> list[str]:
     for entry in pending(workspace):
         try:
             step = json.loads(read_bytes(entry, limit=_LIMIT))
-            changes = [Change(row["path"], row["before"], row["after"]) for row in step["changes"]]
+            changes = [_change_in(row) for row in step["changes"]]
             paths = [inside(workspace.root, change.path) for change in changes]
             _sweep(paths)
+            states = [_current(path) for path in paths]
         except (OrbitError, ValueError, KeyError, TypeError):
             entry.rename(entry.with_suffix(".unreadable"))
             done.append(f"set aside the unreadable journal {entry.name}")
             continue
-        states = [_current(path) for path in paths]
         if all(state in (change.before, change.after) for state, change in zip(states, changes, strict=True)):
             for change in changes:
                 _put(workspace.root, change.path, change.after)
@@ -113,6 +115,13 @@ def recover(workspace: Workspace) -> list[str]:
             done.append(f"undid {step['step']}, because one of its files was edited since")
         entry.unlink(missing_ok=True)
     return done
+
+
+def _change_in(row: Mapping[str, object]) -> Change:
+    path, before, after = row["path"], row["before"], row["after"]
+    if not isinstance(path, str) or not isinstance(before, str | None) or not isinstance(after, str | None):
+        raise TypeError("a change is a path and two texts")
+    return Change(path, before, after)
 
 
 def _sweep(paths: Sequence[Path]) -> None:

@@ -1,0 +1,103 @@
+"""Steps of several files: wherever a writer was killed and whoever edited since, the next one finishes or undoes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.store.config import Config
+from orbit_registry.store.journal import Change, apply_step, begun, recover
+from orbit_registry.store.workspace import Workspace
+
+PATHS = ["a.md", "docs/b.md", "docs/deep/c.yaml", ".orbit/learnings/L-1/learning.yaml"]
+TEXTS = st.one_of(st.none(), st.sampled_from(["", "one\n", "two\r\n", "\udcff\x00"]), st.text(max_size=5))
+STATES = st.sampled_from(["before", "after", "foreign"])
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> list[Change]:
+    """Return the changes of one step: some files come, some change, some go."""
+    changes = []
+    for path in draw(st.lists(st.sampled_from(PATHS), min_size=2, max_size=4, unique=True)):
+        before = draw(TEXTS)
+        after = draw(TEXTS.filter(lambda text, held=before: text != held))
+        changes.append(Change(path, before, after))
+    return changes
+
+
+def workspace_in(folder: str) -> Workspace:
+    """Return a workspace with nothing in it."""
+    root = Path(folder).resolve()
+    (root / ".orbit").mkdir()
+    return Workspace(root, Config(), load_kinds())
+
+
+def put(root: Path, path: str, text: str | None) -> None:
+    """Make a file hold a text, or be gone."""
+    file = root / path
+    if text is None:
+        file.unlink(missing_ok=True)
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def held(root: Path, path: str) -> str | None:
+    """Return what a file holds, None where there is none."""
+    file = root / path
+    return file.read_bytes().decode("utf-8", "surrogateescape") if file.exists() else None
+
+
+@settings(max_examples=120)
+@given(steps(), st.data())
+def test_a_step_that_was_begun_ends_done_or_undone(changes: list[Change], draw: st.DataObject) -> None:
+    """From any mixture of old, new and foreign texts: all new, or, where somebody edited, nothing of ours is left."""
+    states = [draw.draw(STATES) for _ in changes]
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = workspace_in(folder)
+        for change, state in zip(changes, states, strict=True):
+            foreign = f"{change.before}{change.after} edited"
+            put(
+                workspace.root, change.path, {"before": change.before, "after": change.after, "foreign": foreign}[state]
+            )
+        workspace.journal.mkdir(parents=True)
+        rows = [{"path": one.path, "before": one.before, "after": one.after} for one in changes]
+        (workspace.journal / "step-1.json").write_text(json.dumps({"step": "step", "changes": rows}), "utf-8")
+        assert begun(workspace)
+
+        [said] = recover(workspace)
+
+        now = [held(workspace.root, change.path) for change in changes]
+        if "foreign" in states:
+            assert said.startswith("undid step")
+            for change, state, text in zip(changes, states, now, strict=True):
+                assert text == (f"{change.before}{change.after} edited" if state == "foreign" else change.before)
+        else:
+            assert said == "finished step"
+            assert now == [change.after for change in changes]
+        assert not begun(workspace)
+        assert recover(workspace) == []
+
+
+@settings(max_examples=80)
+@given(steps())
+def test_a_step_is_made_whole(changes: list[Change]) -> None:
+    """After it every file holds its new text, nothing else is there, and no journal is left."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = workspace_in(folder)
+        for change in changes:
+            put(workspace.root, change.path, change.before)
+
+        apply_step(workspace, "step", changes)
+
+        assert [held(workspace.root, change.path) for change in changes] == [change.after for change in changes]
+        assert not begun(workspace)
+        shutil.rmtree(workspace.state, ignore_errors=True)
+        files = {path.relative_to(workspace.root).as_posix() for path in workspace.root.rglob("*") if path.is_file()}
+        assert files == {change.path for change in changes if change.after is not None}
