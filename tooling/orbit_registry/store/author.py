@@ -51,7 +51,13 @@ def current_author(git: Git, *, model: str | None = None, environment: Mapping[s
     role = env.get("ORBIT_ACTOR") or ("agent" if agent else "human")
     if role not in ROLES:
         raise UsageError(f"ORBIT_ACTOR is {role!r}", hint="set it to human or agent")
+    model = _line(model or env.get("ORBIT_MODEL") if role == "agent" else model)
     if role == "agent":
-        return Author(env.get("ORBIT_AGENT") or agent or "agent", "agent", model or env.get("ORBIT_MODEL"))
-    name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME") or "unknown"
-    return Author(name[:200], "human", model)
+        return Author(_line(env.get("ORBIT_AGENT")) or agent or "agent", role, model)
+    name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME")
+    return Author(_line(name) or "unknown", role, model)
+
+
+def _line(text: str | None) -> str | None:
+    """Return a name as a record can hold it: one line, 200 characters; None where there is none."""
+    return " ".join((text or "").split())[:200].strip() or None

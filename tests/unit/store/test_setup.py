@@ -1,0 +1,274 @@
+"""`orbit init`: what it finds, what it writes, and that it keeps everything that is somebody else's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.store.setup import (
+    GITATTRIBUTES,
+    GITIGNORE,
+    Detected,
+    SetupReport,
+    detect_style,
+    schema_texts,
+    setup_workspace,
+)
+from orbit_registry.store.workspace import open_workspace
+
+Git = Callable[..., str]
+LINES = {".gitignore": GITIGNORE, ".gitattributes": GITATTRIBUTES}
+
+
+def setup(folder: Path, *, dry_run: bool = False) -> SetupReport:
+    """Make a workspace of a folder."""
+    return setup_workspace(folder, load_kinds(), dry_run=dry_run)
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """Return every file outside git's own folder."""
+    files = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
+    """Configuration, schemas, two files of git's: nothing else, and the report names them all."""
+    before = tree(git_repo)
+
+    report = setup(git_repo)
+
+    new = set(tree(git_repo)) - set(before)
+    assert new == set(report.created)
+    assert {".orbit/config.yaml", ".orbit/schemas/adr.schema.json", ".gitignore", ".gitattributes"} <= new
+    assert open_workspace(git_repo).root == git_repo
+    assert report.detected == Detected("file", "docs/adr")
+
+
+def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
+    """Not a byte, also of git's own configuration; the report says what was kept."""
+    setup(git_repo)
+    before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
+
+    report = setup(git_repo)
+
+    assert (report.created, report.changed, report.detected) == ([], [], None)
+    assert tree(git_repo) == before
+    assert (git_repo / ".git/config").read_bytes() == configured
+    assert git(git_repo, "config", "merge.orbit-log.driver").strip().endswith(" merge-driver %O %A %B %P")
+
+
+def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
+    """And says the same as the real one."""
+    before, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
+
+    planned = setup(git_repo, dry_run=True)
+
+    assert tree(git_repo) == before
+    assert (git_repo / ".git/config").read_bytes() == configured
+    assert planned.created == setup(git_repo).created
+
+
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("text", ["", "*.pyc\n", "*.pyc", "*.pyc\r\n# mine\r\n", "a\n\n\n", "\udcff\n", "a\r"])
+def test_what_stands_in_gits_files_stays(git_repo: Path, name: str, text: str) -> None:
+    """Own lines are added below, in the file's line ends, whatever bytes it holds."""
+    before = text.encode("utf-8", "surrogateescape")
+    (git_repo / name).write_bytes(before)
+
+    report = setup(git_repo)
+
+    after = (git_repo / name).read_bytes()
+    assert after.startswith(before)
+    assert name in report.changed
+    newline = b"\r\n" if b"\r\n" in before else b"\n"
+    added = after[len(before) :].removeprefix(newline)
+    assert added == b"".join(line.encode() + newline for line in LINES[name])
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines_that_are_there_are_not_added_again(git_repo: Path, name: str) -> None:
+    """With space around them or in another order: only what is missing comes."""
+    first, *rest = LINES[name]
+    (git_repo / name).write_text(f"x\n  {first}  \ny\n", "utf-8")
+
+    setup(git_repo)
+
+    assert (git_repo / name).read_text("utf-8") == f"x\n  {first}  \ny\n" + "".join(f"{line}\n" for line in rest)
+
+
+def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) -> None:
+    """git itself says so."""
+    setup(git_repo)
+    for name in (
+        ".orbit/state/cache/x",
+        ".orbit/state/inbox/learnings/L-1/learning.yaml",
+        ".orbit/adrs/.tmp-x/adr.yaml",
+    ):
+        (git_repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (git_repo / name).write_text("x", "utf-8")
+    (git_repo / ".orbit/adrs/ADR-0001").mkdir()
+    (git_repo / ".orbit/adrs/ADR-0001/adr.yaml").write_text("x", "utf-8")
+
+    shown = git(git_repo, "status", "--porcelain", "-uall").splitlines()
+
+    assert "?? .orbit/adrs/ADR-0001/adr.yaml" in shown
+    assert not [line for line in shown if "state" in line or ".tmp-" in line]
+    attributes = git(
+        git_repo, "check-attr", "merge", ".orbit/learnings/L-1/votes.jsonl", "docs/design/f/4_decisions.md"
+    )
+    assert [line.rpartition(": ")[2] for line in attributes.splitlines()] == ["union", "orbit-log"]
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ([], Detected("file", "docs/adr")),
+        (["docs/adr/0001-x.md"], Detected("file", "docs/adr")),
+        (["doc/adr/0001-x.md"], Detected("file", "doc/adr")),
+        (["docs/decisions/0001-x.md"], Detected("file", "docs/decisions")),
+        ([".decisions/ADR-001-x.md"], Detected("file", ".decisions")),
+        (["docs/architecture/decisions/0001-x.md"], Detected("file", "docs/architecture/decisions")),
+        (["adr/20240101-x.md"], Detected("file", "adr")),
+        (["docs/adr/README.md", "docs/adr/template.md"], Detected("file", "docs/adr")),
+        (["docs/design/search/4_decisions.md"], Detected("log", "docs/adr")),
+        (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], Detected("file", "docs/adr")),
+        (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], Detected("file", "adr", ("doc/adr",))),
+    ],
+)
+def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], found: Detected) -> None:
+    """The folder with the most decision files is where new ones go; the others are looked at too."""
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("# X\n", "utf-8")
+
+    assert detect_style(tmp_path) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ("architecture/log", "architecture/log"),
+        ("./architecture/log/\n", "architecture/log"),
+        ("../outside", "docs/adr"),
+        ("a/../../outside", "docs/adr"),
+        ("/srv/outside", "docs/adr"),
+        ("", "docs/adr"),
+        ("a\nb", "docs/adr"),
+        ("\x00", "docs/adr"),
+        ("x" * 5000, "docs/adr"),
+        ("\udcff", "docs/adr"),
+    ],
+)
+def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, folder: str) -> None:
+    """`.adr-dir` names it, if it stays inside; `init` never fails over what stands there."""
+    root = tmp_path / "project"
+    for name in ("architecture/log", "../outside"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+        (root / name / "0001-x.md").write_text("# X\n", "utf-8")
+    (root / ".adr-dir").write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    assert setup(root).detected == Detected("file", folder)
+    assert open_workspace(root).config.adr.folder == folder
+
+
+def test_outside_git_nothing_of_gits_is_written(tmp_path: Path) -> None:
+    """The folder itself becomes the workspace."""
+    report = setup(tmp_path)
+
+    assert report.root == tmp_path.resolve()
+    assert {path.name for path in tmp_path.iterdir()} == {".orbit"}
+
+
+def test_from_a_subfolder_the_repository_is_meant(git_repo: Path) -> None:
+    """Whoever stands somewhere inside gets the whole repository's workspace."""
+    (git_repo / "src/deep").mkdir(parents=True)
+
+    assert setup(git_repo / "src/deep").root == git_repo.resolve()
+    assert not (git_repo / "src/deep/.orbit").exists()
+
+
+def test_a_linked_work_tree_is_a_workspace_of_its_own(git_repo: Path, git: Git) -> None:
+    """Its `.git` is a file; the records are the branch's."""
+    second = git_repo.parent / "second tree"
+    git(git_repo, "worktree", "add", "-q", "-b", "second", str(second))
+
+    assert setup(second).root == second.resolve()
+    assert (second / ".orbit/config.yaml").exists()
+    assert not (git_repo / ".orbit").exists()
+
+
+def test_an_orbit_of_others_is_left_alone(git_repo: Path) -> None:
+    """Another tool's folder, a file, a link: each is refused, and not a byte changes."""
+    orbit = git_repo / ".orbit"
+    orbit.mkdir()
+    (orbit / "config.toml").write_text("x", "utf-8")
+    before = tree(git_repo)
+    with pytest.raises(ForeignWorkspaceError) as caught:
+        setup(git_repo)
+    assert "orbit import" in str(caught.value.hint)
+    assert tree(git_repo) == before
+
+    (orbit / "config.toml").rename(git_repo / "other")
+    (orbit / "config.yaml").write_text("format: other\n", "utf-8")
+    with pytest.raises(ForeignWorkspaceError):
+        setup(git_repo)
+    (orbit / "config.yaml").write_text("format: orbit-registry\nschema_version: 9\n", "utf-8")
+    with pytest.raises(ConfigError, match="newer"):
+        setup(git_repo)
+    (orbit / "config.yaml").unlink()
+    orbit.rmdir()
+    for make in (lambda: orbit.write_text("x", "utf-8"), lambda: orbit.symlink_to("nothing")):
+        make()
+        with pytest.raises(WorkspaceNotFoundError, match="is not a folder"):
+            setup(git_repo)
+        orbit.unlink()
+
+
+def test_what_was_left_of_a_workspace_becomes_one_again(git_repo: Path) -> None:
+    """An `.orbit/` with nothing but local state is ours."""
+    (git_repo / ".orbit/state/cache").mkdir(parents=True)
+
+    assert ".orbit/config.yaml" in setup(git_repo).created
+
+
+def test_settings_are_kept_and_heeded(git_repo: Path) -> None:
+    """A second run writes the schemas where the configuration says, and leaves the configuration."""
+    (git_repo / ".orbit").mkdir()
+    text = "format: orbit-registry\nschema_version: 1\nschemas: docs/schemas  # here\n"
+    (git_repo / ".orbit/config.yaml").write_text(text, "utf-8")
+
+    report = setup(git_repo)
+
+    assert (git_repo / ".orbit/config.yaml").read_text("utf-8") == text
+    assert "docs/schemas/adr.schema.json" in report.created
+    assert not (git_repo / ".orbit/schemas").exists()
+
+
+def test_an_old_schema_is_brought_up_to_date(git_repo: Path) -> None:
+    """Schemas are derived: a changed one is written anew and said to be."""
+    setup(git_repo)
+    (git_repo / ".orbit/schemas/adr.schema.json").write_text("{}", "utf-8")
+
+    assert setup(git_repo).changed == [".orbit/schemas/adr.schema.json"]
+
+
+def test_what_editors_get_is_json_schema() -> None:
+    """Each published file is a schema of the dialect it names."""
+    for text in schema_texts(load_kinds()).values():
+        document = json.loads(text)
+        assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+        Draft202012Validator.check_schema(document)
+
+
+def test_the_published_schemas_are_the_packages() -> None:
+    """docs/schemas holds what `init` writes."""
+    published = Path(__file__).parents[3] / "docs" / "schemas"
+
+    for name, text in schema_texts(load_kinds()).items():
+        assert (published / name).read_text("utf-8") == text
