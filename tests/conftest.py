@@ -73,6 +73,7 @@ def closed_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, value in _environment(home).items():
             patch.setenv(name, value)
         patch.setattr(socket.socket, "connect", connect_here)
+        patch.chdir(home)  # a test that forgets where it is must not find this repository's own records
         yield home
 
 

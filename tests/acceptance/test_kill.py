@@ -108,4 +108,4 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(git_repo: Path, tmp_p
 
 def leftovers(repo: Path) -> list[str]:
     """Return journals that nobody finished."""
-    return [path.name for path in (repo / ".orbit/state/journal").glob("*")]
+    return [path.name for path in (repo / ".git/orbit/journal").glob("*")]

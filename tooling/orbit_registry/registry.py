@@ -50,30 +50,42 @@ class Registry:
 
     @classmethod
     def import_from(cls, path: str | Path, source: str = "auto", *, dry_run: bool = False) -> TakeoverReport:
-        """Take over what another tool wrote at a path; what the gate finds wrong with it goes into the baseline."""
+        """Take over what another tool wrote at a path; what the gate finds wrong with it goes into the baseline.
+
+        Records go into the workspace around the current folder, or, where the path is that of another tool's
+        repository, into a new workspace in its place.
+        """
         from orbit_registry.checks import gate
         from orbit_registry.importers import import_from
 
-        before = cls._findings_at(path)
+        places = dict.fromkeys((Path.cwd(), Path(path) if Path(path).is_dir() else Path(path).parent))
+        before = {place: cls._findings_at(place) for place in places}
         report = import_from(Path(path), source, dry_run=dry_run)
         if dry_run or not report.records:
             return report
-        registry = cls.open(path if Path(path).is_dir() else Path(path).parent)
-        count = gate.take_into_baseline(registry.workspace, before, gate.findings(registry.workspace))
+        count = 0
+        for place, found in before.items():
+            workspace = cls._workspace_at(place)
+            if workspace is not None:
+                count += gate.take_into_baseline(workspace, found, gate.findings(workspace))
         if not count:
             return report
         return replace(report, notes=(*report.notes, f"{_older(count)}: `orbit check --all` lists them"))
 
     @classmethod
-    def _findings_at(cls, path: str | Path) -> list[Diagnostic]:
-        """Return what the gate finds in the workspace at a path, nothing where there is none yet."""
+    def _findings_at(cls, place: Path) -> list[Diagnostic]:
+        """Return what the gate finds in the workspace around a folder, nothing where there is none yet."""
         from orbit_registry.checks import gate
 
+        workspace = cls._workspace_at(place)
+        return gate.findings(workspace) if workspace is not None else []
+
+    @staticmethod
+    def _workspace_at(place: Path) -> Workspace | None:
         try:
-            registry = cls.open(path if Path(path).is_dir() else Path(path).parent)
+            return find_workspace(place)
         except UsageError:
-            return []
-        return gate.findings(registry.workspace)
+            return None
 
     def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
         """Make records for decisions that were written into documents by hand; see `store.adopt.backfill`."""
@@ -117,6 +129,12 @@ class Registry:
 
         record = self._found(any_id)
         return with_prose(self.workspace, record, read_documents(self.workspace, [record], everywhere=False))
+
+    def _refuse_agent(self, any_id: str) -> None:
+        """Raise where an agent would change or close a record that holds."""
+        from orbit_registry.store.writer import refuse_change_by_agent
+
+        refuse_change_by_agent(self._found(any_id), self.author())
 
     def _found(self, any_id: str) -> Record:
         """Return a record without its prose; where its file can't be read, the error says so."""
@@ -166,6 +184,7 @@ class Registry:
         from orbit_registry.store import adrs
 
         self.refresh()
+        self._refuse_agent(any_id)
         return adrs.amend_adr(self.workspace, any_id, text, task, date)
 
     def add(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> Record:
@@ -180,6 +199,7 @@ class Registry:
         from orbit_registry.store import adrs, lifecycle
 
         self.refresh()
+        self._refuse_agent(any_id)
         if self._found(any_id).kind.in_document:
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
@@ -189,6 +209,7 @@ class Registry:
         from orbit_registry.store import lifecycle
 
         self.refresh()
+        self._refuse_agent(any_id)
         return lifecycle.transition(self.workspace, any_id, to, self.author())
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
@@ -196,6 +217,7 @@ class Registry:
         from orbit_registry.store import lifecycle
 
         self.refresh()
+        self._refuse_agent(old_id)
         return lifecycle.supersede(self.workspace, old_id, new_id)
 
     def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:

@@ -101,7 +101,7 @@ def test_a_kill_at_any_file_operation_is_finished_by_the_next_run(
         assert (repo.path / "src" / "Write.py").read_text("utf-8") == f"# {new}\n"
         assert (repo.path / "src" / "Ship.py").read_text("utf-8") == "# ADR-0003\n"
         assert repo.git("diff", "--name-only") == ""
-        assert not list((repo.path / ".orbit/state/journal").glob("*"))
+        assert not list((repo.path / ".git/orbit/journal").glob("*"))
         shutil.rmtree(repo.path)
         if not killed:
             assert nth > 10

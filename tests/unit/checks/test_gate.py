@@ -175,7 +175,7 @@ def test_moving_a_line_is_no_new_finding(workspace: Path, learning: Learning) ->
 def test_fixing_a_step_that_was_begun(workspace: Path, learning: Learning) -> None:
     """`--fix` finishes what a killed process left, and says so."""
     learning("L-7k3fq", "Parse dates strictly")
-    journal = workspace / ".orbit" / "state" / "journal"
+    journal = workspace / ".git" / "orbit" / "journal"
     journal.mkdir(parents=True)
     (journal / "update-0a1b2c.json").write_text('{"step": "update", "changes": []}', "utf-8")
     assert codes(check(workspace)) == ["ORB706"]

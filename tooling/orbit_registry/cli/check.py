@@ -11,6 +11,7 @@ import click
 from orbit_registry.checks.report import formats, render
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
@@ -90,7 +91,7 @@ def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
     weighed = sorted(diagnostics, key=lambda one: list(Severity).index(one.severity))
     for diagnostic in weighed[:most]:
         said = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
-        click.echo(f"{diagnostic.location}: {said}", err=True)
+        click.echo(visible(f"{diagnostic.location}: {said}"), err=True)
         if diagnostic.hint:
             click.echo(f"    {diagnostic.hint}", err=True)
     if len(weighed) > most:

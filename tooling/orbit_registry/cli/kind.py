@@ -34,7 +34,7 @@ def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with every shared verb."""
     kind = kind_of(name)
     group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
-    commands: list[click.Command] = [add_command(kind)] if kind.numbering == "code" else []
+    commands: list[click.Command] = [] if kind.in_document else [add_command(kind)]
     commands += [list_command(kind), show_command(kind), update_command(kind), supersede_command(kind)]
     commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
     for command in commands:
@@ -78,6 +78,14 @@ def say_added(record: Record, output: str) -> None:
     emit(output, record_data(record), text, next_commands=[f"orbit show {record.id}", "orbit check"])
 
 
+def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
+    """Raise when an id given to a kind's command is of another kind."""
+    found = registry.collection.records.candidates(any_id)
+    if found and all(record.kind.name != kind.name for record in found):
+        other = found[0].kind
+        raise UsageError(f"{found[0].id} is {_one(other)}", hint=f"`orbit {other.name} --help` lists what it can do")
+
+
 def list_command(kind: Kind) -> click.Command:
     """Return `orbit KIND list`."""
 
@@ -119,7 +127,9 @@ def show_command(kind: Kind) -> click.Command:
     """Return `orbit KIND show`."""
 
     def show(any_id: str, output: str) -> None:
-        record = open_registry().get(any_id)
+        registry = open_registry()
+        refuse_other_kind(registry, kind, any_id)
+        record = registry.get(any_id)
         emit(output, record_data(record, prose=True), show_text(record))
 
     params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
@@ -133,6 +143,7 @@ def update_command(kind: Kind) -> click.Command:
         registry = open_registry()
         if body_file is not None:
             values[kind.prose] = text_from(body_file)
+        refuse_other_kind(registry, kind, any_id)
         title = values.pop("title", None) if kind.in_document else None
         record = registry.update(any_id, merged_edit(kind, values), title=title)
         emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
@@ -156,7 +167,9 @@ def supersede_command(kind: Kind) -> click.Command:
             raise UsageError(
                 "name the record that replaces it once", hint=f"orbit {kind.name} supersede OLD --with NEW"
             )
-        old, new = open_registry().supersede(old_id, str(new_id or replacement))
+        registry = open_registry()
+        refuse_other_kind(registry, kind, old_id)
+        old, new = registry.supersede(old_id, str(new_id or replacement))
         emit(output, [record_data(old), record_data(new)], f"{old.id} is superseded by {new.id}")
 
     params: list[click.Parameter] = [
@@ -176,6 +189,7 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
         moved, failed = [], []
         for any_id in any_ids:
             try:
+                refuse_other_kind(registry, kind, any_id)
                 moved.append(registry.transition(any_id, status))
             except OrbitError as error:
                 failed.append(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.cli.kind import kind_group, open_registry
+from orbit_registry.cli.kind import kind_group, kind_of, open_registry, refuse_other_kind
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.records.vote import stamp
 
@@ -22,7 +22,9 @@ def vote(any_id: str, task: str, model: str | None, output: str) -> None:
     \b
     orbit learning vote L-7k3fq --task TASK-12
     """
-    result = open_registry().vote(any_id, task, model)
+    registry = open_registry()
+    refuse_other_kind(registry, kind_of("learning"), any_id)
+    result = registry.vote(any_id, task, model)
     counted = result.tally
     last = stamp(counted.last) if counted.last else None
     data = {"id": result.record.id, "new": result.new, "count": counted.count, "score": counted.score, "last": last}

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import click
 
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError
+from orbit_registry.kinds.table import SHIPPED
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
@@ -69,12 +71,13 @@ class Commands(click.Group):
 
 
 def _own_kinds() -> list[str]:
-    """Return the kinds that the workspace here adds, by folder name; reads no file."""
+    """Return the kinds that have no commands of their own: shipped ones and those of the workspace; reads no file."""
+    shipped = [file.parent.name for file in SHIPPED.glob("*/kind.yaml") if file.parent.name not in FIRST]
     folder = Path.cwd()
     for place in (folder, *folder.parents):
         if (place / ".orbit").is_dir():
-            return sorted(file.parent.name for file in (place / ".orbit/kinds").glob("*/kind.yaml"))
-    return []
+            return sorted({*shipped, *(file.parent.name for file in (place / ".orbit/kinds").glob("*/kind.yaml"))})
+    return sorted(shipped)
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -123,9 +126,9 @@ def run(arguments: list[str]) -> int:
         if as_json:
             _say_json(error.message, error.hint)
         else:
-            click.echo(f"error: {error.message}", err=True)
+            click.echo(visible(f"error: {error.message}"), err=True)
             if error.hint:
-                click.echo(f"  hint: {error.hint}", err=True)
+                click.echo(visible(f"  hint: {error.hint}"), err=True)
         return error.exit_code
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader left; end in peace

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from orbit_registry.cli.terminal import visible
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.envelope import envelope
 from orbit_registry.records.record import Record
@@ -29,7 +30,7 @@ def emit(output: str, data: object, text: str, *, next_commands: Sequence[str] =
     if output == "json":
         click.echo(json.dumps(envelope(data, next_commands=next_commands), ensure_ascii=False, indent=2))
     elif text:
-        click.echo(text)
+        click.echo(visible(text))
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from orbit_registry.errors import SnapshotError
+from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.snapshot.build import new_database, quoted
 from orbit_registry.snapshot.rows import CONTENT
 from orbit_registry.store.files import TEMPORARY, sync_folder, write_error
@@ -30,6 +30,8 @@ def export(snapshot: Path, file: Path, parquet: Path | None = None) -> list[Path
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.is_dir():
             raise IsADirectoryError(21, "is a folder", str(file))
+        if file.exists() and not _is_database(file):
+            raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
         with new_database(temporary) as connection:
             connection.execute(f"ATTACH {quoted(str(snapshot))} AS held (READ_ONLY)")
             for table in (*CONTENT, "meta"):
@@ -44,6 +46,12 @@ def export(snapshot: Path, file: Path, parquet: Path | None = None) -> list[Path
         with contextlib.suppress(OSError):
             temporary.unlink()
     return [file, *written]
+
+
+def _is_database(file: Path) -> bool:
+    """Say whether a file is an earlier export: DuckDB writes its mark at the ninth byte."""
+    with file.open("rb") as held:
+        return held.read(12)[8:] in (b"DUCK", b"")
 
 
 def _columns(table: str) -> str:

@@ -244,7 +244,7 @@ def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Reco
         ids = ", ".join(one.id for one in known.by_legacy[name])
         return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
     if candidate.number is None or candidate.is_local(workspace.config.design):
-        return None
+        return _renamed(candidate, known) if candidate.in_log else None
     number = sequence_id("ADR-", candidate.number)
     same = known.records.get(number)
     if same is None and candidate.number in known.numbers:
@@ -259,6 +259,21 @@ def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Reco
     if not (workspace.root / same.source.path).exists():
         why = f"it looks like the document of {same.id}, which named {same.source.path}; set source.path there"
         return Outcome("left", candidate.label, same.id, why)
+    if candidate.in_log:
+        why = f"{same.id} stands in {same.source.path} too, with the same title; remove one of the two entries"
+        return Outcome("left", candidate.label, same.id, why)
+    return None
+
+
+def _renamed(candidate: Candidate, known: _Known) -> Outcome | None:
+    """Return the record that had an entry's local number in another log, with the same title: a feature was renamed."""
+    local = f"/ADR-{candidate.entry.number}"
+    title = candidate.entry.title.casefold().split()
+    for name, held in known.by_legacy.items():
+        same = next((record for record in held if record.title.casefold().split() == title), None)
+        if same is not None and name.endswith(local):
+            why = f"{same.id} has this title and was {name}; it keeps its prose in one place"
+            return Outcome("left", candidate.label, same.id, why)
     return None
 
 

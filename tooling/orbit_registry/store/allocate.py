@@ -18,14 +18,15 @@ from pathlib import Path
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import sequence_id, sequence_number
-from orbit_registry.store.documents import decision_paths
+from orbit_registry.store.documents import LOG_NAME, decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.text.adr.titles import number_of_path
 
-_HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,9})\b")
-_FILE_NUMBER = re.compile(r"(?:adr[-_]?)?(\d{3,9})[-_. ]", re.IGNORECASE)
-_DATE_NAME = re.compile(r"\d{8}-|\d{4}-\d{2}-\d{2}")
+_HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,6})\b")
+_MOST = 999_999
+"""No heading or claim pushes the sequence beyond this; only a record does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,9 @@ def seen_numbers(workspace: Workspace, kind: Kind, claims: Path) -> Iterator[_Se
 
 def _in_documents(workspace: Workspace) -> Iterator[_Seen]:
     for path in decision_paths(workspace):
-        name = path.rpartition("/")[2]
-        named = None if _DATE_NAME.match(name) else _FILE_NUMBER.match(name)
-        if named:
-            yield _Seen(int(named[1]), f"in {path}")
+        named = number_of_path(path) if path.rpartition("/")[2] != LOG_NAME else None
+        if named is not None and named.isdigit() and int(named) <= _MOST:
+            yield _Seen(int(named), f"in {path}")
         with contextlib.suppress(OrbitError):
             for found in _HEADING.finditer(read_bytes(workspace.root / path, limit=DOCUMENT_LIMIT)):
                 yield _Seen(int(found[1]), f"in {path}")
@@ -107,9 +107,11 @@ def _in_documents(workspace: Workspace) -> Iterator[_Seen]:
 def _in_claims(claims: Path) -> Iterator[_Seen]:
     try:
         data = json.loads(claims.read_text(encoding="utf-8"))
-        yield _Seen(int(data["highest"]), f"claimed in {data['root']}")
+        highest, root = data["highest"], data["root"]
     except (OSError, ValueError, KeyError, TypeError):
         return
+    if isinstance(highest, int) and 0 < highest <= _MOST:
+        yield _Seen(highest, f"claimed in {root}")
 
 
 def _in_refs(workspace: Workspace, kind: Kind) -> Iterator[_Seen]:

@@ -73,6 +73,8 @@ def inside(root: Path, relative: str) -> Path:
     pure = PurePosixPath(relative)
     if not relative or "\x00" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
         raise UnsafePathError(f"{relative!r} does not stay inside the project", hint="name it from the project's root")
+    if any(part.casefold() == ".git" for part in pure.parts):
+        raise UnsafePathError(f"{relative!r} is git's own", hint="name a file of the project")
     path = root
     try:
         for part in pure.parts:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError
 
+_SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+"""No program that a repository's configuration names is run by a question of ours."""
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
 
@@ -29,7 +31,7 @@ class Git:
         """
         try:
             done = subprocess.run(
-                ["git", "-c", "core.quotepath=off", *arguments],
+                ["git", *_SETTINGS, *arguments],
                 cwd=self.folder,
                 input=stdin,
                 stdin=subprocess.DEVNULL if stdin is None else None,

@@ -45,10 +45,18 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
         raise write_error(path, error) from None
     try:
         with contextlib.suppress(OSError):
-            holder.write_text(json.dumps({"pid": os.getpid(), "command": " ".join(sys.argv)[:200]}), encoding="utf-8")
+            _note(holder)
         yield
     finally:
         lock.release()
+
+
+def _note(holder: Path) -> None:
+    """Write who holds the lock: the verb, but no value given to it, and never through a symbolic link."""
+    said = json.dumps({"pid": os.getpid(), "command": " ".join(["orbit", *sys.argv[1:3]])[:60]})
+    handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(said)
 
 
 def _wait_seconds() -> float:

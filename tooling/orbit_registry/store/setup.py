@@ -8,12 +8,12 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orbit_registry.errors import ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT
 from orbit_registry.store.documents import LOG_NAME
-from orbit_registry.store.files import write_atomic
+from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 from orbit_registry.text.yaml import scalar
@@ -105,18 +105,23 @@ def offer_driver(git: Git) -> None:
 def detect_style(root: Path) -> Detected:
     """Return how decisions are written here: the folder of decision files with the most, or logs, or the default."""
     logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
-    named = root / ".adr-dir"
-    candidates = list(ADR_FOLDERS)
-    if named.is_file() and not named.is_symlink():
-        folder = named.read_text(encoding="utf-8", errors="replace").strip().strip("/")
-        if folder and not folder.startswith("..") and "\n" not in folder:
-            candidates.insert(0, folder.removeprefix("./"))
+    told = _told_folder(root)
+    candidates = [*([told] if told else []), *(folder for folder in ADR_FOLDERS if folder != told)]
     counts = {folder: _numbered(root / folder) for folder in candidates}
     found = [folder for folder, count in counts.items() if count]
     if found:
         best = max(found, key=lambda folder: counts[folder])
         return Detected("file", best, tuple(folder for folder in found if folder != best))
     return Detected("log" if logs else "file", "docs/adr")
+
+
+def _told_folder(root: Path) -> str | None:
+    """Return the folder that adr-tools was told in `.adr-dir`, if it stays inside."""
+    try:
+        folder = read_text(root / ".adr-dir").strip().removeprefix("./").rstrip("/")
+        return inside(root, folder).relative_to(root).as_posix()
+    except OrbitError:
+        return None
 
 
 def _numbered(folder: Path) -> int:
@@ -159,9 +164,6 @@ schema_version: 1
 # checks:
 #   ignore: []             # codes of checks that are not run
 
-# push:
-#   trust: all             # default-branch: agents are shown only what the default branch holds
-
 # site:
 #   title: ""              # empty: the project's name
 #   base_url: /
@@ -192,7 +194,7 @@ def write_schemas(workspace: Workspace) -> list[str]:
 
 
 def _put(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
-    target = report.root / path
+    target = inside(report.root, path)
     there = target.exists()
     if there and target.read_text(encoding="utf-8", errors="replace") == text:
         report.kept.append(path)

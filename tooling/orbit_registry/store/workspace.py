@@ -39,8 +39,9 @@ class Workspace:
 
     @property
     def journal(self) -> Path:
-        """Steps that were begun."""
-        return self.state / "journal"
+        """Steps that were begun: in git's own folder, where no clone can bring one, else in the state."""
+        own = git_folder(self.root)
+        return own / "orbit" / "journal" if own is not None else self.state / "journal"
 
     @property
     def inbox(self) -> Path:
@@ -96,11 +97,25 @@ def find_workspace(start: Path) -> Workspace:
     raise WorkspaceNotFoundError(f"there is no {ORBIT}/ in {start} or above it", hint="run `orbit init` first")
 
 
+def git_folder(root: Path) -> Path | None:
+    """Return git's folder of the work tree around `root`, without asking git; a linked work tree has its own."""
+    for folder in (root, *root.parents):
+        found = folder / ".git"
+        if found.is_dir():
+            return found
+        if found.is_file():
+            said = found.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip()
+            return (folder / said).resolve() if said and "\n" not in said else None
+    return None
+
+
 def open_workspace(root: Path) -> Workspace:
     """Return the workspace whose root is known; see `find_workspace` for what is raised."""
     orbit = root / ORBIT
     config_file = orbit / "config.yaml"
     if not config_file.exists():
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=f"run `orbit init`, or, where {IMPORT_HINT}")
+    if (orbit / "state").is_symlink():
+        raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")
     own = orbit / "kinds"
     return Workspace(root, read_config(config_file), load_kinds(*([own] if own.is_dir() else [])))

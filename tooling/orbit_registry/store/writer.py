@@ -15,6 +15,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
+from orbit_registry.store.allocate import allocate
 from orbit_registry.store.author import Author
 from orbit_registry.store.codec import decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
@@ -80,12 +81,12 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
     Raises:
         InvalidRecordError: the fields break the schema; nothing was written.
     """
-    if kind.numbering != "code":
-        raise RefusedError(f"a {kind.name} gets its number from `orbit {kind.name} add`")
+    if kind.in_document:
+        raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} add` writes both")
     with writing(workspace):
         sweep(workspace, kind)
         uid = new_uid()
-        record_id = free_code_id(workspace, kind, uid)
+        record_id = free_code_id(workspace, kind, uid) if kind.numbering == "code" else allocate(workspace, kind)[0].id
         data = new_data(kind, record_id, uid, author, fields)
         refuse_live_by_agent(kind, author, str(data["status"]))
         in_inbox = str(data["status"]) in _pending(kind)
@@ -100,6 +101,13 @@ def refuse_live_by_agent(kind: Kind, author: Author, status: str) -> None:
     """Raise when an agent would make a record hold that a person has to review first."""
     if author.role == "agent" and kind.status(status).phase == "live" != kind.status(kind.initial["agent"]).phase:
         raise RefusedError(f"an agent may not make a {kind.name} {status}", hint="a person does that in review")
+
+
+def refuse_change_by_agent(record: Record, author: Author) -> None:
+    """Raise when an agent would change or close a record that a person has put into force."""
+    if author.role == "agent" and record.phase == "live" != record.kind.status(record.kind.initial["agent"]).phase:
+        hint = "propose a new record; a person reviews it (ORBIT_ACTOR=human says that a person runs this)"
+        raise RefusedError(f"{record.id} is in force; an agent may not change it", hint=hint)
 
 
 def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[Change, Record]:

@@ -41,16 +41,16 @@ def run_order(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each entry below one with a higher number; numbers of a log's own are not compared with global ones."""
     ours = context.our_documents
     for path, document in context.documents.by_path.items():
-        above = {True: 0, False: 0}
+        above = {True: "0", False: "0"}
         for entry in document.file.entries if document.file.format == "log" else ():
             if not entry.number or not entry.number.isdigit():
                 continue
             number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
-            if number < above[is_global]:
-                message = f"ADR-{entry.number} stands below ADR-{above[is_global]:04d}"
+            if number < int(above[is_global]):
+                message = f"ADR-{entry.number} stands below ADR-{above[is_global]}"
                 severity = Severity.WARNING if path in ours else Severity.NOTE
                 yield ORDER.at(Location(path, entry.position), message, severity=severity)
-            above[is_global] = max(above[is_global], number)
+            above[is_global] = max(above[is_global], entry.number, key=int)
 
 
 def _reader(code: str, problem_code: str) -> Run:
@@ -75,7 +75,7 @@ TWICE = Check(
     "heading-twice",
     Severity.ERROR,
     "Two headings carry the number of one decision.",
-    "renumber one of the two: `orbit adr renumber`, or `orbit resolve` after a merge",
+    "give one heading its own number, or remove the entry that is told twice; after a merge: `orbit resolve`",
     run_twice,
 )
 ORDER = Check(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.adopt_ids import Candidate
 from orbit_registry.store.documents import Document
@@ -16,12 +17,20 @@ from orbit_registry.text.adr import AdrDocument
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each entry of a decision document that no record points at or was once named after."""
     for document, entry in context.unclaimed:
-        if earlier_names(context, document, entry):
+        if earlier_names(context, document, entry) or _unread(context, entry):
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         hint = f"`orbit check --fix` adds one, as does `orbit adr backfill {document.path}`"
         where = Location(document.path, entry.position)
         yield CHECK.at(where, f"{name} has no record", hint=hint, fixable=True)
+
+
+def _unread(context: CheckContext, entry: AdrDocument) -> bool:
+    """Say whether the record of an entry's number is there and can't be read: that is the finding then."""
+    if entry.number is None or not entry.number.isdigit():
+        return False
+    folder = f"/{sequence_id('ADR-', int(entry.number))}/"
+    return any(folder in problem.location.path for problem in context.problems)
 
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:

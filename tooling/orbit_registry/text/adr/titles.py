@@ -22,6 +22,7 @@ ENTRY = re.compile(
     re.IGNORECASE,
 )
 _FILE_DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-?(?P<m>0[1-9]|1[0-2])-?(?P<d>0[1-9]|[12]\d|3[01])(?=[-_.]|$)")
+_FILE_MONTH = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?=[-_. ])")
 _FILE_NUMBER = re.compile(r"(?:adr|decision)?[-_ ]?(?P<number>\d{1,6})(?=[-_. ]|$)", re.IGNORECASE)
 _GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 
@@ -82,7 +83,7 @@ def split_entry(text: str, span: Span, plain: str) -> TitleParts | None:
 def number_of_path(path: str) -> str | None:
     """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`, with its zeros."""
     for name in _names(path):
-        if _FILE_DATE.match(name):
+        if _FILE_DATE.match(name) or _FILE_MONTH.match(name):
             return None
         match = _FILE_NUMBER.match(name)
         if match:

@@ -1,0 +1,137 @@
+"""A stranger's repository is data: reading it runs nothing of it, and nothing outside it is written or shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.cli.main import run
+from orbit_registry.errors import OrbitError
+from orbit_registry.registry import Registry
+from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.files import inside
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a workspace with one decision, as the current folder."""
+    Registry.init(git_repo)
+    Registry.open(git_repo).add_adr(NewAdr("First"))
+    monkeypatch.chdir(git_repo)
+    return git_repo
+
+
+def test_a_journal_that_came_with_a_clone_is_not_believed(repo: Path) -> None:
+    """Steps are kept in git's own folder, which no clone brings; a planted one changes nothing."""
+    config = (repo / ".git/config").read_text("utf-8")
+    planted = repo / ".orbit/state/journal/adr-add-1.json"
+    planted.parent.mkdir(parents=True)
+    rows = [
+        {"path": ".git/config", "before": config, "after": config + "[core]\n\tfsmonitor = touch owned\n"},
+        {"path": "README.md", "before": (repo / "README.md").read_text("utf-8"), "after": "owned\n"},
+    ]
+    planted.write_text(json.dumps({"step": "adr-add", "changes": rows}), "utf-8")
+
+    for arguments in (["adr", "list"], ["check"], ["adr", "add", "--title", "Second", "--yes"]):
+        assert run(arguments) == 0
+
+    assert (repo / ".git/config").read_text("utf-8") == config
+    assert (repo / "README.md").read_text("utf-8") != "owned\n"
+
+
+@pytest.mark.parametrize("path", [".git/config", ".GIT/hooks/pre-commit", "sub/.git/config"])
+def test_no_name_leads_into_gits_own_folder(repo: Path, path: str) -> None:
+    """Whatever names a file of the project, it can't be one of git's."""
+    with pytest.raises(OrbitError, match="git's own"):
+        inside(repo, path)
+
+
+def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git) -> None:
+    """A file-system monitor that the configuration names is not started by our questions to git."""
+    git(repo, "config", "core.fsmonitor", f"touch {repo}/owned; false")
+
+    assert run(["check"]) == 0
+
+    assert not (repo / "owned").exists()
+
+
+@pytest.mark.parametrize("link", [".orbit/state", ".orbit/state/write.holder", ".orbit/schemas"])
+def test_nothing_is_written_through_a_planted_link(repo: Path, tmp_path: Path, link: str) -> None:
+    """A symbolic link in the local state or the schemas leads no write out of the repository."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("mine", "utf-8")
+    place = repo / link
+    if place.is_dir():
+        for file in sorted(place.rglob("*"), reverse=True):
+            file.rmdir() if file.is_dir() else file.unlink()
+        place.rmdir()
+    else:
+        place.unlink(missing_ok=True)
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside / "kept" if link.endswith("holder") else outside)
+
+    run(["learning", "add", "--summary", "Something", "--yes"])
+    run(["init", "--yes"])
+
+    assert [file.name for file in outside.iterdir()] == ["kept"]
+    assert (outside / "kept").read_text("utf-8") == "mine"
+
+
+def test_a_record_does_not_steer_the_readers_terminal(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Escape sequences in a record are printed as text."""
+    assert run(["learning", "add", "--summary", "clear \x1b[2J\x1b]52;c;eA==\x07 all", "--yes"]) == 0
+    (record,) = Registry.open(repo).collection.records.of_kind("learning")
+
+    for arguments in (["list"], ["show", record.id], ["learning", "list"]):
+        assert run(arguments) == 0
+
+    printed = capsys.readouterr()
+    assert "\x1b" not in printed.out + printed.err
+    assert "\\x1b[2J" in printed.out
+
+
+def test_a_heading_does_not_push_the_sequence_out_of_reach(repo: Path) -> None:
+    """A number that no project has is not counted, in a document or in the claims."""
+    (repo / "docs/adr/notes.md").write_text("# ADR-999999999: x\n\n## Decision\n\nNo.\n", "utf-8")
+    (repo / ".git/orbit/adr.json").write_text('{"highest": 1e400, "root": "x", "at": 1}', "utf-8")
+
+    assert Registry.open(repo).add_adr(NewAdr("Second")).record.id == "ADR-0002"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["adr", "deprecate", "ADR-0001"],
+        ["adr", "update", "ADR-0001", "--title", "Other"],
+        ["adr", "amend", "ADR-0001", "--task", "T", "--text", "No."],
+        ["adr", "supersede", "ADR-0001", "--with", "ADR-0002"],
+    ],
+)
+def test_an_agent_neither_changes_nor_closes_what_holds(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """What a person put into force is changed by a person."""
+    Registry.open(repo).add_adr(NewAdr("Second"))
+    before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file() and ".git" not in path.parts}
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+
+    assert run(arguments) == 1
+
+    assert all(path.read_bytes() == content for path, content in before.items() if "state" not in path.parts)
+
+
+def test_a_kinds_command_refuses_another_kinds_record(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`orbit adr reject` does not reject a learning, and no decision is voted for."""
+    record = Registry.open(repo).add("learning", {"summary": "Something"})
+
+    assert run(["adr", "reject", record.id]) == 2
+    assert run(["learning", "vote", "ADR-0001", "--task", "T"]) == 2
+
+    assert "is a learning" in capsys.readouterr().err
+    assert not (repo / ".orbit/adrs/ADR-0001/votes.jsonl").exists()

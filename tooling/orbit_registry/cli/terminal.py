@@ -1,0 +1,12 @@
+"""Owns what may reach a terminal: text of records is data, and must not steer the reader's screen."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
+
+
+def visible(text: str) -> str:
+    """Return text with line breaks and tabs as they are and every other control character written out."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
