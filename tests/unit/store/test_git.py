@@ -1,0 +1,147 @@
+"""Questions to git: answered from any place, with nothing where there is no repository, and never with a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import GitError
+from orbit_registry.store.git import Git, merge_lines
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def repo(git_repo: Path, git: Run) -> Path:
+    """Return a repository with a folder whose names are not plain, committed."""
+    for name in ("docs/决定 1.md", "docs/a\tb.md", "src/x.py"):
+        (git_repo / name).parent.mkdir(exist_ok=True)
+        (git_repo / name).write_text(f"{name}\n", "utf-8")
+    git(git_repo, "add", "-A")
+    git(git_repo, "commit", "-qm", "Files")
+    return git_repo
+
+
+def test_outside_a_repository_there_is_nothing(tmp_path: Path) -> None:
+    """Each question has an empty answer, and none fails."""
+    git = Git(tmp_path)
+
+    assert (git.top, git.common_dir, git.head(), git.commit("main"), git.default_branch()) == (None,) * 5
+    assert (git.tracked(), git.refs(), git.is_shallow, git.read("HEAD", "x")) == (None, [], False, None)
+    with pytest.raises(GitError):
+        git.run("log")
+
+
+def test_a_repository_without_commits_is_one(tmp_path: Path, git: Run) -> None:
+    """It has a root and no head."""
+    git(tmp_path, "init", "-q")
+    found = Git(tmp_path)
+
+    assert found.top == tmp_path.resolve()
+    assert (found.head(), found.default_branch(), found.tracked(), found.refs()) == (None, None, [], [])
+
+
+def test_names_come_back_as_they_are(repo: Path) -> None:
+    """Tabs, spaces and letters of any script, from the root or from the folder asked."""
+    assert Git(repo).tracked() == ["README.md", "docs/a\tb.md", "docs/决定 1.md", "src/x.py"]
+    assert Git(repo / "docs").tracked() == ["a\tb.md", "决定 1.md"]
+    assert sorted(Git(repo).names(["HEAD", "main", "nothing"], "docs")["HEAD"]) == ["a\tb.md", "决定 1.md"]
+    assert Git(repo).names(["nothing"], "docs") == {"nothing": []}
+    assert Git(repo / "docs").read("HEAD", "决定 1.md") == "docs/决定 1.md\n".encode()
+    assert Git(repo).read("HEAD", "docs/none.md") is None
+
+
+def test_what_changed_is_named_from_the_folder(repo: Path) -> None:
+    """Changed, removed and untracked files; what git ignores is not among them."""
+    (repo / "src/x.py").write_text("new\n", "utf-8")
+    (repo / "docs/a\tb.md").unlink()
+    (repo / "docs/new ü.md").write_text("x", "utf-8")
+    (repo / ".gitignore").write_text("*.log\n", "utf-8")
+    (repo / "x.log").write_text("x", "utf-8")
+
+    assert Git(repo).changed_since("HEAD") == {"src/x.py", "docs/a\tb.md", "docs/new ü.md", ".gitignore"}
+    assert Git(repo / "docs").changed_since("HEAD") == {"a\tb.md", "new ü.md"}
+
+
+@pytest.mark.parametrize("revision", ["--help", "-x", "", "no such", "HEAD~99", "main:README.md", "\n"])
+def test_a_strange_revision_is_none(repo: Path, revision: str) -> None:
+    """Nothing that looks like an option is taken for one."""
+    assert Git(repo).commit(revision) is None
+
+
+def test_the_default_branch_is_the_remote_s_if_there_is_one(repo: Path, git: Run, tmp_path: Path) -> None:
+    """A clone says what its origin says; alone, main or master."""
+    assert Git(repo).default_branch() == "refs/heads/main"
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repo), str(clone))
+    git(clone, "checkout", "-q", "--detach")
+
+    assert Git(clone).default_branch() == "refs/remotes/origin/main"
+    assert {"refs/heads/main", "refs/remotes/origin/main"} <= set(Git(clone).refs())
+
+
+def test_a_cut_off_history_is_known(repo: Path, git: Run, tmp_path: Path) -> None:
+    """A shallow clone says that it is one."""
+    git(tmp_path, "clone", "-q", "--depth", "1", repo.as_uri(), "shallow")
+
+    assert Git(tmp_path / "shallow").is_shallow
+    assert not Git(repo).is_shallow
+
+
+def test_work_trees_share_a_folder(repo: Path, git: Run) -> None:
+    """Claims of numbers stand there."""
+    second = repo.parent / "second"
+    git(repo, "worktree", "add", "-q", "-b", "second", str(second))
+
+    assert Git(second).common_dir == Git(repo).common_dir == (repo / ".git").resolve()
+    assert Git(second).top == second.resolve()
+
+
+def test_a_missing_git_is_said(repo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A question has no answer; a command says what is missing."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert Git(repo).top is None
+    with pytest.raises(GitError, match="git is not installed"):
+        Git(repo).run("status")
+    with pytest.raises(GitError, match="git is not installed"):
+        merge_lines("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "merged", "conflict"),
+    [
+        ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n", False),
+        ("a\n", "a\n", "b\n", "b\n", False),
+        ("", "", "", "", False),
+        ("\udcff\n", "\udcff\n", "x\n", "x\n", False),
+    ],
+)
+def test_lines_are_merged_as_git_merges(base: str, ours: str, theirs: str, merged: str, conflict: bool) -> None:
+    """Both sides' changes where they don't meet, whatever the bytes."""
+    assert merge_lines(base, ours, theirs) == (merged, conflict)
+
+
+def test_lines_that_meet_are_a_conflict() -> None:
+    """It is said, and both sides are in the text."""
+    text, conflict = merge_lines("a\n", "ours\n", "theirs\n")
+
+    assert conflict
+    assert "ours\n" in text
+    assert "theirs\n" in text
+
+
+def test_a_hostile_configuration_runs_nothing(repo: Path, tmp_path: Path) -> None:
+    """A file system monitor or hook that the repository names is not started by a question of ours."""
+    script = tmp_path / "evil.sh"
+    script.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n", "utf-8")
+    script.chmod(0o755)
+    with (repo / ".git/config").open("a", encoding="utf-8") as file:
+        file.write(f"[core]\n\tfsmonitor = {script}\n\thooksPath = {tmp_path}\n")
+
+    Git(repo).changed_since("HEAD")
+    Git(repo).tracked()
+
+    assert not (tmp_path / "ran").exists()
