@@ -15,7 +15,18 @@ from orbit_registry.store.files import read_text
 from orbit_registry.text.yaml import YamlProblemError, load
 
 FIXED = frozenset(
-    ("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes", "superseded_by")
+    (
+        "schema_version",
+        "id",
+        "uid",
+        "status",
+        "created_at",
+        "updated_at",
+        "created_by",
+        "supersedes",
+        "superseded_by",
+        "source",
+    )
 )
 """Fields that only verbs change."""
 MANAGED = FIXED | {

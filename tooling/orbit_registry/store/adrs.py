@@ -20,7 +20,17 @@ from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.lifecycle import entry_in, read_documents_of
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Edit, edited, new_data, record_path, render, sweep, validated, writing
+from orbit_registry.store.writer import (
+    Edit,
+    edited,
+    new_data,
+    record_path,
+    refuse_globs,
+    render,
+    sweep,
+    validated,
+    writing,
+)
 from orbit_registry.text.adr import (
     add_amendment,
     insert_entry,
@@ -127,7 +137,9 @@ def _record(
     data = new_data(kind, record_id, new_uid(), author, {**_fields(wanted), "source": source})
     path = record_path(workspace, kind, record_id)
     text = render(workspace, kind, data, path)
-    return validated(text, kind, path), text
+    record = validated(text, kind, path)
+    refuse_globs(record)
+    return record, text
 
 
 def _new_files(

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, RefusedError
@@ -22,6 +22,8 @@ from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.store.journal import Change, apply_step, recover
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.globs import parse_glob
+from orbit_registry.text.position import Problem
 from orbit_registry.text.yaml import YamlProblemError, dump
 from orbit_registry.text.yaml_edit import rewrite
 
@@ -93,6 +95,7 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
         path = record_path(workspace, kind, record_id, pending_review=in_inbox)
         text = render(workspace, kind, data, path)
         record = validated(text, kind, path)
+        refuse_globs(record)
         apply_step(workspace, f"{kind.name}-add", [Change(path, None, text)])
         return record
 
@@ -131,15 +134,20 @@ def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = Tr
         place = error.problem.position
         where = f"{record.path}:{place.line}:{place.column}" if place else record.path
         raise InvalidRecordError(f"{where}: {error.problem.message}", hint=error.problem.hint) from None
-    return Change(record.path, text, result), validated(result, record.kind, record.path)
+    changed = validated(result, record.kind, record.path)
+    refuse_globs(changed, known=current.scope.paths)
+    return Change(record.path, text, result), changed
 
 
-def edit_record(workspace: Workspace, record: Record, edit: Edit) -> Record:
-    """Change one record's file; see `edited`."""
-    with writing(workspace):
-        change, result = edited(workspace, record, edit)
-        apply_step(workspace, f"{record.kind.name}-update", [change])
-        return result
+def refuse_globs(record: Record, *, known: Collection[str] = ()) -> None:
+    """Raise when a scope gets a path that is no glob of ours: one that is absolute, leads upwards or is broken.
+
+    `known` are the paths it had before: an old mistake is the gate's to report, and hinders no other edit.
+    """
+    for path in record.scope.paths:
+        found = parse_glob(path) if path not in known else None
+        if isinstance(found, Problem):
+            raise InvalidRecordError(f"`{path}` can't be a scope's path: {found.message}", hint=found.hint)
 
 
 def validated(text: str, kind: Kind, path: str) -> Record:
