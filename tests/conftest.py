@@ -24,6 +24,11 @@ CLOSED_PROXY = "http://127.0.0.1:9"
 Git = Callable[..., str]
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case after the start of a long text: the name goes into a variable that every child process gets."""
+    return f"{val[:40]!a}…" if isinstance(val, str | bytes) and len(val) > 80 else None
+
+
 def _environment(home: Path) -> dict[str, str]:
     """Return the variables that keep a test, and the programs it starts, inside `home`."""
     return {
