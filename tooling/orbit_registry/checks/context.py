@@ -22,7 +22,7 @@ from orbit_registry.store.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.position import Position, position_at
-from orbit_registry.text.yaml import Pointer
+from orbit_registry.text.yaml_problem import Pointer
 
 LOCAL = ".orbit/state/"
 """Where records wait that git never sees."""

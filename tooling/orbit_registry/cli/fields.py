@@ -11,8 +11,9 @@ import click
 
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import Kind
-from orbit_registry.store.files import read_text
-from orbit_registry.text.yaml import YamlProblemError, load
+from orbit_registry.store.files import decode, read_text
+from orbit_registry.text.yaml import load
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 FIXED = frozenset(
     (
@@ -203,5 +204,5 @@ def _joined(held: object, added: object) -> list[object]:
 def text_from(value: str) -> str:
     """Return the text of a file named on the command line; `-` is the standard input."""
     if value == STANDARD_INPUT:
-        return sys.stdin.read()
+        return decode(sys.stdin.buffer.read(), Path("the standard input"))
     return read_text(Path(value).resolve())

@@ -13,8 +13,9 @@ from orbit_registry.store.files import read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.text.yaml import YamlProblemError, load
+from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import rewrite
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 
 def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[Change]:

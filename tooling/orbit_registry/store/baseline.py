@@ -12,7 +12,8 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, fr
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text, write_atomic
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.position import Position
-from orbit_registry.text.yaml import YamlProblemError, dump, load
+from orbit_registry.text.yaml import dump, load
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 BROKEN = "ORB109"
 NEVER = frozenset({BROKEN, "ORB290", "ORB410"})

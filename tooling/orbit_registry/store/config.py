@@ -10,7 +10,8 @@ from typing import Any, Literal
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, OrbitError
 from orbit_registry.kinds.schema import read_schema
 from orbit_registry.store.files import read_text
-from orbit_registry.text.yaml import YamlProblemError, load, locate
+from orbit_registry.text.yaml import load, locate
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 FORMAT = "orbit-registry"
 CONFIG_VERSION = 1

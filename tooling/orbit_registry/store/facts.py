@@ -15,7 +15,8 @@ from orbit_registry.store.reader import BODY, Entry
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
-from orbit_registry.text.yaml import YamlProblemError, load
+from orbit_registry.text.yaml import load
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 IMPORTED_BODY = "imported-body.md"
 _SKIPPED = frozenset({".git", ".hg", ".nox", ".venv", "node_modules", "__pycache__"})

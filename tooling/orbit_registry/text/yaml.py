@@ -13,24 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import ryaml
 
-from orbit_registry.text.position import Position, Problem
+from orbit_registry.text.position import Position
+from orbit_registry.text.yaml_problem import YamlProblemError
 
-Pointer = tuple[str | int, ...]
-"""The way to a value: mapping keys and list indexes, from the root."""
-
-MALFORMED = "ORB102"
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-
-
-class YamlProblemError(ValueError):
-    """A text is not the YAML we accept; `problem` says what and where."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
 
 
 def load(text: str) -> object:

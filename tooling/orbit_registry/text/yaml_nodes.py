@@ -10,7 +10,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from orbit_registry.text.position import Position, Problem, position_at
-from orbit_registry.text.yaml import MALFORMED, YamlProblemError
+from orbit_registry.text.yaml_problem import MALFORMED, YamlProblemError
 
 LONGEST = 150_000
 """Characters of a text that is composed: the reader takes up to 26 µs for each, and a hostile file must not hold us."""
