@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from orbit_registry.errors import RefusedError, UnsafePathError, WriteError
-from orbit_registry.site.output import MANIFEST, open_output
+from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 
 
 def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
@@ -44,7 +46,8 @@ def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "manifest", ["", "[]", '{"files": 3}', '{"files": {"../x": "1"}}', '{"files": {"/etc/passwd": "1"}}']
+    "manifest",
+    ["", "[]", '{"files": 3}', '{"files": {"../x": "1"}}', '{"files": {"": "1"}}', '{"files": {"/etc/passwd": "1"}}'],
 )
 def test_a_damaged_manifest_is_refused(tmp_path: Path, manifest: str) -> None:
     """A manifest that can't be read, or names files elsewhere, removes nothing."""
@@ -75,3 +78,60 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
     out.write("a", "1")
     with pytest.raises(WriteError, match="can't write"):
         out.write("a/b.html", "1")
+
+
+def planted(folder: Path, files: list[str]) -> Path:
+    """Make an output folder whose manifest names files, with a link out of it; return the folder it leads to."""
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine.txt").write_text("mine", "utf-8")
+    folder.mkdir()
+    (folder / "a.html").write_text("1", "utf-8")
+    (folder / "link").symlink_to(elsewhere)
+    (folder / "file.html").symlink_to(elsewhere / "mine.txt")
+    (folder / MANIFEST).write_text(json.dumps({"files": dict.fromkeys(files, "1")}), "utf-8")
+    return elsewhere
+
+
+@pytest.mark.parametrize("path", ["link/mine.txt", "file.html", "link/new/page.html"])
+def test_a_link_is_never_followed(tmp_path: Path, path: str) -> None:
+    """Writing, taking over and removing each refuse a link on the way, and nothing is removed then."""
+    elsewhere = planted(tmp_path / "o", ["a.html", path])
+    with pytest.raises(RefusedError, match="symbolic link"):
+        open_output(tmp_path / "o").finish()
+    with pytest.raises(RefusedError, match="symbolic link"):
+        open_output(tmp_path / "o").write(path, "x")
+    with pytest.raises(RefusedError, match="symbolic link") as refused:
+        open_output(tmp_path / "o").keep(path)
+    assert refused.value.hint
+    assert (tmp_path / "o/a.html").is_file()
+    assert [(file.name, file.read_text("utf-8")) for file in elsewhere.iterdir()] == [("mine.txt", "mine")]
+
+
+def test_a_manifest_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    """What the link leads to is neither read nor written."""
+    (tmp_path / "other.json").write_text('{"files": {}}', "utf-8")
+    (tmp_path / "o").mkdir()
+    (tmp_path / "o" / MANIFEST).symlink_to(tmp_path / "other.json")
+    with pytest.raises(RefusedError, match="symbolic link"):
+        open_output(tmp_path / "o")
+
+
+def test_a_manifest_that_git_tracks_removes_nothing(tmp_path: Path) -> None:
+    """Whoever wrote the repository wrote that manifest: the files it names may be anyone's."""
+    build(tmp_path / "o", {"a.html": "1"})
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    subprocess.run(["git", "-C", str(tmp_path), "add", "-f", f"o/{MANIFEST}"], check=True)
+    assert build(tmp_path / "o", {"b.html": "1"}) == (1, 0, 0)
+    assert (tmp_path / "o/a.html").is_file()
+
+
+@pytest.mark.parametrize("path", ["link/site", "link", "a/b"])
+def test_a_way_through_a_link_is_refused(tmp_path: Path, path: str) -> None:
+    """A link above the folder, the folder itself, and anything in it where that is asked."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "a/b/c").mkdir(parents=True)
+    (tmp_path / "a/b/c/d").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RefusedError, match="symbolic link"):
+        refuse_links(tmp_path, tmp_path / path, below=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import ConfigError
+from orbit_registry.errors import ConfigError, RefusedError
 from orbit_registry.site.own import completed_nav, read_own, without_missing
 
 GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Health": "health/index.md"}]
@@ -37,9 +37,54 @@ def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:
     assert read_own(tmp_path) is None
 
 
-@pytest.mark.parametrize("text", ["docs_dir: ../elsewhere", "docs_dir: /tmp", "a: [", "docs_dir: ."])
+@pytest.mark.parametrize("text", ["a: [", "docs_dir: .", "INHERIT: mkdocs.yml", "- a", "3", "\x00"])
 def test_a_configuration_that_cant_be_used_is_one_error(tmp_path: Path, text: str) -> None:
-    """Broken YAML and pages outside the repository are said so, with the file's name."""
+    """Broken YAML and pages that are the whole repository are said so, with the file's name."""
     (tmp_path / "mkdocs.yml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=r"mkdocs\.yml"):
         read_own(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("hooks: [evil.py]", "hooks"),
+        ("a: !!python/object/apply:os.mkdir [ran]", "python"),
+        ("a: !!python/object/new:os.mkdir [ran]", "python"),
+        ("a: !!python/name:os.system", "python"),
+        ("a: !!python/module:antigravity", "python"),
+        ("%TAG !p! tag:yaml.org,2002:python/object/\n---\na: !p!apply:os.mkdir [ran]", "python"),
+        ("a: !<tag:yaml.org,2002:python/object/apply:os.mkdir> [ran]", "python"),
+        ("INHERIT: parent.yml", "hooks"),
+        ("INHERIT: ../parent.yml", "INHERIT"),
+        ("INHERIT: link/parent.yml", "INHERIT"),
+        ("docs_dir: ../elsewhere", "docs_dir"),
+        ("docs_dir: /tmp", "docs_dir"),
+        ("docs_dir: link", "docs_dir"),
+        ("theme: {name: material, custom_dir: /etc}", "custom_dir"),
+        ("theme: {name: material, custom_dir: ../theme}", "custom_dir"),
+        ("theme: {name: material, custom_dir: link}", "custom_dir"),
+    ],
+)
+def test_what_runs_code_or_leads_out_is_refused(
+    tmp_path: Path, text: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the key, the hint the way to run it all the same; nothing of it has run."""
+    root = tmp_path / "repo"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    (tmp_path / "parent.yml").write_text("site_name: x", "utf-8")
+    (root / "link").symlink_to(tmp_path)
+    (root / "parent.yml").write_text("hooks: [evil.py]", "utf-8")
+    (root / "mkdocs.yml").write_text(text, "utf-8")
+    with pytest.raises(RefusedError, match=key) as refused:
+        read_own(root)
+    assert "mkdocs build" in str(refused.value.hint)
+    assert not (root / "ran").exists()
+
+
+def test_the_functions_that_material_documents_are_taken(tmp_path: Path) -> None:
+    """Emoji and fences need names of Python's; those two families are no danger."""
+    names = ["pymdownx.superfences.fence_code_format", "material.extensions.emoji.twemoji"]
+    (tmp_path / "mkdocs.yml").write_text("\n".join(f"k{at}: !!python/name:{n}" for at, n in enumerate(names)), "utf-8")
+    assert read_own(tmp_path) is not None

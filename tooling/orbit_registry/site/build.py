@@ -11,10 +11,11 @@ from pathlib import Path
 from orbit_registry.site import stamps
 from orbit_registry.site.generate import generate
 from orbit_registry.site.memo import diagnostic_from_row, diagnostic_row, key_of
-from orbit_registry.site.output import MANIFEST, Output, open_output
+from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.own import read_own
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.steps import Prepared, Progress, Readable, heavier_than_notes, prepare, publish
+from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace
 
@@ -37,7 +38,8 @@ def build_site(
     for download is written too.
 
     Raises:
-        RefusedError: `out` holds files that no build of ours wrote.
+        RefusedError: `out` holds files that no build of ours wrote, a symbolic link stands where the build writes, or
+            the repository's mkdocs.yml asks for what we do not run.
         ConfigError: the repository's mkdocs.yml or a kind's template can't be used.
         GeneratorError: the generator is missing or failed.
         WriteError: the disk refused.
@@ -49,6 +51,8 @@ def build_site(
     code = code_version()
     wanted = key_of(code, str(out.resolve()), address, snapshot)
     state = _state_file(workspace, out)
+    for path in (out, cache, cache / "build.lock", state):
+        refuse_links(workspace.root, path)
     target = open_output(out)
     result = _as_before(state, wanted, out)
     if result is None:
@@ -116,4 +120,4 @@ def code_version() -> str:
         package = "unknown"
     top = Path(__file__).parents[1]
     files = [file for folder in ("site", "text", "records") for file in sorted((top / folder).rglob("*.py"))]
-    return key_of(package, [stamps.stamp_of(str(file)) for file in files])
+    return key_of(package, NO_SECRETS.name, [stamps.stamp_of(str(file)) for file in files])

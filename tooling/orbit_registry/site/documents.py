@@ -10,14 +10,19 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from orbit_registry.errors import UnsafePathError
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.prose import Heading, Place, Prose, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
+from orbit_registry.store.files import inside
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import Glob, match_any, parse_glob
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
+UNREADABLE = "ORB392"
+LEADS_OUT = "put the files themselves inside the repository"
 _MARKDOWN = (".md", ".markdown")
 _SKIPPED = frozenset({".git", ".orbit", ".nox", ".venv", "node_modules", "build", "dist", "__pycache__"})
 _TOC_LEVELS = (2, 3)
@@ -44,8 +49,8 @@ class Document:
 
 def mirrored_documents(
     workspace: Workspace, docs: str | None, taken: Sequence[str]
-) -> tuple[list[Path], list[Document]]:
-    """Return the folders searched, and in them the design documents and what `site.mirror` names.
+) -> tuple[list[Path], list[Document], list[Diagnostic]]:
+    """Return the folders searched, in them the design documents and what `site.mirror` names, and what was skipped.
 
     `taken` are the URLs that generated pages have; a document that would stand there stands below `documents/`.
     """
@@ -54,7 +59,7 @@ def mirrored_documents(
     chosen = [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]
     found = []
     used = set(taken)
-    folders = _folders(workspace.root, globs)
+    folders, skipped = _folders(workspace.root, globs)
     for path, file in sorted({path: file for top in folders for path, file in _walk(workspace.root, top)}.items()):
         if match_any(chosen, path) is None:
             continue
@@ -64,13 +69,20 @@ def mirrored_documents(
         used.add(url)
         info = file.stat()
         found.append(Document(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"))
-    return folders, found
+    return folders, found, skipped
 
 
-def _folders(root: Path, globs: Sequence[str]) -> list[Path]:
-    """Return the folders that globs begin with, so that only they are searched."""
+def _folders(root: Path, globs: Sequence[str]) -> tuple[list[Path], list[Diagnostic]]:
+    """Return the folders that globs begin with, so that only they are searched; one that leads out is a finding."""
     tops = {_WILD.split(glob, maxsplit=1)[0].rpartition("/")[0] for glob in globs if not glob.startswith("!")}
-    return [root / top for top in sorted(tops)]
+    folders, skipped = [], []
+    for top in sorted(tops):
+        try:
+            folders.append(inside(root, top) if top else root)
+        except UnsafePathError as error:
+            message = f"no document of {top} is shown: {error.message}"
+            skipped.append(Diagnostic(UNREADABLE, Severity.WARNING, message, Location(top), LEADS_OUT))
+    return folders, skipped
 
 
 def _walk(root: Path, top: Path) -> Iterator[tuple[str, Path]]:

@@ -44,7 +44,8 @@ def generate(staged: Staged, folder: Path) -> list[Diagnostic]:
 
 
 def _run(config: Path, folder: Path) -> str:
-    command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(folder)]
+    # -P: a module of the folder we stand in is a stranger's, not the generator's.
+    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     try:
         done = subprocess.run(

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UnsafePathError
-from orbit_registry.store.files import write_error
+from orbit_registry.store.files import inside, write_error
+from orbit_registry.store.git import Git
 
 MANIFEST = ".orbit-site.json"
 FORMAT = "orbit-site 1"
+LINK_HINT = "the site writes to and removes files in real folders alone: remove the link, or give another folder"
 
 
 def digest_of(content: bytes) -> str:
@@ -31,11 +33,17 @@ class Output:
     after: dict[str, str] = field(default_factory=dict)
     written: int = 0
     unchanged: int = 0
+    real: set[Path] = field(default_factory=set)
+    """Folders that were seen to be no symbolic links."""
 
     def keep(self, path: str) -> bool:
-        """Take a file over from the last build; False where it is not there any more."""
+        """Take a file over from the last build; False where it is not there any more.
+
+        Raises:
+            RefusedError: a symbolic link stands on the way.
+        """
         digest = self.before.get(path)
-        if digest is None or not (self.folder / path).is_file():
+        if digest is None or not self._target(path).is_file():
             return False
         self.after[path] = digest
         self.unchanged += 1
@@ -47,12 +55,13 @@ class Output:
         Raises:
             WriteError: the disk refused.
             UnsafePathError: the path leads out of the folder.
+            RefusedError: a symbolic link stands on the way.
         """
         if path.startswith("/") or ".." in path.split("/"):
             raise UnsafePathError(f"{path!r} does not stay inside the output folder")
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         digest = digest_of(data)
-        target = self.folder / path
+        target = self._target(path)
         if self.before.get(path) == digest and target.is_file():
             self.unchanged += 1
         else:
@@ -61,11 +70,17 @@ class Output:
         self.after[path] = digest
 
     def finish(self) -> int:
-        """Remove files of earlier builds that this one did not make, save the manifest; return how many went."""
+        """Remove files of earlier builds that this one did not make, save the manifest; return how many went.
+
+        Raises:
+            RefusedError: a symbolic link stands on the way to one of them; none is removed then.
+        """
         stale = sorted(set(self.before) - set(self.after))
-        for path in stale:
-            with contextlib.suppress(FileNotFoundError):
-                (self.folder / path).unlink()
+        self.real.clear()
+        targets = [self._target(path) for path in stale]
+        for target in targets:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                target.unlink()
         folders = {parent for path in stale for parent in _parents(path)}
         for parent in sorted(folders, key=lambda name: -name.count("/")):
             with contextlib.suppress(OSError):
@@ -76,19 +91,58 @@ class Output:
     def save(self) -> None:
         """Write the manifest, of what stands there now and what an unfinished build has yet to remove."""
         text = json.dumps({"format": FORMAT, "files": dict(sorted(self.after.items()))}, indent=0, ensure_ascii=False)
-        path = self.folder / MANIFEST
+        path = self._target(MANIFEST)
         data = text.encode("utf-8", "surrogatepass")
         if not path.is_file() or path.read_bytes() != data:
             replace_file(path, data)
+
+    def _target(self, path: str) -> Path:
+        """Return where a file stands, if no symbolic link leads there."""
+        target = self.folder / path
+        folders = [self.folder, *(self.folder / parent for parent in _parents(path))]
+        for one in (*(folder for folder in folders if folder not in self.real), target):
+            if one.is_symlink():
+                raise _link(one)
+        self.real.update(folders)
+        return target
+
+
+def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:
+    """Refuse a path inside `root` that passes through a symbolic link; a path elsewhere is its giver's matter.
+
+    `below` looks at everything that stands in the folder too.
+
+    Raises:
+        RefusedError: there is a symbolic link.
+    """
+    # Normalised by name alone: resolving would follow the very links that are looked for.
+    absolute = Path(os.path.normpath(Path.cwd() / path))
+    if absolute.is_relative_to(root) and absolute != root:
+        try:
+            inside(root, absolute.relative_to(root).as_posix())
+        except UnsafePathError as error:
+            raise RefusedError(error.message, hint=LINK_HINT) from None
+    if not below:
+        return
+    for parent, folders, files in os.walk(absolute):
+        for name in (*folders, *files):
+            if (one := Path(parent, name)).is_symlink():
+                raise _link(one)
+
+
+def _link(path: Path) -> RefusedError:
+    return RefusedError(f"{path} is a symbolic link; nothing was removed", hint=LINK_HINT)
 
 
 def open_output(folder: Path) -> Output:
     """Return a folder to write to, with what the last build wrote there.
 
     Raises:
-        RefusedError: the folder holds files that are not ours.
+        RefusedError: the folder holds files that are not ours, or its manifest is a symbolic link.
     """
     manifest = folder / MANIFEST
+    if manifest.is_symlink():
+        raise _link(manifest)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise RefusedError(f"{folder} is not a folder", hint="give another one with --out")
     if not manifest.is_file():
@@ -103,9 +157,11 @@ def open_output(folder: Path) -> Output:
         files = {str(path): str(digest) for path, digest in held["files"].items()}
     except (ValueError, KeyError, AttributeError, TypeError):
         raise RefusedError(f"{manifest} can't be read", hint="empty the folder, then build again") from None
-    if any(path.startswith("/") or ".." in path.split("/") for path in files):
+    if any({"", ".", ".."} & set(path.split("/")) or "\x00" in path for path in files):
         raise RefusedError(f"{manifest} names files outside its folder", hint="empty the folder, then build again")
-    return Output(folder, files)
+    # A manifest that came with the repository was written by whoever wrote the repository.
+    tracked = Git(folder).ask("ls-files", "--error-unmatch", "--", MANIFEST) is not None
+    return Output(folder, {} if tracked else files)
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -117,15 +173,22 @@ def replace_file(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".tmp-{path.name[:80]}-{os.getpid()}")
     try:
         try:
-            temporary.write_bytes(data)
+            _create(temporary, data)
         except FileNotFoundError:
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(data)
+            _create(temporary, data)
         temporary.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise write_error(path, error) from None
+
+
+def _create(path: Path, data: bytes) -> None:
+    """Write a new file; one that a killed build left under that name goes first, and a link is not followed."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+        file.write(data)
 
 
 def _parents(path: str) -> list[str]:

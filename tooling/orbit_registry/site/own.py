@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mkdocs.exceptions import ConfigurationError
-from mkdocs.utils.yaml import yaml_load
+from mkdocs.utils.yaml import get_yaml_loader, yaml_load
 
-from orbit_registry.errors import ConfigError
+from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
+from orbit_registry.store.files import inside, read_text
 
 FILE = "mkdocs.yml"
+HINT = "`mkdocs build` with the orbit plugin runs your own configuration in full"
+_PYTHON = "tag:yaml.org,2002:python/"
+_HARMLESS = re.compile(r"(?:material\.extensions\.emoji|pymdownx)(?:\.\w+)+")
+"""The names that Material's own documentation has people write: functions that draw emoji and fences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +32,90 @@ class OwnConfig:
     """The folder of pages, from the repository's root."""
     data: dict[str, Any]
 
+    def named(self, path: str, root: Path) -> str:
+        """Return the path of a file that a setting names, from the repository's root."""
+        return os.path.relpath(self.file.parent / path, root).replace(os.sep, "/")
+
     def words(self, name: str) -> list[Any]:
         """Return a setting that is a list; empty where it is absent."""
         value = self.data.get(name)
         return list(value) if isinstance(value, list) else []
 
 
-def read_own(root: Path, file: Path | None = None) -> OwnConfig | None:
+def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> OwnConfig | None:
     """Return the repository's own configuration, or None where it has none.
 
+    `trusted` says that MkDocs has loaded the file already, so that what runs code in it has run.
+
     Raises:
-        ConfigError: it can't be read, or its pages lie outside the repository.
+        ConfigError: it can't be read.
+        RefusedError: it runs code of its own, or names folders or files outside the repository.
     """
     file = file or root / FILE
     if not file.is_file():
         return None
     try:
+        if not trusted:
+            _refuse_code(root, file)
         with file.open("rb") as opened:
-            data = yaml_load(opened)
-    except (ConfigurationError, OSError) as error:
+            data = _table(file, yaml_load(opened))
+    except (ConfigurationError, OSError, ValueError, TypeError, RecursionError) as error:
         said = " ".join(str(error).split())
         raise ConfigError(f"{FILE}: {said}", hint="`mkdocs build` says more") from None
-    docs = os.path.relpath(file.parent / str(data.get("docs_dir", "docs")), root)
-    if docs == "." or docs.startswith(".."):
+    own = OwnConfig(file, "", data)
+    docs = own.named(str(data.get("docs_dir", "docs")), root)
+    if docs == ".":
         raise ConfigError(f"{FILE}: docs_dir {docs!r} is not a folder inside the repository")
-    return OwnConfig(file, docs.replace(os.sep, "/"), data)
+    _refuse_outside(root, "docs_dir", docs)
+    theme = data.get("theme")
+    custom = theme.get("custom_dir") if isinstance(theme, dict) else None
+    if custom and not trusted:
+        _refuse_outside(root, "theme.custom_dir", own.named(str(custom), root))
+    return replace(own, docs=docs)
+
+
+def _refuse_code(root: Path, file: Path) -> None:
+    """Refuse a configuration that runs Python, before anything of it is made; files it inherits from as well."""
+    loader = get_yaml_loader()
+    for prefix in [name for name in loader.yaml_multi_constructors if str(name).startswith(_PYTHON)]:
+        harmless = loader.yaml_multi_constructors[prefix]
+        loader.add_multi_constructor(prefix, partial(_python, prefix.removeprefix(_PYTHON), harmless))
+    seen: set[Path] = set()
+    while file not in seen:
+        seen.add(file)
+        data = _table(file, yaml_load(read_text(file), loader))
+        if data.get("hooks"):
+            raise _refused("hooks", "runs Python code of the repository")
+        if "INHERIT" not in data:
+            return
+        name = os.path.relpath(file.parent / str(data["INHERIT"]), root).replace(os.sep, "/")
+        _refuse_outside(root, "INHERIT", name)
+        file = root / name
+    raise ConfigError(f"{file.name}: INHERIT leads in a circle")
+
+
+def _table(file: Path, data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise ConfigError(f"{file.name}: not a table of settings", hint="`mkdocs build` says more")
+    return data
+
+
+def _python(prefix: str, harmless: Callable[..., object], loader: object, name: str, node: object) -> object:
+    """Make what a tag of Python's names, if it is among the few that configurations need."""
+    if prefix != "name:" or not _HARMLESS.fullmatch(name):
+        raise _refused(f"!!python/{prefix}{name}", "runs Python code")
+    return harmless(loader, name, node)
+
+
+def _refuse_outside(root: Path, key: str, path: str) -> None:
+    try:
+        inside(root, path)
+    except UnsafePathError as error:
+        raise _refused(key, f"leads out of the repository: {error.message}") from None
+
+
+def _refused(key: str, why: str) -> RefusedError:
+    return RefusedError(f"{FILE}: {key} {why}", hint=HINT)
 
 
 def completed_nav(own: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:

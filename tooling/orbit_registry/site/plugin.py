@@ -17,7 +17,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import CACHE, code_version
-from orbit_registry.site.output import MANIFEST, open_output
+from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.own import read_own
 from orbit_registry.site.stage import DOCS, OVERRIDES
 from orbit_registry.site.steps import Prepared, prepare, publish
@@ -48,7 +48,7 @@ class OrbitPlugin(BasePlugin[Options]):
         self._target, self._own_docs = Path(config.site_dir), Path(config.docs_dir)
         try:
             registry = Registry.open(top)
-            own = read_own(registry.workspace.root, Path(str(config.config_file_path)))
+            own = read_own(registry.workspace.root, Path(str(config.config_file_path)), trusted=True)
             self._cache = registry.workspace.cache / CACHE / "plugin"
             prepared = prepare(registry, own, self._cache, config.site_url or None, code_version())
         except OrbitError as error:
@@ -68,10 +68,11 @@ class OrbitPlugin(BasePlugin[Options]):
         """Expand MkDocs' pages into the folder it was asked to write to."""
         if self._prepared is None or self._target is None:
             return
-        if not (self._target / MANIFEST).is_file():
-            # MkDocs empties its folder before each build; we took its place.
-            clean_directory(str(self._target))
         try:
+            refuse_links(self._prepared.registry.workspace.root, self._target)
+            if not (self._target / MANIFEST).is_file():
+                # MkDocs empties its folder before each build; we took its place.
+                clean_directory(str(self._target))
             result = publish(self._prepared, Path(config.site_dir), open_output(self._target))
         except OrbitError as error:
             raise PluginError(error.message + (f" ({error.hint})" if error.hint else "")) from None

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
+from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.store.documents import BODY, Document, Documents, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
@@ -37,7 +38,7 @@ class _ReadOnDemand(Mapping[str, Document]):
     def __getitem__(self, path: str) -> Document:
         if path not in self._held:
             try:
-                text = read_text(inside(self._root, path), limit=DOCUMENT_LIMIT)
+                text = NO_SECRETS.cleaned(read_text(inside(self._root, path), limit=DOCUMENT_LIMIT))
             except OrbitError:
                 self._held[path] = None
             else:
@@ -78,11 +79,19 @@ class Shelf:
             return Text(record.prose, record.path, 1)
         found = self.documents.of(record)
         if found is None:
-            return Text(with_prose(self.workspace, record, self.documents).prose, f"{record.folder}/{BODY}", 1)
+            return Text(self._body(record), f"{record.folder}/{BODY}", 1)
         document, entry = found
         text = entry_text(document, entry)
         start = document.text.find(text, entry.span.start) if text else entry.span.start
         return Text(text, document.path, document.text.count("\n", 0, max(start, 0)) + 1)
+
+    def _body(self, record: Record) -> str:
+        """Return the text beside a record; none where a symbolic link leads to it."""
+        try:
+            inside(self.workspace.root, f"{record.folder}/{BODY}")
+        except UnsafePathError:
+            return record.prose
+        return NO_SECRETS.cleaned(with_prose(self.workspace, record, self.documents).prose)
 
     def moved(self, record: Record, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return findings in a field's text with the lines of the record's file, where that text is edited."""

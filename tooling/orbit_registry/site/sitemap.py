@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from orbit_registry.errors import UnsafePathError
 from orbit_registry.records.record import Record
 from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import record_url
 from orbit_registry.store.documents import BODY
+from orbit_registry.store.files import inside
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"
@@ -153,8 +155,10 @@ class SiteMap:
 
     def _is_file(self, path: str) -> bool:
         self.seen.add(path)
-        full = self.root / path
-        return full.is_file() and not full.is_symlink()
+        try:
+            return inside(self.root, path).is_file()
+        except UnsafePathError:
+            return False
 
 
 def folder_anchor(folder: str) -> str:

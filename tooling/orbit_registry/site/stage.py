@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.curated import rewritten
-from orbit_registry.site.documents import Document, document_page
+from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
 from orbit_registry.site.output import Output, open_output
 from orbit_registry.site.own import OwnConfig, completed_nav, without_missing
@@ -21,10 +21,10 @@ from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, ask
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
-from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 
-UNREADABLE = "ORB392"
 DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
 
 
@@ -52,6 +52,8 @@ class Sources:
     title: str
     base_url: str | None
     site: SiteMap
+    skipped: tuple[Diagnostic, ...] = ()
+    """What was not read because it leads out of the repository."""
 
 
 def own_pages(root: Path, own: OwnConfig) -> list[str]:
@@ -70,7 +72,7 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     """Write the source tree into `folder`, touching only what changed."""
     out = open_output(folder)
     out.save()
-    problems: list[Diagnostic] = []
+    problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
     pages = curated_pages(sources.workspace.kinds, sources.title, sources.documents)
@@ -81,7 +83,7 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     nav = navigation(sources.kinds, mirrored)
     known = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, own_files, known, problems)
-    _configure(sources, out, nav)
+    _configure(sources, out, nav, problems)
     out.finish()
     digest = key_of(out.after, overrides_digest(folder / OVERRIDES), str(folder))
     return Staged(folder, digest, titles, nav, tuple(problems))
@@ -123,7 +125,7 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
         if made is not None and out.keep(staged_path):
             continue
         if not name.lower().endswith((".md", ".markdown")):
-            out.write(staged_path, (root / path).read_bytes())
+            out.write(staged_path, without_secrets(inside(root, path).read_bytes()))
             memo.put(staged_path, Made(key, path))
             continue
         text = _read(root, path, problems)
@@ -134,16 +136,25 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
     return copied
 
 
+def without_secrets(content: bytes) -> bytes:
+    """Return a file as it may be published: a text without its secrets, anything else as it is."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content
+    return NO_SECRETS.cleaned(text).encode()
+
+
 def _read(root: Path, path: str, problems: list[Diagnostic]) -> str | None:
     try:
-        return read_text(root / path, limit=DOCUMENT_LIMIT)
+        return NO_SECRETS.cleaned(read_text(inside(root, path), limit=DOCUMENT_LIMIT))
     except OrbitError as error:
         said = error.message.replace(f"{root}{os.sep}", "")
         problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(path), error.hint))
         return None
 
 
-def _configure(sources: Sources, out: Output, nav: list[Any]) -> None:
+def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Diagnostic]) -> None:
     """Write the theme's folder and the generator's configuration."""
     own = sources.own
     folder = out.folder / OVERRIDES
@@ -151,7 +162,11 @@ def _configure(sources: Sources, out: Output, nav: list[Any]) -> None:
     theirs = custom.get("custom_dir") if isinstance(custom, dict) else None
     _copy_tree(overrides(), out, OVERRIDES)
     if own and theirs and (own.file.parent / str(theirs)).resolve() != overrides().resolve():
-        _copy_tree(own.file.parent / str(theirs), out, OVERRIDES)
+        try:
+            _copy_tree(inside(sources.workspace.root, own.named(str(theirs), sources.workspace.root)), out, OVERRIDES)
+        except UnsafePathError as error:
+            message = f"theme.custom_dir is left out: {error.message}"
+            problems.append(Diagnostic(UNREADABLE, Severity.WARNING, message, Location(own.file.name), LEADS_OUT))
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     if own is None:
         config = staged(built_in(sources.title, nav), folders, sources.base_url)

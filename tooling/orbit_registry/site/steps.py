@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
 from orbit_registry.site.memo import Memo, all_diagnostics, open_memo
-from orbit_registry.site.output import Output
+from orbit_registry.site.output import Output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
 from orbit_registry.site.result import SiteResult
@@ -22,6 +22,7 @@ from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import Sources, Staged, own_pages, stage
 from orbit_registry.site.urls import document_url
+from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 
@@ -55,6 +56,8 @@ class Prepared:
     registry: Readable
     records: Sequence[Record]
     collection: Collection
+    problems: Sequence[Diagnostic]
+    """Those of the collection, without secrets."""
     sources: Sources
     staged: Staged
     memo: Memo
@@ -71,20 +74,22 @@ def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Recor
 def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, code: str) -> Prepared:
     """Stage the site of a registry into `cache`; `code` changes when the code that makes pages does."""
     workspace = registry.workspace
+    refuse_links(workspace.root, cache, below=True)
     collection = registry.collection
-    records = shown_records(workspace, list(collection.records))
+    problems = tuple(_cleaned(one) for one in collection.problems)
+    records = NO_SECRETS.applied(shown_records(workspace, list(collection.records)))
     sources = sources_of(workspace, records, own, base_url)
     memo = open_memo(cache / "staged.json", code)
     staged = stage(sources, cache / "source", memo)
     memo.save()
-    return Prepared(registry, records, collection, sources, staged, memo, code, base_url)
+    return Prepared(registry, records, collection, problems, sources, staged, memo, code, base_url)
 
 
 def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig | None, base_url: str | None) -> Sources:
     """Return what a site is staged from."""
     kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
     docs = own.docs if own else "docs"
-    folders, found = mirrored_documents(workspace, docs, [*(f"{kind.plural}/" for kind in kinds), *TAKEN])
+    folders, found, skipped = mirrored_documents(workspace, docs, [*(f"{kind.plural}/" for kind in kinds), *TAKEN])
     documents = tuple(found)
     mirrored = {document.path: document.url for document in documents}
     curated = {}
@@ -93,7 +98,7 @@ def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig |
         curated = {path: document_url(path, docs) for path in pages if path not in mirrored}
     config = workspace.config.site
     forge = forge_of(config.get("repository"), config.get("branch"))
-    title = str(config.get("title") or workspace.name)
+    title = NO_SECRETS.cleaned(str(config.get("title") or workspace.name))
     generated = [*curated_pages(workspace.kinds, title, documents), "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root,
@@ -104,7 +109,7 @@ def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig |
         [f"{docs}/{name}" for name in generated],
         workspace.config.design,
     )
-    return Sources(workspace, kinds, documents, tuple(folders), own, title, base_url, site)
+    return Sources(workspace, kinds, documents, tuple(folders), own, title, base_url, site, tuple(skipped))
 
 
 def publish(
@@ -127,7 +132,7 @@ def publish(
         kinds=prepared.sources.kinds,
         documents=prepared.sources.documents,
         titles=prepared.staged.titles,
-        problems=prepared.collection.problems,
+        problems=prepared.problems,
         site=prepared.sources.site,
         shelf=Shelf(workspace),
         generated=generated,
@@ -140,10 +145,10 @@ def publish(
     found = expansion.run()
     removed = out.finish()
     memo.save()
-    unread = [one for one in prepared.collection.problems if not one.location.path.startswith(inbox)]
+    unread = [one for one in prepared.problems if not one.location.path.startswith(inbox)]
     everything = [*unread, *prepared.staged.diagnostics, *all_diagnostics([prepared.memo, memo]), *complaints, *found]
     # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
-    distinct = {(one.code, one.location, one.message): one for one in everything}
+    distinct = {(one.code, one.location, one.message): one for one in map(_cleaned, everything)}
     own = prepared.sources.own
     return SiteResult(
         out=out.folder,
@@ -160,6 +165,11 @@ def publish(
 def heavier_than_notes(diagnostics: Sequence[Diagnostic]) -> bool:
     """Say whether a strict build fails for these findings."""
     return any(one.severity is not Severity.NOTE for one in diagnostics)
+
+
+def _cleaned(found: Diagnostic) -> Diagnostic:
+    message = NO_SECRETS.cleaned(found.message)
+    return found if message == found.message else replace(found, message=message)
 
 
 def _name_of(folder: Path) -> str:

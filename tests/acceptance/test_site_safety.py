@@ -1,0 +1,114 @@
+"""A stranger's repository: its site holds no secret and no file from elsewhere, and nothing outside is touched."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+from orbit_registry.site.result import SiteResult
+
+DEMO = Path(__file__).parents[1] / "cases" / "site" / "demo"
+SECRET = "ghp_" + "a8Kd93LmQz71XvBn" + "T5yRw2Ep6UcHs4Gj9fZo"
+OUTSIDE = "text that stands outside"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a repository, beside a folder with files of someone else."""
+    shutil.copytree(DEMO, tmp_path / "repo")
+    (tmp_path / "repo/dot_orbit").rename(tmp_path / "repo/.orbit")
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("1_note.md", "p.png", "index.html"):
+        (tmp_path / "elsewhere" / name).write_text(f"# Note\n\n{OUTSIDE}\n", "utf-8")
+    return tmp_path / "repo"
+
+
+def build(root: Path) -> SiteResult:
+    """Build the site of a repository, without the database."""
+    return build_site(Registry.open(root), root / "site", snapshot=False)
+
+
+def holders(root: Path, text: str) -> list[str]:
+    """Return the files of the site and of its caches that hold a text."""
+    tops = (root / "site", root / ".orbit/state/cache/site")
+    return [
+        str(file) for top in tops for file in top.rglob("*") if file.is_file() and text.encode() in file.read_bytes()
+    ]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_no_secret_is_published_or_kept(root: Path, own: bool) -> None:
+    """Record, decision log, mirrored document, own page and own file: none brings a secret into a page or a cache."""
+    if own:
+        (root / "mkdocs.yml").write_text("site_name: x\ntheme: material\n", "utf-8")
+    (root / "docs/page.md").write_text(f"# Page\n\nkey {SECRET} [x](gone-{SECRET}.md)\n", "utf-8")
+    (root / "docs/data.json").write_text(f'{{"key": "{SECRET}"}}', "utf-8")
+    files = [*root.glob("docs/design/*/*.md"), *root.glob(".orbit/*/*/*.yaml")]
+    for file in files:
+        text = file.read_text("utf-8")
+        text = text.replace("title: ", f"title: {SECRET} ", 1) if file.suffix == ".yaml" else f"{text}\nkey {SECRET}\n"
+        file.write_text(text, "utf-8")
+    (root / ".orbit/adrs/ADR-0009").mkdir()
+    (root / ".orbit/adrs/ADR-0009/adr.yaml").write_text(f"{SECRET}: [", "utf-8")
+    result = build(root)
+    assert result.pages
+    assert holders(root, SECRET) == []
+    assert holders(root, "redacted: ")
+    assert not any(SECRET in one.message for one in result.diagnostics)
+
+
+@pytest.mark.parametrize("link", ["docs/design", "docs/design/core"])
+def test_documents_from_elsewhere_are_not_published(root: Path, link: str) -> None:
+    """A folder of documents that is a link is left out."""
+    shutil.rmtree(root / link)
+    (root / link).symlink_to(root.parent / "elsewhere")
+    result = build(root)
+    assert holders(root, OUTSIDE) == []
+    assert link != "docs/design" or any(one.code == "ORB392" for one in result.diagnostics)
+
+
+def test_a_picture_from_elsewhere_is_not_published(root: Path) -> None:
+    """A link above a picture does not lead out either."""
+    (root / "docs/img").symlink_to(root.parent / "elsewhere")
+    with (root / "docs/design/core/1_overview.md").open("a", encoding="utf-8") as file:
+        file.write("\n![p](../../img/p.png)\n")
+    build(root)
+    assert holders(root, OUTSIDE) == []
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "source",
+        "source/docs",
+        "source/link",
+        "source/overrides",
+        "generated",
+        "generated/index.html",
+        "build.lock",
+        ".",
+    ],
+)
+def test_a_planted_link_in_the_cache_is_refused(root: Path, link: str) -> None:
+    """The staged tree is written to real folders alone, and what a link leads to stays as it was."""
+    place = root / ".orbit/state/cache/site" / link
+    place.parent.mkdir(parents=True, exist_ok=True)
+    target = root.parent / "elsewhere"
+    place.symlink_to(target / "index.html" if "." in link and link != "." else target)
+    before = {file: file.read_bytes() for file in target.iterdir()}
+    with pytest.raises(RefusedError, match="symbolic link"):
+        build(root)
+    assert {file: file.read_bytes() for file in target.iterdir()} == before
+
+
+def test_a_module_of_the_repository_does_not_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The generator's own modules are used, whatever files stand in the folder the command is given in."""
+    (root / "markdown.py").write_text("from pathlib import Path\nPath('ran').touch()\n", "utf-8")
+    monkeypatch.chdir(root)
+    build(root)
+    assert not (root / "ran").exists()
