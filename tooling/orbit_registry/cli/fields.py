@@ -85,7 +85,8 @@ def _own_fields(kind: Kind) -> list[str]:
 
 def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
     form: Mapping[str, Any] = kind.schema.document["properties"][name]
-    form = kind.schema.document["$defs"][form["$ref"].rpartition("/")[2]] if "$ref" in form else form
+    shared = kind.schema.document["$defs"][form["$ref"].rpartition("/")[2]] if "$ref" in form else {}
+    form = {**shared, **form}
     said = str(form.get("description", "")) or None
     flag = f"--{name.replace('_', '-')}"
     if "enum" in form:

@@ -8,7 +8,14 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import add_options, fields_from, merged_edit, text_from, update_options
-from orbit_registry.cli.output import emit, format_option, record_data, records_table, warn_of_unread
+from orbit_registry.cli.output import (
+    emit,
+    format_option,
+    record_data,
+    records_table,
+    say_refusals,
+    warn_of_unread,
+)
 from orbit_registry.cli.records import show_text
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import SHIPPED, Kind, load_kinds
@@ -186,7 +193,8 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
 
     def move(any_ids: Sequence[str], output: str) -> None:
         registry = open_registry()
-        moved, failed = [], []
+        moved: list[Record] = []
+        failed: list[OrbitError] = []
         for any_id in any_ids:
             try:
                 refuse_other_kind(registry, kind, any_id)
@@ -194,9 +202,10 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
             except OrbitError as error:
                 failed.append(error)
         text = "\n".join(f"{record.id} is {record.status.name}" for record in moved)
-        emit(output, [record_data(record) for record in moved], text) if moved else None
+        data = [record_data(record) for record in moved]
         if failed:
-            raise failed[0]
+            say_refusals(output, data if moved else None, text, failed)
+        emit(output, data, text)
 
     params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=True)]
     return format_option(click.Command(verb, params=params, callback=move, help=f"Set the status to {status}."))

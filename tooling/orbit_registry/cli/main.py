@@ -15,10 +15,11 @@ import click
 
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError
-from orbit_registry.kinds.table import SHIPPED
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
+KINDS = Path(__file__).parents[1] / "kinds"
+"""The shipped kinds; their names are enough here, and reading the table would cost every start."""
 
 FIRST: Mapping[str, tuple[str, str]] = {
     "init": ("setup:init", "Make this repository a workspace."),
@@ -72,7 +73,7 @@ class Commands(click.Group):
 
 def _own_kinds() -> list[str]:
     """Return the kinds that have no commands of their own: shipped ones and those of the workspace; reads no file."""
-    shipped = [file.parent.name for file in SHIPPED.glob("*/kind.yaml") if file.parent.name not in FIRST]
+    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in FIRST]
     folder = Path.cwd()
     for place in (folder, *folder.parents):
         if (place / ".orbit").is_dir():
@@ -133,7 +134,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader left; end in peace
         return 0
-    except Exception:  # noqa: BLE001 - the one boundary: a bug is said to be one, with what is needed to report it
+    except Exception as error:  # noqa: BLE001 - the one boundary: a bug is said to be one, with what reports it
+        if as_json:
+            said = f"{type(error).__name__}: {error}"
+            _say_json(f"orbit failed: {said}", "this is a bug, please report it with what stands on the error output")
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 from orbit_registry.cli.terminal import visible
+from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.envelope import envelope
 from orbit_registry.records.record import Record
@@ -31,6 +32,22 @@ def emit(output: str, data: object, text: str, *, next_commands: Sequence[str] =
         click.echo(json.dumps(envelope(data, next_commands=next_commands), ensure_ascii=False, indent=2))
     elif text:
         click.echo(visible(text))
+
+
+def say_refusals(output: str, data: object, text: str, errors: Sequence[OrbitError]) -> NoReturn:
+    """Print what was done in spite of some refusals, then each refusal; as JSON they share one envelope."""
+    if output == "json":
+        said = "; ".join(error.message for error in errors)
+        whole = envelope(data, ok=False, error=said, hint=errors[0].hint)
+        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        raise click.exceptions.Exit(errors[0].exit_code)
+    if text:
+        click.echo(visible(text))
+    for error in errors[:-1]:
+        click.echo(visible(f"error: {error.message}"), err=True)
+        if error.hint:
+            click.echo(visible(f"  hint: {error.hint}"), err=True)
+    raise errors[-1]
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:

@@ -11,7 +11,7 @@ import click
 
 from orbit_registry.cli.check import say_diagnostics
 from orbit_registry.cli.kind import open_registry
-from orbit_registry.cli.output import as_json, plural
+from orbit_registry.cli.output import as_json, format_option, plural
 from orbit_registry.errors import UsageError
 from orbit_registry.records.envelope import envelope
 
@@ -25,10 +25,16 @@ def group() -> None:
 
 
 @group.command("build")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("site"), show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("site"),
+    show_default=True,
+    help="The folder it is written to.",
+)
 @click.option("--base-url", help="Where it will stand: https://example.org/decisions/")
 @click.option("--strict", is_flag=True, help="Fail on a broken link.")
-@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@format_option
 @click.pass_context
 def build(context: click.Context, out: Path, base_url: str | None, strict: bool, output: str) -> None:
     """Write the site to a folder; only pages that changed are written.

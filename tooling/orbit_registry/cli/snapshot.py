@@ -22,7 +22,14 @@ def sync(rebuild: bool, output: str) -> None:
 
 @click.command()
 @click.argument("sql")
-@click.option("--format", "output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["table", "json", "csv"]),
+    default="table",
+    show_default=True,
+    help="How to print.",
+)
 def query(sql: str, output: str) -> None:
     """Ask the snapshot one SQL question; it is brought up to date first and can't be changed.
 

@@ -1,0 +1,90 @@
+"""What the tests of the command line share: a shell in a repository with two decisions and a learning."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orbit_registry.cli.main import run
+from orbit_registry.records.envelope import ENVELOPE_SCHEMA
+
+ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
+BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
+
+
+class Shell:
+    """Runs `orbit` in the folder one stands in, in this process."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self.capsys = capsys
+        self.learning = ""
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        """Return exit code, what was printed, and what was said on the side."""
+        code = run(list(arguments))
+        printed = self.capsys.readouterr()
+        return code, printed.out, printed.err
+
+    def json(self, *arguments: str) -> tuple[int, dict[str, Any]]:
+        """Run a command with `--format json`; its whole output has to be one envelope."""
+        code, out, _ = self(*arguments, "--format", "json")
+        whole = json.loads(out)
+        assert list(ENVELOPE.iter_errors(whole)) == []
+        return code, whole
+
+
+@pytest.fixture(scope="session")
+def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Make one repository with two decisions and a learning, for `shell` to copy."""
+    repo = tmp_path_factory.mktemp("seeded") / "repo"
+    repo.mkdir()
+    (repo / "src").mkdir()
+    (repo / "src/app.py").write_text("x = 1\n", "utf-8")
+    here = Path.cwd()
+    os.chdir(repo)
+    try:
+        subprocess.run(["git", "init", "-q"], check=True)
+        for arguments in (
+            ["init", "--yes"],
+            ["adr", "add", "--title", "Use SQLite", "--legacy-id", "project-learnings/ADR-006", "--path", "src/**"],
+            ["adr", "add", "--title", "Use Postgres instead", "--legacy-id", "site/ADR-006", "--body-file", "-"],
+            ["learning", "add", "--summary", "Look before you leap", "--tag", "care", "--evidence", "task:T-1"],
+        ):
+            done = subprocess.run(
+                [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
+                input=BODY,
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+        subprocess.run(["git", "add", "-A"], check=True)
+        subprocess.run(["git", "commit", "-qm", "Seed"], check=True)
+    finally:
+        os.chdir(here)
+    return repo, done.stdout.split()[0]
+
+
+@pytest.fixture
+def shell(
+    _seeded: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    """Return a shell in a repository of this test's own."""
+    root = Path(shutil.copytree(_seeded[0], tmp_path / "repo"))
+    monkeypatch.chdir(root)
+    found = Shell(root, capsys)
+    found.learning = _seeded[1]
+    return found
+
+
+@pytest.fixture
+def bare_shell(git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Return a shell in a repository that is no workspace."""
+    monkeypatch.chdir(git_repo)
+    return Shell(git_repo, capsys)

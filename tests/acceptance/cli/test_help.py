@@ -1,0 +1,75 @@
+"""Help: every command says what it is for, and the first page shows first what most people need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import click
+import pytest
+
+from orbit_registry.cli.main import orbit, run
+
+
+def commands(
+    command: click.Command = orbit, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command with its words, groups before what is in them."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=" ".join(("orbit", *path)))
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from commands(inner, (*path, name))
+
+
+TREE = list(commands())
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), TREE, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_every_command_explains_itself(
+    path: tuple[str, ...], command: click.Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--help` and `-h` end with 0 and say in a sentence what the command is for; each option says what it does."""
+    for flag in ("--help", "-h"):
+        assert run([*path, flag]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith("Usage: orbit")
+        purpose = next(line.strip() for line in said.splitlines()[2:] if line.strip())
+        assert purpose[:1].isupper()
+        assert purpose[0] != "-"
+    described = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+    assert [option.opts[0] for option in described if not option.help] == []
+
+
+@pytest.mark.parametrize("path", [path for path, command in TREE if isinstance(command, click.Group)], ids=" ".join)
+def test_a_group_alone_shows_what_is_in_it(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever types half a command sees the other halves."""
+    assert run(list(path)) in (0, 2)
+    printed = capsys.readouterr()
+    assert "Commands" in printed.out + printed.err
+
+
+def test_the_first_page_shows_first_what_most_people_need(capsys: pytest.CaptureFixture[str]) -> None:
+    """Setup, decisions, learnings, the gate and the site come before the rest."""
+    assert run([]) == 0
+    said = capsys.readouterr().out
+
+    places = [
+        said.index(f"\n  {name} ") for name in ("init", "adr", "learning", "check", "site", "list", "sync", "resolve")
+    ]
+    assert places == sorted(places)
+    assert "merge-driver" not in said
+
+
+def test_the_version_is_the_package_s() -> None:
+    """`orbit --version` names it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry.cli.main", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"orbit, version {version('orbit-registry')}\n"

@@ -1,0 +1,188 @@
+"""What programs read: one envelope whatever happened, and exit codes that mean the same everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from jsonschema import Draft202012Validator
+
+import orbit_registry
+from orbit_registry.cli.main import orbit
+from orbit_registry.records.envelope import ENVELOPE_SCHEMA
+
+ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
+
+
+def commands(
+    command: click.Command = orbit, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command with its words, groups before what is in them."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=" ".join(("orbit", *path)))
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from commands(inner, (*path, name))
+
+
+LEAVES = [(path, command) for path, command in commands() if not isinstance(command, click.Group)]
+WITH_JSON = [path for path, command in LEAVES if any("--format" in option.opts for option in command.params)]
+
+ASKED: dict[str, list[str]] = {
+    "init": [],
+    "adr add": ["--title", "Another"],
+    "adr amend": ["ADR-0001", "--task", "T-2", "--text", "Also here."],
+    "adr renumber": ["ADR-0001", "--dry-run"],
+    "adr backfill": [],
+    "adr list": [],
+    "adr show": ["ADR-0001"],
+    "adr update": ["ADR-0001", "--title", "Use SQLite 3"],
+    "adr supersede": ["ADR-0001", "--with", "ADR-0002"],
+    "adr accept": ["ADR-0001"],
+    "adr reject": ["ADR-0003"],
+    "adr deprecate": ["ADR-0001"],
+    "learning add": ["--summary", "Measure twice"],
+    "learning list": [],
+    "learning show": ["LEARNING"],
+    "learning update": ["LEARNING", "--priority", "9"],
+    "learning supersede": ["LEARNING", "--with", "SECOND"],
+    "learning promote": ["LEARNING"],
+    "learning reject": ["CANDIDATE"],
+    "learning retire": ["LEARNING"],
+    "learning vote": ["LEARNING", "--task", "T-1"],
+    "check": [],
+    "site build": ["--out", "site"],
+    "list": [],
+    "show": ["ADR-0001"],
+    "import": ["docs/adr", "--dry-run"],
+    "sync": [],
+    "query": ["SELECT id FROM records ORDER BY id"],
+    "snapshot export": ["out.duckdb"],
+    "baseline update": [],
+}
+
+
+def test_every_command_with_json_is_asked_below() -> None:
+    """A command that is new has to be tried here; `resolve` needs a merge under way and is tried with merges."""
+    assert {" ".join(path) for path in WITH_JSON} == {*ASKED, "resolve"}
+    assert {path[-1] for path, _ in LEAVES if path not in WITH_JSON} <= {"serve"}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
+    """ok, data, diagnostics, next; the same keys for every command, and nothing else on the output."""
+    words = {"LEARNING": shell.learning}
+    if "SECOND" in ASKED[name]:
+        words["SECOND"] = shell.json("learning", "add", "--summary", "Measure twice")[1]["data"]["id"]
+    if "CANDIDATE" in ASKED[name]:
+        words["CANDIDATE"] = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
+    if name == "adr reject":
+        shell.json("adr", "add", "--title", "Maybe", "--pending")
+    if name == "site build":
+        pytest.importorskip("material", reason="the site extra is not installed")
+
+    code, whole = shell.json(*name.split(), *(words.get(word, word) for word in ASKED[name]))
+
+    assert (code, whole["ok"]) == (0, True)
+    assert whole["data"] is not None
+    assert "error" not in whole
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["show", "ADR-0042"], 1, "no record has the id 'ADR-0042'"),
+        (["adr", "show", "ADR-006"], 1, "means 2 records"),
+        (["adr", "accept", "ADR-0042"], 1, "no record"),
+        (["adr", "reject", "ADR-0001"], 1, "can't become rejected"),
+        (["adr", "add"], 2, "--title"),
+        (["adr", "add", "--title", "  "], 2, "needs a title"),
+        (["adr", "add", "--title", "X", "--status", "superseded"], 2, "--status"),
+        (["adr", "add", "--title", "X", "--pending", "--status", "accepted"], 2, "contradict"),
+        (["adr", "amend", "ADR-0001", "--task", "T"], 2, "--text or --body-file"),
+        (["learning", "add", "--summary", "x" * 281], 1, "281 characters"),
+        (["learning", "add", "--summary", "X", "--set", "colour=red"], 1, "unknown field `colour`"),
+        (["learning", "add", "--summary", "X", "--set", "status=active"], 2, "can't be set by hand"),
+        (["learning", "add", "--summary", "X", "--evidence", "T-1"], 2, "is not KIND:REF"),
+        (["learning", "update", "L-nnnnn", "--priority", "x"], 2, "--priority"),
+        (["list", "decision"], 2, "known kinds: adr, learning"),
+        (["query", "DROP TABLE records"], 1, ""),
+        (["query", "SELEC 1"], 1, ""),
+        (["import", "nowhere"], 2, "nowhere"),
+        (["check", "--against", "nowhere"], 2, "nowhere"),
+        (["nonsense"], 2, "nonsense"),
+        (["adr", "nonsense"], 2, "nonsense"),
+        (["adr", "add", "--title", "X", "--body-file", "missing.md"], 1, "missing.md"),
+    ],
+)
+def test_an_error_as_json_is_an_envelope_too(shell: Any, arguments: list[str], code: int, words: str) -> None:
+    """ok is false, error says why, hint what to do; 1 is a refusal, 2 a wrong call."""
+    ended, whole = shell.json(*arguments)
+
+    assert ended == code
+    assert whole["ok"] is False
+    assert words in whole["error"] + (whole["hint"] or "")
+    assert whole["data"] is None
+
+
+@pytest.mark.parametrize("arguments", [["show", "ADR-0042"], ["adr", "add"], ["list", "decision"]])
+def test_an_error_as_text_goes_to_the_side(shell: Any, arguments: list[str]) -> None:
+    """The output stays empty, so that a pipe gets nothing it could take for data."""
+    code, out, err = shell(*arguments)
+
+    assert code in (1, 2)
+    assert out == ""
+    assert "rror" in err
+    assert "Traceback" not in err
+
+
+def test_findings_end_with_one(shell: Any) -> None:
+    """`check` exits 1 for an error, 0 for a note; its envelope is ok only when clean."""
+    assert shell.json("check")[0] == 0
+    file = shell.root / ".orbit/adrs/ADR-0001/adr.yaml"
+    file.write_text(file.read_text("utf-8") + "colour: red\n", "utf-8")
+
+    code, whole = shell.json("check")
+
+    assert (code, whole["ok"]) == (1, False)
+    assert [one["code"] for one in whole["diagnostics"] if one["severity"] == "error"] == ["ORB104"]
+
+
+def test_our_own_failure_ends_with_three(shell: Any, tmp_path: Path) -> None:
+    """A bug is said to be one, with what is needed to report it: here a half-installed package."""
+    package = Path(shutil.copytree(Path(orbit_registry.__file__).parent, tmp_path / "lib/orbit_registry"))
+    (package / "store/reader.py").write_text("def nothing() -> None: ...\n", "utf-8")
+
+    for arguments in (["list"], ["list", "--format", "json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "orbit_registry.cli.main", *arguments],
+            env={**os.environ, "PYTHONPATH": str(tmp_path / "lib")},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 3
+        assert "this is a bug, please report it" in done.stderr
+        assert "ImportError" in done.stderr
+        if "json" in arguments:
+            assert list(ENVELOPE.iter_errors(json.loads(done.stdout))) == []
+
+
+def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
+    """`orbit list | head -0` says nothing."""
+    program = [sys.executable, "-m", "orbit_registry.cli.main", "list"]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(program, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr

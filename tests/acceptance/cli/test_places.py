@@ -1,0 +1,104 @@
+"""Where one stands: subfolders, strange names, every state of a repository, and none at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Git = Callable[..., str]
+
+
+def ids_here(shell: Any, *before: str) -> list[str]:
+    """Return the ids that `orbit list` shows."""
+    code, out, _ = shell(*before, "list", "--format", "json")
+    assert code == 0
+    return [row["id"] for row in json.loads(out)["data"]]
+
+
+def test_a_folder_can_be_named_instead_of_stood_in(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`-C DIR` before the command, as git has it."""
+    monkeypatch.chdir(tmp_path)
+
+    assert len(ids_here(shell, "-C", str(shell.root))) == 3
+    assert shell("-C", "nowhere", "list")[0] == 2
+
+
+def test_any_subfolder_will_do(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paths in the answers are from the root, and new documents go where they belong."""
+    monkeypatch.chdir(shell.root / "src")
+
+    assert len(ids_here(shell)) == 3
+    assert shell.json("adr", "add", "--title", "From below")[1]["data"]["document"] == "docs/adr/0003-from-below.md"
+    assert (shell.root / "docs/adr/0003-from-below.md").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "ünïcödé 决定", 'quote\'d "name"', "-dash", "dollar$HOME", "percent%20"]
+)
+def test_any_name_of_a_repository_will_do(
+    shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """Adding, checking, syncing and asking work in a folder of any name."""
+    root = shell.root.rename(tmp_path / name)
+    monkeypatch.chdir(root)
+
+    assert shell("adr", "add", "--title", "Third")[0] == 0
+    assert shell("check")[0] == 0
+    assert shell("query", "SELECT count(*) AS n FROM records", "--format", "json")[0] == 0
+    assert len(ids_here(shell)) == 4
+
+
+@pytest.mark.parametrize("state", ["detached", "worktree", "shallow", "no git", "no commit"])
+def test_any_state_of_a_repository_will_do(
+    shell: Any, git: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, state: str
+) -> None:
+    """A detached head, a linked work tree, a shallow clone, no git at all, no commit yet."""
+    root = shell.root
+    if state == "detached":
+        git(root, "checkout", "-q", "--detach")
+    elif state == "worktree":
+        git(root, "worktree", "add", "-q", "-b", "second", str(tmp_path / "second"))
+        root = tmp_path / "second"
+    elif state == "shallow":
+        git(tmp_path, "clone", "-q", "--depth", "1", root.as_uri(), "shallow")
+        root = tmp_path / "shallow"
+    else:
+        shutil.rmtree(root / ".git")
+        if state == "no commit":
+            git(root, "init", "-q")
+    monkeypatch.chdir(root)
+
+    assert shell.json("adr", "add", "--title", "Third")[1]["data"]["id"] == "ADR-0003"
+    code, whole = shell.json("check")
+    assert code == 0, whole["diagnostics"]
+    assert shell("sync")[0] == 0
+    assert len(ids_here(shell)) == 4
+    assert shell("init", "--yes")[0] == 0
+
+
+def test_without_a_workspace_the_way_to_one_is_named(bare_shell: Any) -> None:
+    """Every command that needs one says so, and help still works."""
+    shell = bare_shell
+
+    for arguments in (["list"], ["check"], ["adr", "add", "--title", "X"], ["sync"], ["query", "SELECT 1"]):
+        code, _, err = shell(*arguments)
+        assert code == 2
+        assert "run `orbit init` first" in err
+    assert shell("adr", "--help")[0] == 0
+    assert not (shell.root / ".orbit").exists()
+
+
+def test_init_speaks_before_it_writes(bare_shell: Any) -> None:
+    """A dry run names every file; the run after it writes exactly those; the third has nothing to do."""
+    shell = bare_shell
+
+    planned = shell.json("init", "--dry-run")[1]["data"]
+    done = shell.json("init", "--yes")[1]["data"]
+
+    assert planned["created"] == done["created"]
+    assert "nothing to do" in shell("init", "--yes")[1]

@@ -1,0 +1,142 @@
+"""Records at the command line: found by any name, narrowed, fed from files and pipes, and decided by people."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+
+def test_a_legacy_id_finds_its_record(shell: Any) -> None:
+    """By list and by show; what several records once were called is answered with all of them."""
+    assert [row["id"] for row in shell.json("adr", "list", "--legacy-id=project-learnings/ADR-006")[1]["data"]] == [
+        "ADR-0001"
+    ]
+    assert shell.json("show", "project-learnings/ADR-006")[1]["data"]["id"] == "ADR-0001"
+    assert shell.json("adr", "show", "site/ADR-006")[1]["data"]["id"] == "ADR-0002"
+    assert shell.json("adr", "list", "--legacy-id=nobody/ADR-006")[1]["data"] == []
+
+    code, _, err = shell("show", "ADR-006")
+
+    assert code == 1
+    for words in ("ADR-0001  Use SQLite", "ADR-0002  Use Postgres instead", "name one by its own id"):
+        assert words in err
+
+
+def test_list_shows_what_holds_by_kind(shell: Any) -> None:
+    """Closed records come with `--all`; an unknown kind is answered with the known ones."""
+    shell("adr", "deprecate", "ADR-0001")
+
+    assert [row["id"] for row in shell.json("list", "adr")[1]["data"]] == ["ADR-0002"]
+    assert [row["id"] for row in shell.json("list", "adr", "--all")[1]["data"]] == ["ADR-0001", "ADR-0002"]
+    assert [row["id"] for row in shell.json("list", "learning")[1]["data"]] == [shell.learning]
+    code, _, err = shell("list", "decisions")
+    assert code == 2
+    assert "known kinds: adr, learning" in err
+
+
+def test_lists_are_narrowed_by_what_is_asked(shell: Any) -> None:
+    """Status, tag, label, feature, task and number of rows."""
+    shell(
+        "adr",
+        "add",
+        "--title",
+        "Third",
+        "--feature",
+        "f",
+        "--task",
+        "T-7",
+        "--tag",
+        "db",
+        "--label",
+        "big",
+        "--pending",
+    )
+
+    def ids(*arguments: str) -> list[str]:
+        return [row["id"] for row in shell.json("adr", "list", *arguments)[1]["data"]]
+
+    for narrowed in (
+        ["--feature", "f"],
+        ["--task", "T-7"],
+        ["--tag", "db"],
+        ["--label", "big"],
+        ["--status", "proposed"],
+    ):
+        assert ids(*narrowed) == ["ADR-0003"]
+    assert ids("--limit", "1") == ["ADR-0001"]
+    assert ids("--tag", "nothing") == []
+    assert "no records" in shell("adr", "list", "--tag", "nothing")[1]
+
+
+def test_a_learning_is_shown_with_its_votes(shell: Any) -> None:
+    """Count and weight, in text and JSON."""
+    shell("learning", "vote", shell.learning, "--task", "T-1", "--model", "m")
+
+    assert "1 (weighing 1.00 now)" in shell("show", shell.learning)[1]
+    assert shell.json("show", shell.learning)[1]["data"]["votes"]["count"] == 1
+
+
+def test_a_body_comes_from_a_file_or_the_standard_input(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-` reads what is piped in; both end up as the record's long text."""
+    (shell.root / "body.md").write_text("From a file.\n", "utf-8")
+    record = shell.json("learning", "add", "--summary", "Leap", "--body-file", "body.md")[1]["data"]
+    assert record["body"] == "From a file.\n"
+    assert "Why." in shell("show", "ADR-0002")[1]
+
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry.cli.main", "learning", "update", record["id"], "--body-file", "-"],
+        input=b"Piped \xe2\x9c\x93\n", capture_output=True, check=True,
+    )  # fmt: skip
+
+    assert done.returncode == 0
+    assert shell.json("show", record["id"])[1]["data"]["body"] == "Piped ✓\n"
+
+
+def test_a_piped_body_that_is_no_text_is_refused(shell: Any) -> None:
+    """Bytes that are not UTF-8 are said to be, and nothing is written."""
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry.cli.main", "learning", "add", "--summary", "X", "--body-file", "-"],
+        input=b"\xff\xfe", capture_output=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode in (1, 2)
+    assert b"UTF-8" in done.stderr
+    assert len(shell.json("list", "learning")[1]["data"]) == 1
+
+
+def test_an_agent_proposes_and_a_person_decides(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an agent adds waits; it may neither accept nor promote, and may not ask for a status."""
+    monkeypatch.delenv("ORBIT_ACTOR")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    decision = shell.json("adr", "add", "--title", "Third")[1]["data"]
+    learning = shell.json("learning", "add", "--summary", "Measure twice")[1]["data"]
+
+    assert (decision["status"], learning["status"]) == ("proposed", "candidate")
+    assert learning["path"].startswith(".orbit/state/inbox/")
+    for refused in (
+        ["adr", "accept", decision["id"]],
+        ["learning", "promote", learning["id"]],
+        ["adr", "add", "--title", "X", "--status", "accepted"],
+    ):
+        code, _, err = shell(*refused)
+        assert code in (1, 2)
+        assert "agent" in err
+
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    assert shell("adr", "accept", decision["id"])[0] == 0
+    assert shell("learning", "promote", learning["id"])[0] == 0
+    assert shell.json("show", learning["id"])[1]["data"]["path"] == f".orbit/learnings/{learning['id']}/learning.yaml"
+
+
+def test_several_are_moved_at_once_and_each_refusal_is_said(shell: Any) -> None:
+    """The good ones are done; the others are named."""
+    code, out, err = shell("adr", "deprecate", "ADR-0001", "ADR-0042", "ADR-0002", "ADR-0043")
+
+    assert code == 1
+    assert "ADR-0001 is deprecated" in out
+    assert "ADR-0002 is deprecated" in out
+    assert "ADR-0042" in err
+    assert "ADR-0043" in err
