@@ -15,7 +15,6 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.store.allocate import allocate
 from orbit_registry.store.author import Author
 from orbit_registry.store.codec import decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
@@ -89,7 +88,7 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
     with writing(workspace):
         sweep(workspace, kind)
         uid = new_uid()
-        record_id = free_code_id(workspace, kind, uid) if kind.numbering == "code" else allocate(workspace, kind)[0].id
+        record_id = free_code_id(workspace, kind, uid) if kind.numbering == "code" else _next_id(workspace, kind)
         data = new_data(kind, record_id, uid, author, fields)
         refuse_live_by_agent(kind, author, str(data["status"]))
         in_inbox = str(data["status"]) in _pending(kind)
@@ -99,6 +98,12 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
         refuse_globs(record)
         apply_step(workspace, f"{kind.name}-add", [Change(path, None, text)])
         return record
+
+
+def _next_id(workspace: Workspace, kind: Kind) -> str:
+    from orbit_registry.store.allocate import allocate  # numbers are sought in documents; codes need no Markdown
+
+    return allocate(workspace, kind)[0].id
 
 
 def refuse_live_by_agent(kind: Kind, author: Author, status: str) -> None:
