@@ -85,7 +85,7 @@ def scalar(value: object, indent: int = 0) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return json.dumps(value)
+        return json.dumps(value) if math.isfinite(value) else ".nan"  # which `load` refuses; JSON's word is a text
     text = str(value)
     if "\n" in text and _block_safe(text):
         return _block(text, indent)
