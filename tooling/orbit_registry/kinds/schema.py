@@ -153,7 +153,7 @@ def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
     if keyword == "additionalProperties":
         known = list(schema.get("properties", {}))
         for unknown in sorted(set(value) - set(known), key=str):
-            if not str(unknown).startswith("x-"):
+            if "patternProperties" not in schema or not str(unknown).startswith("x-"):
                 near = difflib.get_close_matches(str(unknown), known, n=1, cutoff=0.6)
                 hint = f"did you mean `{near[0]}`?" if near else "own fields start with `x-`"
                 yield SchemaProblem((*pointer, unknown), f"unknown field `{unknown}`", hint, unknown_field=True)
