@@ -52,6 +52,8 @@ def summary(outcome: CheckOutcome) -> str:
 
 def printable(text: str) -> str:
     """Return a text in one line that no terminal acts on: control and direction characters are shown as escapes."""
+    if text.isprintable():  # nearly all are, and ten thousand findings have millions of characters
+        return text
     return "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
 
 
