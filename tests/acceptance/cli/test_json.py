@@ -135,6 +135,24 @@ def test_an_error_as_json_is_an_envelope_too(shell: Any, arguments: list[str], c
     assert whole["data"] is None
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["learning", "add", "--summary", "half \udcff"],
+        ["adr", "add", "--title", "half \udcff"],
+        ["query", "SELECT '\udcff'"],
+        ["show", "\udcff"],
+        ["-C", "\udcff", "list"],
+    ],
+)
+def test_an_argument_that_is_no_text_is_refused(shell: Any, arguments: list[str]) -> None:
+    """Bytes that are not UTF-8 are said to be, whatever the command."""
+    code, whole = shell.json(*arguments)
+
+    assert code == 2
+    assert "is not valid UTF-8" in whole["error"]
+
+
 @pytest.mark.parametrize("arguments", [["show", "ADR-0042"], ["adr", "add"], ["list", "decision"]])
 def test_an_error_as_text_goes_to_the_side(shell: Any, arguments: list[str]) -> None:
     """The output stays empty, so that a pipe gets nothing it could take for data."""

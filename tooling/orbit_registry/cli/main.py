@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
@@ -107,6 +107,7 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code."""
     as_json = _wants_json(arguments)
     try:
+        _refuse_bytes(arguments)
         code = orbit.main(args=arguments, prog_name="orbit", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as stop:
@@ -141,6 +142,13 @@ def run(arguments: list[str]) -> int:
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
+
+
+def _refuse_bytes(arguments: Sequence[str]) -> None:
+    """Raise when an argument is no text: nothing that we write, search or ask could hold it."""
+    for argument in arguments:
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise UsageError(f"{argument!a} is not valid UTF-8", hint="give it in UTF-8")
 
 
 def _wants_json(arguments: list[str]) -> bool:

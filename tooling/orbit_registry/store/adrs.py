@@ -137,7 +137,7 @@ def _record(
     data = new_data(kind, record_id, new_uid(), author, {**_fields(wanted), "source": source})
     path = record_path(workspace, kind, record_id)
     text = render(workspace, kind, data, path)
-    record = validated(text, kind, path)
+    record = validated(text, kind, path, is_new=True)
     refuse_globs(record)
     return record, text
 

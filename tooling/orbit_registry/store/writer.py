@@ -94,7 +94,7 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
         in_inbox = str(data["status"]) in _pending(kind)
         path = record_path(workspace, kind, record_id, pending_review=in_inbox)
         text = render(workspace, kind, data, path)
-        record = validated(text, kind, path)
+        record = validated(text, kind, path, is_new=True)
         refuse_globs(record)
         apply_step(workspace, f"{kind.name}-add", [Change(path, None, text)])
         return record
@@ -156,8 +156,8 @@ def refuse_globs(record: Record, *, known: Collection[str] = ()) -> None:
             raise InvalidRecordError(f"`{path}` can't be a scope's path: {found.message}", hint=found.hint)
 
 
-def validated(text: str, kind: Kind, path: str) -> Record:
-    """Return the record in a text that is about to be written.
+def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Record:
+    """Return the record in a text that is about to be written; of a new one no place is told, as no file has it.
 
     Raises:
         InvalidRecordError: with each thing that is wrong.
@@ -165,7 +165,8 @@ def validated(text: str, kind: Kind, path: str) -> Record:
     record, problems = decode_record(text, kind, path)
     if record is None:
         said = "; ".join(f"{problem.message}" for problem in problems)
-        raise InvalidRecordError(f"{problems[0].location}: {said}", hint=problems[0].hint)
+        place = f"the new {kind.name}" if is_new else str(problems[0].location)
+        raise InvalidRecordError(f"{place}: {said}", hint=problems[0].hint)
     return record
 
 

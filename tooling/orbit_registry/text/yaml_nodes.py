@@ -197,6 +197,9 @@ _EXPLANATIONS: Mapping[str, Callable[[str, str], Problem]] = {
     "more than one document": _explain_documents,
     "control characters are not allowed at position ": _explain_control,
     "unhashable type": _explain_key,
+    "surrogates not allowed": lambda _text, _message: Problem(
+        MALFORMED, "it holds bytes that are not valid UTF-8", Position(1), "give the text in UTF-8"
+    ),
     "invalid type: integer": _explain_number,
     "repetition limit": lambda _text, _message: Problem(
         MALFORMED, "aliases expand without bound", Position(1), "write the values out instead of aliases"
