@@ -29,7 +29,6 @@ from orbit_registry.store.workspace import Workspace
 
 FORMAT_VERSION = 1
 STATE = "snapshot.json"
-KEPT = 2
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 

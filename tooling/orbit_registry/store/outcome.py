@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -93,8 +93,3 @@ def _grouped(outcomes: Sequence[Outcome], listed: int) -> Iterable[str]:
 
 def _named(outcome: Outcome) -> str:
     return f"{outcome.source} → {outcome.record}" if outcome.record else outcome.source
-
-
-def count_reasons(outcomes: Iterable[Outcome], what: What) -> Counter[str]:
-    """Return how often each reason was given for one sort of outcome."""
-    return Counter(outcome.reason for outcome in outcomes if outcome.what == what)

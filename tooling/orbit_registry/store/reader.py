@@ -151,19 +151,6 @@ class Reading:
         return votes, wrong
 
 
-def read_entry(workspace: Workspace, entry: Entry, now: datetime) -> tuple[Record | None, list[Diagnostic]]:
-    """Return one record with its votes, or why there is none; nothing is remembered."""
-    cache = FileCache(workspace.root, "", "", "")
-    record, problems = _decoded(workspace, cache, entry, cache.state(entry.path))
-    if record is None or not entry.has_votes:
-        return record, problems
-    text, wrong = _text(workspace, cache, cache.state(f"{entry.folder}/{VOTES}", DOCUMENT_LIMIT), BROKEN, record.id)
-    if text is None:
-        return record, [*problems, *wrong]
-    votes, wrong = parse_votes(text, f"{entry.folder}/{VOTES}", record.id, now)
-    return replace(record, votes=tuple(votes)), [*problems, *wrong]
-
-
 def cache_of(workspace: Workspace, name: str) -> FileCache:
     """Return what is remembered of files for one purpose; another version of a kind or of our own code voids it."""
     return FileCache(
