@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import pytest
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
 from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.author import Author
 
 MUTATIONS = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
 MOST_OPERATIONS = 200
@@ -44,21 +46,26 @@ def run_killed(folder: Path, arguments: list[str], nth: int) -> bool:
 
 
 def seeded(repo: Path) -> Path:
-    """Make a workspace with two decisions in one log and a learning."""
+    """Make a workspace with two decisions in one log, a learning, and one that waits with a vote beside it."""
     Registry.init(repo)
     registry = Registry.open(repo)
     for title in ("First", "Second"):
         registry.add_adr(NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.\n\n- Cost: some."))
     registry.add("learning", {"summary": "Look before you leap", "scope": {"paths": ["src/**"]}})
+    waiting = registry.add("learning", {"summary": "Think twice before you vote"}, Author("bot", "agent"))
+    row = {"learning_id": waiting.id, "voter_model": "m", "voted_at": "2026-01-01T00:00:00Z", "task_id": "T"}
+    (repo / waiting.folder / "votes.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
     return repo
 
 
-def learning_id(repo: Path) -> str:
-    """Return the id of the only learning."""
-    return Registry.open(repo).records.of_kind("learning")[0].id
+def learning_id(repo: Path, phase: str) -> str:
+    """Return the id of the only learning in a phase."""
+    return next(one.id for one in Registry.open(repo).records.of_kind("learning") if one.phase == phase)
 
 
 LEARNING = "the learning's id"
+WAITING = "the waiting learning's id"
+PHASES = {LEARNING: "live", WAITING: "pending"}
 COMMANDS = {
     "adr add, log": ["adr", "add", "--title", "Third", "--feature", "f", "--style", "log", "--yes"],
     "adr add, file": ["adr", "add", "--title", "Third", "--style", "file", "--yes"],
@@ -68,6 +75,7 @@ COMMANDS = {
     "adr amend": ["adr", "amend", "ADR-0001", "--task", "T-1", "--text", "Holds for logs too."],
     "learning add": ["learning", "add", "--summary", "Measure twice", "--yes"],
     "learning vote": ["learning", "vote", LEARNING, "--task", "T-1"],
+    "learning promote": ["learning", "promote", WAITING],
     "learning update": ["learning", "update", LEARNING, "--priority", "7", "--path", "lib/**"],
 }
 
@@ -85,7 +93,7 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(git_repo: Path, tmp_p
     before = {record.id: record.data for record in Registry.open(original).collection.records}
     for nth in range(1, MOST_OPERATIONS):
         repo = Path(shutil.copytree(original, tmp_path / f"killed-{nth}"))
-        arguments = [learning_id(repo) if word == LEARNING else word for word in COMMANDS[command]]
+        arguments = [learning_id(repo, PHASES[word]) if word in PHASES else word for word in COMMANDS[command]]
         killed = run_killed(repo, arguments, nth)
 
         registry = Registry.open(repo)

@@ -193,6 +193,8 @@ def _entries_in(
         files = _files(workspace, path, cache) if is_safe_id(name) else None
         if files is None:
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
+        elif not files:
+            continue  # git keeps no empty folder, and a killed move may leave one
         elif record_file not in files:
             problems.append(_misplaced(path, f"the folder holds no {record_file}", kind))
         else:
@@ -200,14 +202,14 @@ def _entries_in(
 
 
 def _files(workspace: Workspace, path: str, cache: FileCache) -> list[str] | None:
-    """Return the names in a record's folder; None where there is no folder, and none in one that can't be listed."""
+    """Return the names in a record's folder; None where there is no folder, a name of none where it can't be listed."""
     try:
         return cache.names(path)
     except NotADirectoryError:
         return None
     except OSError:
         found = os.lstat(workspace.root / path) if os.path.lexists(workspace.root / path) else None
-        return [] if found is not None and stat.S_ISDIR(found.st_mode) else None
+        return ["?"] if found is not None and stat.S_ISDIR(found.st_mode) else None
 
 
 def _decoded(
