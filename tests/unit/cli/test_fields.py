@@ -1,0 +1,168 @@
+"""Options made of a kind's schema, and edits made of options: lists grow and shrink, what isn't named stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from orbit_registry.cli.fields import add_options, evidence_from, fields_from, merged_edit, setting_from, update_options
+from orbit_registry.errors import UsageError
+from orbit_registry.kinds.table import Kind, load_kinds
+
+CASES = Path(__file__).parents[2] / "cases" / "kinds"
+KINDS = list(load_kinds(CASES))
+LEARNING = load_kinds()["learning"]
+each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+
+
+def values(options: list[click.Option], *arguments: str) -> dict[str, Any]:
+    """Return what the command line makes of arguments."""
+    command = click.Command("x", params=list(options), callback=lambda **found: found)
+    found: dict[str, Any] = command.main(list(arguments), standalone_mode=False)
+    return found
+
+
+@each_kind
+def test_no_option_stands_for_two_fields(kind: Kind) -> None:
+    """Each flag is one option's, and no option changes what only verbs change."""
+    for options in (add_options(kind), update_options(kind)):
+        flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
+        assert len(flags) == len(set(flags))
+        assert not {"--id", "--uid", "--status", "--created-at", "--supersedes"} & set(flags)
+
+
+@each_kind
+def test_the_headline_comes_first_and_is_asked_for_once(kind: Kind) -> None:
+    """`add` needs it, `update` does not."""
+    assert add_options(kind)[0].opts == [f"--{kind.headline}"]
+    assert add_options(kind)[0].required == (kind.headline in kind.schema.document["required"])
+    assert not any(option.required for option in update_options(kind))
+
+
+def test_options_become_fields() -> None:
+    """Texts, lists, choices, numbers and flags, each in its place."""
+    found = fields_from(
+        LEARNING,
+        values(
+            add_options(LEARNING),
+            "--summary",
+            "Leap",
+            "--confidence",
+            "high",
+            "--procedural",
+            "--priority",
+            "7",
+            "--context",
+            "a",
+            "--context",
+            "b",
+            "--path",
+            "src/**",
+            "--tag",
+            "t",
+            "--label",
+            "l",
+            "--evidence",
+            "file:src/x.py:12",
+            "--legacy-id",
+            "old/1",
+            "--distinct-from",
+            "L-00000",
+            "--set",
+            "project=site",
+            "--set",
+            "x-own={a: [1]}",
+        ),
+    )
+
+    assert found == {
+        "summary": "Leap", "confidence": "high", "procedural": True, "priority": 7, "contexts": ["a", "b"],
+        "scope": {"paths": ["src/**"], "tags": ["t"]}, "labels": ["l"],
+        "evidence": [{"kind": "file", "reference": "src/x.py:12"}], "legacy_ids": ["old/1"],
+        "distinct_from": ["L-00000"], "project": "site", "x-own": {"a": [1]},
+    }  # fmt: skip
+
+
+def test_what_is_not_given_is_left_out() -> None:
+    """No empty list and no null stands in a new record."""
+    assert fields_from(LEARNING, values(add_options(LEARNING), "--summary", "Leap")) == {"summary": "Leap"}
+
+
+HELD = {"summary": "Leap", "labels": ["a", "b"], "scope": {"paths": ["x", "y"], "tags": ["t"], "agents": ["g"]}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changed"),
+    [
+        ([], {}),
+        (["--summary", "Look"], {"summary": "Look"}),
+        (["--label", "c", "--label", "a"], {"labels": ["a", "b", "c"]}),
+        (["--remove-label", "a"], {"labels": ["b"]}),
+        (["--remove-label", "a", "--remove-label", "b"], {"labels": None}),
+        (["--remove-label", "nothing"], {}),
+        (["--path", "z"], {"scope": {"paths": ["x", "y", "z"], "tags": ["t"], "agents": ["g"]}}),
+        (["--remove-path", "x"], {"scope": {"paths": ["y"], "tags": ["t"], "agents": ["g"]}}),
+        (["--path", "z", "--remove-path", "x"], {"scope": {"paths": ["y", "z"], "tags": ["t"], "agents": ["g"]}}),
+        (["--remove-tag", "t"], {"scope": {"paths": ["x", "y"], "agents": ["g"]}}),
+        (["--evidence", "task:T-1"], {"evidence": [{"kind": "task", "reference": "T-1"}]}),
+        (["--set", "x-own=1"], {"x-own": 1}),
+        (["--no-procedural"], {"procedural": False}),
+    ],
+)
+def test_an_update_changes_what_it_names(arguments: list[str], changed: dict[str, Any]) -> None:
+    """The rest stays, an axis of the scope too; a list that becomes empty goes."""
+    result = merged_edit(LEARNING, values(update_options(LEARNING), *arguments))(dict(HELD))
+
+    expected = {**HELD, **changed}
+    assert result == {name: value for name, value in expected.items() if value is not None}
+
+
+def test_the_last_of_a_scope_takes_the_scope_along() -> None:
+    """An empty mapping says nothing."""
+    edit = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-path", "x"))
+
+    assert edit({"summary": "Leap", "scope": {"paths": ["x"]}}) == {"summary": "Leap"}
+
+
+@pytest.mark.parametrize("text", ["", "task", "task:", ":T-1", " : ", "task: "])
+def test_evidence_is_a_kind_and_a_reference(text: str) -> None:
+    """Anything else is a usage error with an example."""
+    with pytest.raises(UsageError) as caught:
+        evidence_from(text)
+
+    assert "task:T-1" in str(caught.value.hint)
+
+
+def test_a_reference_may_hold_colons() -> None:
+    """The first one separates."""
+    assert evidence_from("external: https://example.org/x") == {
+        "kind": "external",
+        "reference": "https://example.org/x",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "setting"),
+    [
+        ("a=1", ("a", 1)),
+        ("a=", ("a", None)),
+        ("a=b=c", ("a", "b=c")),
+        (" a = [x] ", ("a", ["x"])),
+        ("a={b: c}", ("a", {"b": "c"})),
+    ],
+)
+def test_a_setting_is_a_field_and_yaml(text: str, setting: tuple[str, object]) -> None:
+    """What stands behind the first sign is read as YAML."""
+    assert setting_from(text) == setting
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "=1", " =1", "id=x", "status=active", "uid=0", "created_at=x", "supersedes=[x]", "a=[", "a=!x y"]
+)
+def test_a_setting_that_is_none_is_refused(text: str) -> None:
+    """No field, fields that only verbs change, and broken YAML."""
+    with pytest.raises(UsageError):
+        setting_from(text)

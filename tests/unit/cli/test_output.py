@@ -1,0 +1,48 @@
+"""Tables and counts as people read them, and text that can't move their cursor."""
+
+from __future__ import annotations
+
+from orbit_registry.cli.output import plural, record_data, records_table, table
+from orbit_registry.cli.terminal import visible
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.record import Record
+
+
+def record(number: int, title: str) -> Record:
+    """Return a decision."""
+    data = {"id": f"ADR-{number:04d}", "uid": f"{number:032x}", "status": "accepted", "title": title}
+    return Record(load_kinds()["adr"], data, f".orbit/adrs/ADR-{number:04d}/adr.yaml")
+
+
+def test_columns_are_aligned() -> None:
+    """Each as wide as its widest cell, the last one free; a cell of two lines becomes one."""
+    assert table(("id", "title"), [("1", "a\nb"), ("100", "c")]) == "ID   TITLE\n1    a b\n100  c"
+    assert table(("id",), []) == ""
+
+
+def test_a_kind_says_which_columns_its_list_has() -> None:
+    """The headline stands last, where it may run on; a field that a record lacks is blank."""
+    lines = records_table([record(1, "First"), record(2, "Second")], ["id", "status", "title", "date"]).splitlines()
+
+    assert lines[0].split() == ["ID", "STATUS", "DATE", "TITLE"]
+    assert lines[1].split() == ["ADR-0001", "accepted", "First"]
+    assert records_table([], ["id"]) == "no records"
+
+
+def test_control_characters_are_shown_not_sent() -> None:
+    """A title can't colour, ring or turn the terminal."""
+    assert visible("a\tb\nc\x1b[31m\x07\u202e") == "a\tb\nc\\x1b[31m\\x07\\u202e"
+
+
+def test_a_count_has_its_noun() -> None:
+    """One vote, two votes, three entries."""
+    assert [plural(1, "vote"), plural(2, "vote"), plural(3, "entry", "entries")] == ["1 vote", "2 votes", "3 entries"]
+
+
+def test_json_of_a_record_is_its_file_with_kind_phase_and_path() -> None:
+    """Long text comes only where it is asked for."""
+    shown = record_data(record(1, "First"))
+
+    assert (shown["kind"], shown["phase"], shown["path"]) == ("adr", "live", ".orbit/adrs/ADR-0001/adr.yaml")
+    assert "prose" not in shown
+    assert "prose" in record_data(record(1, "First"), prose=True)
