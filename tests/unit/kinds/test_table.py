@@ -98,7 +98,7 @@ def folder(tmp_path: Path) -> Path:
 WRONG = {
     "a missing key": ("numbering: code\n", "", "`numbering` is missing"),
     "a phase nobody knows": ("phase: live", "phase: alive", "has phase 'alive'"),
-    "a way to nowhere": ("to: [running]", "to: [runing]", "statuses that the table lacks are named: runing"),
+    "a way to nowhere": ("to: [running]", "to: [nowhere]", "statuses that the table lacks are named: nowhere"),
     "a verb to nowhere": ("end: ended", "end: over", "statuses that the table lacks are named: over"),
     "a pushed pending status": ("phase: pending, pushed: false", "phase: pending, pushed: true", "never pushed"),
     "bytes that are no text": ("label: Experiment\n", "label: \udcff\n", "not valid UTF-8"),

@@ -55,7 +55,7 @@ def test_a_good_text_is_a_record() -> None:
         (TEXT.replace("version: 1", "version: 2"), "learning.yaml:2:1 ORB106 schema_version 2 is newer than this tool"),
         (TEXT.replace("version: 1", "version: 0"), "learning.yaml:2:1 ORB103 `schema_version` is 0"),
         (TEXT.replace("version: 1", "version: true"), "learning.yaml:2:1 ORB103 `schema_version` is true or false"),
-        (TEXT + "sumary: x\n", "learning.yaml:9:1 ORB104 unknown field `sumary`"),
+        (TEXT + "summaries: x\n", "learning.yaml:9:1 ORB104 unknown field `summaries`"),
         (TEXT.replace("active", "live"), 'learning.yaml:5:1 ORB103 `status` is "live"'),
         (
             TEXT.replace("id: L-7k3fq", "id: L-aaaaa"),

@@ -94,7 +94,7 @@ def test_own_keys_and_slashes_are_let_be(tmp_path: Path) -> None:
 
 MISTAKES = {
     "a newer version": (HEAD.replace("1", "2"), "schema_version 2 is newer than this tool knows (1)", "upgrade"),
-    "a misspelt key": (HEAD + "desing: docs\n", "config.yaml:3:1: unknown field `desing`", "did you mean `design`?"),
+    "a misspelt key": (HEAD + "designs: docs\n", "config.yaml:3:1: unknown field `designs`", "did you mean `design`?"),
     "a misspelt key below": (HEAD + "adr:\n  stile: log\n", "config.yaml:4:3: unknown field `stile`", "`style`"),
     "a style nobody has": (HEAD + "adr: {style: wiki}\n", '`adr.style` is "wiki"', "one of: file, log"),
     "a text for a list": (HEAD + "citations: docs\n", "`citations` is a text, not a list", "a line `- …`"),

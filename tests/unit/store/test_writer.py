@@ -142,7 +142,8 @@ def test_an_edit_that_changes_nothing_writes_nothing(registry: Registry, hand_wr
 
 
 @pytest.mark.parametrize(
-    "change", [{"priority": 300}, {"summary": ""}, {"status": "live"}, {"sumary": "x"}, {"id": "L-bbbbb"}, {"uid": "x"}]
+    "change",
+    [{"priority": 300}, {"summary": ""}, {"status": "live"}, {"summaries": "x"}, {"id": "L-bbbbb"}, {"uid": "x"}],
 )
 def test_an_edit_that_would_break_the_record_is_refused(
     registry: Registry, hand_written: Path, change: dict[str, object]
