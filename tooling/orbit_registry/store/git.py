@@ -17,6 +17,29 @@ _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL":
 TIMEOUT_SECONDS = 120
 
 
+def _called(arguments: Sequence[str], folder: Path, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder and return what came of it.
+
+    Raises:
+        GitError: git is missing, or takes too long.
+    """
+    try:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=folder,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            env={**os.environ, **_ENVIRONMENT},
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed", hint="install git 2.20 or newer") from None
+    except subprocess.TimeoutExpired:
+        raise GitError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
+
+
 class Git:
     """The repository around a folder, if there is one; read-only questions unless a method says otherwise."""
 
@@ -29,21 +52,7 @@ class Git:
         Raises:
             GitError: git is missing or exits with an error and `check` is set.
         """
-        try:
-            done = subprocess.run(
-                ["git", *_SETTINGS, *arguments],
-                cwd=self.folder,
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
-                env={**os.environ, **_ENVIRONMENT},
-                timeout=TIMEOUT_SECONDS,
-                check=False,
-            )
-        except FileNotFoundError:
-            raise GitError("git is not installed", hint="install git 2.20 or newer") from None
-        except subprocess.TimeoutExpired:
-            raise GitError(f"git {arguments[0]} took more than {TIMEOUT_SECONDS} s") from None
+        done = _called([*_SETTINGS, *arguments], self.folder, stdin)
         if check and done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise GitError(f"git {arguments[0]}: {said[-1] if said else f'exit {done.returncode}'}")
@@ -150,20 +159,8 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
         for file, text in zip(files, (ours, base, theirs), strict=True):
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         labels = [part for side in ("ours", "base", "theirs") for part in ("-L", side)]
-        try:
-            done = subprocess.run(
-                ["git", "-c", "merge.conflictStyle=merge", "merge-file", "-p", *labels, *map(str, files)],
-                cwd=name,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                env={**os.environ, **_ENVIRONMENT},
-                timeout=TIMEOUT_SECONDS,
-                check=False,
-            )
-        except FileNotFoundError:
-            raise GitError("git is not installed", hint="install git 2.20 or newer") from None
-        except subprocess.TimeoutExpired:
-            raise GitError(f"git merge-file took more than {TIMEOUT_SECONDS} s") from None
+        style = ("-c", "merge.conflictStyle=merge")
+        done = _called([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
     if done.returncode > 127:
         said = done.stderr.decode("utf-8", "replace").replace(f"{name}{os.sep}", "").strip().splitlines()
         raise GitError(f"git merge-file: {said[-1] if said else f'exit {done.returncode}'}")

@@ -1,4 +1,4 @@
-"""The report that programs read: the envelope {ok, data, diagnostics, next}; its schema is docs/schemas/check.json."""
+"""The report that programs read: {ok, data, diagnostics, next}; its schema is docs/schemas/check.schema.json."""
 
 from __future__ import annotations
 
