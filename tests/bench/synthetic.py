@@ -1,15 +1,15 @@
 """Writes a made-up repository of any size, the same for the same number and seed; measures nothing.
 
 Shapes follow what real collections showed: records of about 1.3 kB, words in a Zipf distribution, three globs a record
-(directories, extensions, files, few with a star inside, one in a hundred without a root), one record in ten a decision
-with its prose in a document (a file of its own, or an entry of a log), one in five voted for.
+(directories, extensions, files, few with a star inside, one in a hundred without a root; three in a hundred match no
+file any more), one record in ten a decision with its prose in a document (a file of its own, or an entry of a log), one
+in five voted for.
 """
 
 from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -21,6 +21,7 @@ AREAS = ("auth", "billing", "cache", "deploy", "events", "files", "graph", "http
 START = datetime(2024, 1, 1, tzinfo=UTC)
 ADR_EVERY = 10
 LOG_SIZE = 40
+DEAD_GLOBS = 0.03
 
 
 class Words:
@@ -57,21 +58,21 @@ def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = Tr
     chance = random.Random(f"{seed}/{number}")
     words = Words(chance)
     root.mkdir(parents=True, exist_ok=True)
-    folders = list(_folders(chance, max(20, number // 20)))
+    tree = _tree(chance, max(20, number // 20))
     _write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: synthetic\n")
     _write(root / ".gitignore", ".orbit/state/\n")
     _write(root / ".gitattributes", ".orbit/**/votes.jsonl merge=union\n")
-    for folder in folders:
-        for name in ("main", "model", "store", "view_test"):
-            _write(root / folder / f"{name}.{chance.choice(EXTENSIONS)}", "")
+    for folder, files in tree.items():
+        for name in files:
+            _write(root / folder / name, "")
     logs: dict[str, list[str]] = {}
     decisions = 0
     for position in range(number):
         if position % ADR_EVERY == 0:
             decisions += 1
-            _decision(root, chance, words, folders, decisions, logs)
+            _decision(root, chance, words, tree, decisions, logs)
         else:
-            _learning(root, chance, words, folders)
+            _learning(root, chance, words, tree)
     for path, entries in logs.items():
         _write(root / path, "# Decisions\n\n" + "\n".join(entries))
     if commit:
@@ -99,7 +100,7 @@ def paths(number: int, *, seed: int = 7) -> list[str]:
     """Return paths to ask about: the files of the repository that `make_repository` writes for the same arguments."""
     chance = random.Random(f"{seed}/{number}")
     Words(chance)
-    return [f"{folder}/main.py" for folder in _folders(chance, max(20, number // 20))]
+    return [f"{folder}/{files[0]}" for folder, files in _tree(chance, max(20, number // 20)).items()]
 
 
 def _commit(root: Path) -> None:
@@ -108,21 +109,26 @@ def _commit(root: Path) -> None:
         subprocess.run(["git", *identity, *line], cwd=root, check=True, capture_output=True)
 
 
-def _folders(chance: random.Random, count: int) -> Iterator[str]:
-    found: dict[str, None] = {}
+def _tree(chance: random.Random, count: int) -> dict[str, list[str]]:
+    """Return folders, each with the names of its files."""
+    found: dict[str, list[str]] = {}
     while len(found) < count:
         parts = [chance.choice(TOP_FOLDERS), chance.choice(AREAS)]
         parts += [f"{chance.choice(AREAS)}{chance.randint(1, 30)}" for _ in range(chance.randint(0, 2))]
         path = "/".join(parts)
         if path not in found:
-            found[path] = None
-            yield path
+            found[path] = [f"{name}.{chance.choice(EXTENSIONS)}" for name in ("main", "model", "store", "view_test")]
+    return found
 
 
-def _glob(chance: random.Random, folders: list[str]) -> str:
+def _glob(chance: random.Random, tree: dict[str, list[str]]) -> str:
+    folders = list(tree)
     folder = folders[min(int(chance.paretovariate(0.6)) - 1, len(folders) - 1)]
-    extension = chance.choice(EXTENSIONS)
+    main, *_, test = tree[folder]
+    extension = main.rpartition(".")[2]
     kind = chance.random()
+    if chance.random() < DEAD_GLOBS:
+        return f"{folder}/removed/**"
     if kind < 0.45:
         return f"{folder}/**"
     if kind < 0.65:
@@ -130,14 +136,15 @@ def _glob(chance: random.Random, folders: list[str]) -> str:
     if kind < 0.80:
         return f"{folder}/**/*.{extension}"
     if kind < 0.94:
-        return f"{folder}/main.{extension}"
+        return f"{folder}/{main}"
     if kind < 0.99:
-        return f"{folder.partition('/')[0]}/*/{folder.rpartition('/')[2]}/*_test.{extension}"
+        top, _, rest = folder.split("/", 2) if folder.count("/") > 1 else (*folder.split("/"), "")
+        return "/".join(part for part in (top, "*", rest, f"*_{test.rpartition('_')[2]}") if part)
     return f"**/*.{extension}"
 
 
-def _scope(chance: random.Random, folders: list[str]) -> str:
-    globs = dict.fromkeys(_glob(chance, folders) for _ in range(3))
+def _scope(chance: random.Random, tree: dict[str, list[str]]) -> str:
+    globs = dict.fromkeys(_glob(chance, tree) for _ in range(3))
     tags = dict.fromkeys(chance.choice(AREAS) for _ in range(chance.randint(1, 3)))
     listed = "\n".join(f'    - "{one}"' for one in globs)
     return f"scope:\n  paths:\n{listed}\n  tags: [{', '.join(tags)}]\n"
@@ -149,7 +156,7 @@ def _times(chance: random.Random) -> tuple[str, str]:
     return f"{created:%Y-%m-%dT%H:%M:%SZ}", f"{updated:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _learning(root: Path, chance: random.Random, words: Words, folders: list[str]) -> None:
+def _learning(root: Path, chance: random.Random, words: Words, tree: dict[str, list[str]]) -> None:
     uid = f"{chance.getrandbits(128):032x}"
     record_id = "L-" + "".join(chance.choice(ALPHABET) for _ in range(8))
     created, updated = _times(chance)
@@ -158,9 +165,9 @@ def _learning(root: Path, chance: random.Random, words: Words, folders: list[str
     text = (
         f"schema_version: 1\nid: {record_id}\nuid: {uid}\nstatus: {status}\nsummary: {words.sentence(14)}\n"
         f"body: |\n{body}category: {chance.choice(AREAS)}\nconfidence: {chance.choice(('low', 'medium', 'high'))}\n"
-        f"{_scope(chance, folders)}"
+        f"{_scope(chance, tree)}"
         f"evidence:\n  - {{kind: task, reference: T-{chance.randint(1, 9999)}}}\n"
-        f"  - {{kind: file, reference: {chance.choice(folders)}/main.py}}\n"
+        f"  - {{kind: file, reference: {chance.choice(list(tree))}/main.py}}\n"
         f"priority: {chance.choice((0, 0, 0, 10, 100))}\n"
         f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
     )
@@ -178,7 +185,7 @@ def _learning(root: Path, chance: random.Random, words: Words, folders: list[str
 
 
 def _decision(
-    root: Path, chance: random.Random, words: Words, folders: list[str], number: int, logs: dict[str, list[str]]
+    root: Path, chance: random.Random, words: Words, tree: dict[str, list[str]], number: int, logs: dict[str, list[str]]
 ) -> None:
     record_id = f"ADR-{number:04d}"
     created, updated = _times(chance)
@@ -200,7 +207,7 @@ def _decision(
     text = (
         f"schema_version: 1\nid: {record_id}\nuid: {chance.getrandbits(128):032x}\ntitle: {title}\nstatus: accepted\n"
         f"date: '{created[:10]}'\nfeature: {feature}\nsource: {{path: {path}{heading}, authority: record}}\n"
-        f"{_scope(chance, folders)}"
+        f"{_scope(chance, tree)}"
         f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
     )
     _write(root / ".orbit/adrs" / record_id / "adr.yaml", text)
