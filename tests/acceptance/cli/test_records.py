@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -140,3 +141,35 @@ def test_several_are_moved_at_once_and_each_refusal_is_said(shell: Any) -> None:
     assert "ADR-0002 is deprecated" in out
     assert "ADR-0042" in err
     assert "ADR-0043" in err
+
+
+def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
+    """By votes, recent ones weighing more; by the last change; by id, which is the order without being asked."""
+    second = shell.json("learning", "add", "--summary", "Measure twice, cut once")[1]["data"]["id"]
+    closed = shell.json("learning", "add", "--summary", "Trust every clock")[1]["data"]["id"]
+    shell("learning", "retire", closed)
+    file = shell.root / f".orbit/learnings/{second}/learning.yaml"
+    text = re.sub("updated_at: .*", "updated_at: '2020-01-01T00:00:00Z'", file.read_text("utf-8"))
+    file.write_text(text, "utf-8")
+    shell("learning", "vote", second, "--task", "T-1")
+
+    def ids(*arguments: str) -> list[str]:
+        return [row["id"] for row in shell.json("learning", "list", *arguments)[1]["data"]]
+
+    assert ids("--phase", "closed") == [closed]
+    assert ids("--phase", "live", "--phase", "closed") == ids()
+    assert set(ids()) == {shell.learning, second, closed}
+    assert ids("--sort", "votes", "--phase", "live") == [second, shell.learning]
+    assert ids("--sort", "updated", "--phase", "live") == [shell.learning, second]
+    assert ids("--sort", "votes", "--limit", "1") == [second]
+
+
+def test_an_unknown_id_is_answered_with_the_nearest(shell: Any) -> None:
+    """A slip of one character is put right in the hint; what is like nothing is not guessed at."""
+    wrong = shell.learning[:-1] + ("x" if shell.learning[-1] != "x" else "y")
+
+    for command in (["show", wrong], ["learning", "update", wrong, "--priority", "1"], ["learning", "retire", wrong]):
+        code, _, err = shell(*command)
+        assert code == 1
+        assert f"did you mean {shell.learning} (Look before you leap)?" in err
+    assert "did you mean" not in shell("show", "nonsense")[2]

@@ -91,7 +91,7 @@ def test_an_id_nobody_has_is_said() -> None:
         RecordSet([]).get("ADR-0001")
 
     assert "'ADR-0001'" in caught.value.message
-    assert caught.value.hint == "`orbit list` shows the ids there are"
+    assert caught.value.hint == "`orbit list --all` shows the ids there are"
 
 
 def test_two_records_with_one_id_collide() -> None:

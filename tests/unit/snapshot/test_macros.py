@@ -145,7 +145,7 @@ def test_the_half_life_of_the_environment_is_in_the_file(project: Any, monkeypat
     project.learning("aaaaa")
     at = datetime.now(UTC) - timedelta(days=10)
     project.votes("aaaaa", ("m", "T-1", stamp(at)), ("m", "T-2", stamp(at)))
-    for days, score in (("10", 1.0), ("0", 2.0), ("never", 2 * 2 ** (-10 / 180))):
+    for days, score in (("10", 1.0), ("0", 2.0), ("", 2 * 2 ** (-10 / 180))):
         monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", days)
         ((found,),) = project.ask("SELECT score FROM vote_ranking")
         assert math.isclose(found, score, rel_tol=1e-3)

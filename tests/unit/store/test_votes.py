@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import RefusedError, WriteError
+from orbit_registry.errors import RefusedError, UsageError, WriteError
 from orbit_registry.records.vote import Vote
-from orbit_registry.store.votes import append_vote, parse_votes, read_votes
+from orbit_registry.store.votes import append_vote, half_life_days, parse_votes, read_votes
 
 NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
 ROW = {"learning_id": "L-7k3fq", "voter_model": "m", "voted_at": "2026-05-17T12:00:00Z", "task_id": "T-1"}
@@ -184,3 +184,22 @@ def test_twelve_voters_at_once_lose_no_vote(tmp_path: Path) -> None:
     votes, found = parse_votes((tmp_path / "votes.jsonl").read_text("utf-8"), "x", "L-7k3fq", NOW)
     assert found == []
     assert len({vote.key for vote in votes}) == 120
+
+
+@pytest.mark.parametrize(
+    ("said", "days"),
+    [(None, 180.0), ("", 180.0), (" ", 180.0), ("0", 0.0), ("90", 90.0), ("0.5", 0.5), ("1e3", 1000.0)],
+)
+def test_the_half_life_is_the_environment_s(said: str | None, days: float) -> None:
+    """Unset or empty it is 180 days; 0 counts votes as they are."""
+    assert half_life_days({} if said is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": said}) == days
+
+
+@pytest.mark.parametrize("said", ["never", "-1", "nan", "inf", "1,5", "180 days"])
+def test_a_half_life_that_is_no_number_of_days_is_refused(said: str) -> None:
+    """One error that names the variable, its value and what it may be."""
+    with pytest.raises(UsageError, match="ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS is ") as caught:
+        half_life_days({"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": said})
+
+    assert said in caught.value.message
+    assert "180" in str(caught.value.hint)

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.kind import kind_group, open_registry
+from orbit_registry.cli.kind import open_registry
+from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option, record_data
 from orbit_registry.errors import UsageError
 from orbit_registry.store.adrs import NewAdr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -18,9 +19,13 @@ from orbit_registry.cli.output import (
 )
 from orbit_registry.cli.records import show_text
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.kinds.table import SHIPPED, Kind, load_kinds
+from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
 from orbit_registry.records.record import Record
+from orbit_registry.records.vote import moment, tally
 from orbit_registry.registry import Registry
+from orbit_registry.store.votes import half_life_days
+
+ORDERS = ("votes", "updated", "id")
 
 
 def open_registry() -> Registry:
@@ -37,20 +42,7 @@ def kind_of(name: str) -> Kind:
     return Registry.open().workspace.kinds[name]
 
 
-def kind_group(name: str) -> click.Group:
-    """Return the command group of a kind with every shared verb."""
-    kind = kind_of(name)
-    group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
-    commands: list[click.Command] = [] if kind.in_document else [add_command(kind)]
-    commands += [list_command(kind), show_command(kind), update_command(kind), supersede_command(kind)]
-    commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
-    for command in commands:
-        if command.name != "supersede" or "superseded" in kind.statuses:
-            group.add_command(command)
-    return group
-
-
-def _one(kind: Kind) -> str:
+def one_of(kind: Kind) -> str:
     """Return the kind's name with its article."""
     name = kind.label.lower()
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
@@ -75,7 +67,7 @@ def add_command(kind: Kind) -> click.Command:
         click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
         click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing."),
     ]
-    return format_option(click.Command("add", params=options, callback=add, help=f"Add {_one(kind)}."))
+    return format_option(click.Command("add", params=options, callback=add, help=f"Add {one_of(kind)}."))
 
 
 def say_added(record: Record, output: str) -> None:
@@ -90,7 +82,7 @@ def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
     found = registry.collection.records.candidates(any_id)
     if found and all(record.kind.name != kind.name for record in found):
         other = found[0].kind
-        raise UsageError(f"{found[0].id} is {_one(other)}", hint=f"`orbit {other.name} --help` lists what it can do")
+        raise UsageError(f"{found[0].id} is {one_of(other)}", hint=f"`orbit {other.name} --help` lists what it can do")
 
 
 def list_command(kind: Kind) -> click.Command:
@@ -98,7 +90,7 @@ def list_command(kind: Kind) -> click.Command:
 
     def list_kind(
         output: str, status: tuple[str, ...], tag: tuple[str, ...], label: tuple[str, ...], legacy_id: str | None,
-        feature: str | None, task: str | None, limit: int | None,
+        feature: str | None, task: str | None, phase: tuple[str, ...], sort: str, limit: int | None,
     ) -> None:  # fmt: skip
         registry = open_registry()
         records = registry.collection.records.of_kind(kind.name)
@@ -109,25 +101,54 @@ def list_command(kind: Kind) -> click.Command:
             record
             for record in records
             if (not status or str(record.data["status"]) in status)
+            and (not phase or record.phase in phase)
             and all(word in record.scope.tags for word in tag)
             and all(word in record.words("labels") for word in label)
             and (feature is None or record.text("feature") == feature)
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)
-        ][:limit]
+        ]
+        wanted = in_order(wanted, sort)[:limit]
         emit(output, [record_data(record) for record in wanted], records_table(wanted, kind.columns))
         warn_of_unread(registry.collection.problems)
 
     options: list[click.Parameter] = [
         click.Option(["--status"], type=click.Choice(list(kind.statuses)), multiple=True, help="With this status."),
+        click.Option(["--phase"], type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed."),
         click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
         click.Option(["--label"], multiple=True, help="Only with this label."),
         click.Option(["--legacy-id"], metavar="NAME", help="Only what once had this name: project/ADR-006."),
         click.Option(["--feature"], help="Only of this feature."),
         click.Option(["--task"], help="Only of this task."),
+        click.Option(
+            ["--sort"], type=click.Choice(list(ORDERS)), default="id", show_default=True,
+            help="Most voted for (recent votes weigh more), changed last, or by id.",
+        ),
         click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many."),
-    ]
+    ]  # fmt: skip
     command = click.Command("list", params=options, callback=list_kind, help=f"List {kind.labels.lower()}.")
     return format_option(command)
+
+
+def in_order(records: Sequence[Record], sort: str) -> list[Record]:
+    """Return records in one of `ORDERS`; what is equal there stands as before."""
+    if sort == "updated":
+        return sorted(records, key=_updated, reverse=True)
+    if sort == "votes":
+        now, half_life = datetime.now(UTC), half_life_days()
+        weighed = {record.path: tally(record.votes, now, half_life).score for record in records}
+        return sorted(
+            records, key=lambda record: (weighed[record.path], _priority(record), _updated(record)), reverse=True
+        )
+    return list(records)
+
+
+def _priority(record: Record) -> int:
+    value = record.data.get("priority")
+    return value if isinstance(value, int) else 0
+
+
+def _updated(record: Record) -> datetime:
+    return moment(str(record.data["updated_at"]))
 
 
 def show_command(kind: Kind) -> click.Command:
@@ -140,7 +161,7 @@ def show_command(kind: Kind) -> click.Command:
         emit(output, record_data(record, prose=True), show_text(record))
 
     params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
-    return format_option(click.Command("show", params=params, callback=show, help=f"Show {_one(kind)} by any id."))
+    return format_option(click.Command("show", params=params, callback=show, help=f"Show {one_of(kind)} by any id."))
 
 
 def update_command(kind: Kind) -> click.Command:
@@ -162,7 +183,7 @@ def update_command(kind: Kind) -> click.Command:
             ["--body-file"], metavar="FILE", hidden=kind.in_document, help=f"Read `{kind.prose}` from a file."
         ),
     ]
-    said = f"Change fields of {_one(kind)}; lists gain entries, what isn't named stays."
+    said = f"Change fields of {one_of(kind)}; lists gain entries, what isn't named stays."
     return format_option(click.Command("update", params=params, callback=update, help=said))
 
 

@@ -58,7 +58,7 @@ class Commands(click.Group):
             found: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
             return found
         if cmd_name in _own_kinds():
-            from orbit_registry.cli.kind import kind_group  # only a workspace with kinds of its own pays for it
+            from orbit_registry.cli.kind_group import kind_group  # only a workspace with kinds of its own pays for it
 
             return kind_group(cmd_name)
         return None

@@ -9,12 +9,12 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
+from orbit_registry.cli.tallies import vote_data
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.envelope import envelope
 from orbit_registry.records.record import Record
-from orbit_registry.records.vote import stamp, tally
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
@@ -53,13 +53,7 @@ def say_refusals(output: str, data: object, text: str, errors: Sequence[OrbitErr
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     """Return a record as JSON shows it: its file's fields, its kind, phase and path."""
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
-    votes: dict[str, object] = {}
-    if record.votes:
-        from datetime import UTC, datetime
-
-        counted = tally(record.votes, datetime.now(UTC))
-        last = stamp(counted.last) if counted.last else None
-        votes = {"votes": {"count": counted.count, "score": round(counted.score, 6), "last": last}}
+    votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
     return {**head, **record.data, **votes, **({"prose": record.prose} if prose else {})}
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import click
 
 from orbit_registry.cli.output import emit, format_option, record_data, table, warn_of_unread
+from orbit_registry.cli.tallies import vote_words
 from orbit_registry.records.record import Record
-from orbit_registry.records.vote import tally
 from orbit_registry.registry import Registry
 
 
@@ -75,15 +73,8 @@ def show_text(record: Record) -> str:
         ("supersedes", ", ".join(record.supersedes)),
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),
-        ("votes", _votes_text(record)),
+        ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{value}" for name, value in facts if value]
     return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
-
-
-def _votes_text(record: Record) -> str:
-    if not record.votes:
-        return ""
-    counted = tally(record.votes, datetime.now(UTC))
-    return f"{counted.count} (weighing {counted.score:.2f} now)"

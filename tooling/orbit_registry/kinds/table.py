@@ -59,6 +59,8 @@ class Kind:
     columns: tuple[str, ...]
     verbs: Mapping[str, str]
     """Verb → the status it sets."""
+    voted: bool
+    """Whether its records can be voted for."""
     folder: Path
     schema: RecordSchema = field(repr=False)
 
@@ -175,6 +177,7 @@ def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
         brief={key: _whole(number, f"brief.{key}") for key, number in _mapping(data["brief"], "brief").items()},
         columns=_words(data["columns"]),
         verbs=verbs,
+        voted=_truth(data.get("voted", False), "voted"),
         folder=folder,
         schema=compile_schema(folder / "schema.json", str(data["kind"]), tuple(statuses)),
     )

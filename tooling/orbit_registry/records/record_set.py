@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.records.record import Record
@@ -65,12 +67,20 @@ class RecordSet:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise RecordNotFoundError(f"no record has the id {any_id!r}", hint="`orbit list` shows the ids there are")
+            raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
         ids = tuple(record.id for record in found)
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in found)
         raise AmbiguousIdError(
             f"{any_id!r} means {len(found)} records:\n{listed}", candidates=ids, hint="name one by its own id"
         )
+
+    def _hint(self, any_id: str) -> str:
+        """Return what to do about an unknown id: the nearest one there is, where one is near."""
+        known = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
+        near = difflib.get_close_matches(any_id.lower(), known, n=1, cutoff=0.7)
+        named = self.candidates(known[near[0]]) if near else []
+        meant = f"did you mean {known[near[0]]} ({named[0].title[:60]})? " if named else ""
+        return f"{meant}`orbit list --all` shows the ids there are"
 
     @property
     def collisions(self) -> dict[str, list[Record]]:

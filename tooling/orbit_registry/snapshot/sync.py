@@ -16,7 +16,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.vote import HALF_LIFE_DAYS, stamp
+from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.rows import Source, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
@@ -25,6 +25,7 @@ from orbit_registry.store.lock import locked
 from orbit_registry.store.prose import ProseReading, prose_of
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.votes import NAME as VOTES
+from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 
 FORMAT_VERSION = 1
@@ -117,14 +118,6 @@ def _cache_folder(workspace: Workspace) -> Path:
     except OSError as error:
         raise write_error(folder, error) from None
     return folder
-
-
-def half_life_days() -> float:
-    """Return the half-life of votes in days; 0 or less means that votes are counted as they are."""
-    try:
-        return max(0.0, float(os.environ.get("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", HALF_LIFE_DAYS)))
-    except ValueError:
-        return HALF_LIFE_DAYS
 
 
 def _inputs(workspace: Workspace, reading: Reading, prose: ProseReading, policy: Policy) -> str:

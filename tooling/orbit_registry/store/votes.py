@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.vote import Vote, moment, stamp
+from orbit_registry.records.vote import HALF_LIFE_DAYS, Vote, moment, stamp
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.text.position import Position
@@ -19,6 +20,26 @@ BROKEN = "ORB107"
 NAME = "votes.jsonl"
 FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
 AHEAD = timedelta(days=1)
+HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
+
+
+def half_life_days(environment: Mapping[str, str] | None = None) -> float:
+    """Return after how many days a vote weighs half; 0 means that votes are counted as they are.
+
+    Raises:
+        UsageError: the environment sets it to something that is no number of days.
+    """
+    said = (os.environ if environment is None else environment).get(HALF_LIFE, "").strip()
+    if not said:
+        return HALF_LIFE_DAYS
+    try:
+        days = float(said)
+    except ValueError:
+        days = math.nan
+    if not 0 <= days < math.inf:
+        hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
+        raise UsageError(f"{HALF_LIFE} is {said!r}, which is no number of days", hint=hint)
+    return days
 
 
 def read_votes(root: Path, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:

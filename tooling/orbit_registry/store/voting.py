@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import RefusedError
@@ -10,13 +10,13 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.vote import Tally, Vote, tally
 from orbit_registry.store.author import Author
 from orbit_registry.store.reader import read_collection
-from orbit_registry.store.votes import append_vote
+from orbit_registry.store.votes import append_vote, half_life_days
 from orbit_registry.store.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class VoteResult:
-    """A vote cast: the record, whether it counted anew, and what the record's votes come to now."""
+    """A vote cast: the record with it, whether it counted anew, and what the record's votes come to now."""
 
     record: Record
     new: bool
@@ -32,9 +32,20 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     """
     record = read_collection(workspace).records.get(any_id)
     if record.phase != "live":
-        raise RefusedError(f"{record.id} is {record.status.name}; votes count for records that hold")
+        said = f"{record.id} is {record.status.name}; votes count for records that hold"
+        raise RefusedError(said, hint=_instead(record))
+    half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)
     cast = Vote(record.id, author.model or author.name, now, task.strip())
     folder = workspace.root / record.folder
     new = append_vote(folder, workspace.state / "votes.lock", cast, record.votes)
-    return VoteResult(record, new, tally([*record.votes, cast] if new else record.votes, now))
+    votes = (*record.votes, cast) if new else record.votes
+    return VoteResult(replace(record, votes=votes), new, tally(votes, now, half_life))
+
+
+def _instead(record: Record) -> str:
+    if record.superseded_by:
+        return f"vote for what replaced it: {', '.join(record.superseded_by)}"
+    if record.phase == "pending":
+        return "it can be voted for once a person has put it into force"
+    return f"`orbit {record.kind.name} list --phase live` lists those that do"

@@ -1,0 +1,30 @@
+"""The command group of a kind, put together from its folder: what each verb does is said beside it."""
+
+from __future__ import annotations
+
+import click
+
+from orbit_registry.cli.kind import (
+    add_command,
+    kind_of,
+    list_command,
+    show_command,
+    status_command,
+    supersede_command,
+    update_command,
+)
+from orbit_registry.cli.voting import vote_command
+
+
+def kind_group(name: str) -> click.Group:
+    """Return the command group of a kind with every shared verb."""
+    kind = kind_of(name)
+    group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
+    commands: list[click.Command] = [] if kind.in_document else [add_command(kind)]
+    commands += [list_command(kind), show_command(kind), update_command(kind), supersede_command(kind)]
+    commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
+    commands += [vote_command(kind)] if kind.voted else []
+    for command in commands:
+        if command.name != "supersede" or "superseded" in kind.statuses:
+            group.add_command(command)
+    return group
