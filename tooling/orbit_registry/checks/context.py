@@ -17,6 +17,8 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import Pair, SimilarityIndex
+from orbit_registry.store.adopt_edges import Targets
+from orbit_registry.store.adopt_edges import place_of as place_of_text
 from orbit_registry.store.config import Config
 from orbit_registry.store.documents import Document, Documents
 from orbit_registry.store.facts import Facts
@@ -93,6 +95,11 @@ class CheckContext:
         claimed = {(document.path, entry.span.start) for document, entry in self.homes.values()}
         every = ((document, entry) for document in self.documents.by_path.values() for entry in document.file.entries)
         return tuple(pair for pair in every if (pair[0].path, pair[1].span.start) not in claimed)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """What a decision's document can mean by a link, a number or a name of another decision."""
+        return Targets(place_of_text(record) for record in self.records if record.kind.in_document)
 
     @cached_property
     def citations(self) -> tuple[Cited, ...]:

@@ -16,7 +16,17 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.adopt_edges import Edge, EdgeTable, Place, Targets, Unresolved, read_edges, tabulate
+from orbit_registry.store.adopt_edges import (
+    UNRESOLVED,
+    Edge,
+    EdgeTable,
+    Place,
+    Targets,
+    Unresolved,
+    place_of,
+    read_edges,
+    tabulate,
+)
 from orbit_registry.store.adopt_fields import document_fields, document_uid
 from orbit_registry.store.adopt_folders import folder_change
 from orbit_registry.store.adopt_ids import Candidate, Named, number_candidates
@@ -32,8 +42,6 @@ from orbit_registry.store.writer import edited, new_data, record_path, render, v
 from orbit_registry.text.adr import AdrDocument, read_document
 
 STEP_LIMIT = 40_000_000
-UNRESOLVED = "x-unresolved"
-"""The key that keeps what a document says of another decision and that leads to no record."""
 _DIGITS = re.compile(r"\d{1,9}")
 
 
@@ -283,7 +291,7 @@ def _renamed(candidate: Candidate, known: _Known) -> Outcome | None:
 def _edges(
     known: _Known, named: Sequence[Named], outcomes: list[Outcome]
 ) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
-    old = [_place(record) for record in known.records.values()]
+    old = [place_of(record) for record in known.records.values()]
     new = [Place(one.id, one.candidate.path, one.candidate.number, one.legacy_ids) for one in named]
     targets = Targets([*old, *new])
     edges: list[Edge] = []
@@ -303,14 +311,6 @@ def _edges(
             found_now = read_edges(record.id, candidate.path, candidate.document.text, candidate.entry, targets)
             edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
     return edges, unresolved
-
-
-def _place(record: Record) -> Place:
-    source = record.source
-    written = [name for name in record.legacy_ids if name.isdigit()]
-    digits = _DIGITS.search(source.heading) if source and source.heading else None
-    number = int(digits[0]) if digits else int(written[0]) if written else sequence_number(record.id, "ADR-")
-    return Place(record.id, source.path if source else None, number, record.legacy_ids)
 
 
 # --- what is written

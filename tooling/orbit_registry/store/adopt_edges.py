@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from orbit_registry.records.ids import sequence_number
+from orbit_registry.records.record import Record
 from orbit_registry.text.adr import AdrDocument, Rel, Relation
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.markdown import parse_markdown
@@ -28,6 +30,10 @@ FORWARD: Mapping[Rel, tuple[str, bool]] = {
 }
 """The relation of the closed vocabulary that says it, and whether it is read from its other end."""
 
+UNRESOLVED = "x-unresolved"
+"""The key that keeps what a document says of another decision and that leads to no record."""
+
+_DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
 _IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
 _LINK = re.compile(r"\]\((?P<target>[^()\s]{1,500}?\.(?:md|markdown)(?:#[^()\s]{0,300})?)\)", re.IGNORECASE)
@@ -70,6 +76,15 @@ class Place:
     number: int | None
     """The number that the text is known by; not always that of the id."""
     names: tuple[str, ...] = ()
+
+
+def place_of(record: Record) -> Place:
+    """Return where a record's text stands, and the number and names it is known by."""
+    source = record.source
+    written = [name for name in record.legacy_ids if name.isdigit()]
+    digits = _DIGITS.search(source.heading) if source and source.heading else None
+    number = int(digits[0]) if digits else int(written[0]) if written else sequence_number(record.id, "ADR-")
+    return Place(record.id, source.path if source else None, number, record.legacy_ids)
 
 
 class Targets:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from orbit_registry.store.adopt_ids import Named
 from orbit_registry.store.documents import heading_of
 
+STATUS_LIMIT = 2000
+"""Characters of a status, as written, that a record keeps."""
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
@@ -27,7 +29,7 @@ def document_fields(one: Named) -> dict[str, object]:
     return {
         "title": one_line(entry.title, 300) or posixpath.basename(candidate.path),
         "status": entry.status,
-        "status_raw": entry.status_raw.strip()[:2000],
+        "status_raw": entry.status_raw.strip()[:STATUS_LIMIT],
         "date": (entry.date or "")[:40],
         "tasks": words(entry.tasks),
         "deciders": words(entry.deciders),

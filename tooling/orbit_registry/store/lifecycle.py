@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.adopt_fields import STATUS_LIMIT
 from orbit_registry.store.author import Author
 from orbit_registry.store.documents import Document, Documents, read_documents
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
@@ -41,8 +42,9 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Re
                 f"{record.id} can't be superseded by nothing",
                 hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
             )
-        change, result = edited(workspace, record, lambda data: {**data, "status": to})
-        changes = [change, *_document_changes(workspace, {record.id: (record, _written(to))})]
+        restated = _restated(workspace, record, to.capitalize(), to)
+        change, result = edited(workspace, record, lambda data: {**data, "status": to, **restated.fields})
+        changes = [change, *restated.changes]
         if record.phase == "pending":
             changes, result = _out_of_inbox(workspace, record, result, changes)
         apply_step(workspace, f"{record.kind.name}-{to}", changes)
@@ -74,16 +76,17 @@ def supersede(workspace: Workspace, old_id: str, new_id: str) -> tuple[Record, R
         old, new = records.get(old_id), records.get(new_id)
         _refuse_supersession(records, old, new)
 
+        restated = _restated(workspace, old, _superseded_words(old, new), SUPERSEDED)
+
         def closed(data: dict[str, object]) -> Mapping[str, object]:
-            return {**data, "status": SUPERSEDED, "superseded_by": _with(data.get("superseded_by"), new.id)}
+            by = _with(data.get("superseded_by"), new.id)
+            return {**data, "status": SUPERSEDED, "superseded_by": by, **restated.fields}
 
         old_change, old_record = edited(workspace, old, closed)
         new_change, new_record = edited(
             workspace, new, lambda data: {**data, "supersedes": _with(data.get("supersedes"), old.id)}
         )
-        said = {old.id: (old, _superseded_words(workspace, old, new))}
-        documents = _document_changes(workspace, said) if old.kind.in_document else []
-        apply_step(workspace, f"{old.kind.name}-supersede", [*documents, old_change, new_change])
+        apply_step(workspace, f"{old.kind.name}-supersede", [*restated.changes, old_change, new_change])
         return old_record, new_record
 
 
@@ -97,7 +100,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
             f"{new.id} is {new.status.name}; only a record that holds can replace another",
             hint=f"accept {new.id} first",
         )
-    if old.id in _ancestors(records, new.id, "superseded_by"):
+    if old.id in ancestors(records, new.id, "superseded_by"):
         raise RefusedError(f"{new.id} is itself replaced by {old.id}; that would close a circle")
     if old.status.name != SUPERSEDED:
         refuse_transition(old, SUPERSEDED)
@@ -105,13 +108,13 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         raise RefusedError(f"{old.id} is already superseded by {', '.join(old.superseded_by) or 'another record'}")
 
 
-def _ancestors(records: RecordSet, record_id: str, field: str) -> set[str]:
+def ancestors(records: RecordSet, record_id: str, name: str) -> set[str]:
     """Return every id reachable over a field of ids; a circle ends the walk."""
     seen: set[str] = set()
     stack = [record_id]
     while stack:
         for record in records.with_id(stack.pop()):
-            fresh = [one for one in record.words(field) if one not in seen]
+            fresh = [one for one in record.words(name) if one not in seen]
             seen.update(fresh)
             stack += fresh
     return seen
@@ -122,11 +125,7 @@ def _with(value: object, record_id: str) -> list[str]:
     return held if record_id in held else [*held, record_id]
 
 
-def _written(status: str) -> str:
-    return status.capitalize()
-
-
-def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
+def _superseded_words(old: Record, new: Record) -> str:
     """Return what the old document says: the new one's id, linked where it stands in another file."""
     source, target = old.source, new.source
     if source is None or target is None or source.path == target.path:
@@ -135,21 +134,39 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     return f"Superseded by [{new.id}]({link})"
 
 
-def _document_changes(workspace: Workspace, said: Mapping[str, tuple[Record, str]]) -> list[Change]:
-    """Return what the statuses of decisions change in their documents; a record without a document changes none."""
-    held = [record for record, _ in said.values() if record.kind.in_document and record.source is not None]
-    documents = read_documents_of(workspace, held)
-    texts: dict[str, str] = {}
-    for record, words in said.values():
-        found = documents.of(record)
-        if found is None:
-            continue
-        document, _ = found
-        current = texts.get(document.path, document.text)
-        entry = entry_in(document.path, current, record)
-        if entry is not None:
-            texts[document.path] = set_status(current, entry, words)
-    return [Change(path, documents.by_path[path].text, text) for path, text in texts.items()]
+@dataclass(frozen=True, slots=True)
+class _Restated:
+    """What a new status changes beside the record's own: its document, and the status as that has it now."""
+
+    changes: tuple[Change, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def _restated(workspace: Workspace, record: Record, words: str, status: str) -> _Restated:
+    """Return what stating a status in a decision's document changes; a record without a document changes none.
+
+    Raises:
+        RefusedError: the document decides, and it is not there or would not read back as that status.
+    """
+    source = record.source
+    if source is None or not record.kind.in_document:
+        return _Restated()
+    follows = source.authority == "document"
+    found = read_documents_of(workspace, [record]).of(record)
+    if found is None:
+        if not follows:
+            return _Restated()
+        said = f"{record.id} follows {source.path}, where its text can't be found; nothing was changed"
+        raise RefusedError(said, hint="`orbit check` says what is missing; mend that first")
+    document, entry = found
+    text = set_status(document.text, entry, words)
+    now = entry_in(document.path, text, record)
+    if now is None or now.status != status:
+        said = f"{document.path} can't be made to say `{words}` by itself; nothing was changed"
+        raise RefusedError(said, hint="write the status there by hand, then run `orbit check --fix`")
+    # The words last agreed on tell a document that changed since from one that is older than the record.
+    fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
+    return _Restated((Change(document.path, document.text, text),), fields)
 
 
 def read_documents_of(workspace: Workspace, records: Iterable[Record]) -> Documents:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.successors import Named, changes_for, named_in_document
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record, Source
-from orbit_registry.records.vote import stamp
+from orbit_registry.store.adopt_fields import STATUS_LIMIT
 from orbit_registry.store.documents import Document
 from orbit_registry.store.journal import Change
 from orbit_registry.text.adr import AdrDocument, read_document, set_date, set_status, set_title
-from orbit_registry.text.yaml_edit import rewrite
 
 _LONGEST_TITLE = 300
 _MARKS = re.compile(r"[`*_\\]")
@@ -28,19 +28,55 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         differing = differences(record, home[1])
         if not differing:
             continue
-        said = "; ".join(f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document"
-                         for name, ours, theirs in differing)  # fmt: skip
-        path = source.path
-        if source.authority == "record":
-            where, related = context.in_entry(record), context.at(record, differing[0][0])
-            message = f"{record.id} differs from its document ({said}); the record decides"
-            hint = f"`orbit check --fix` rewrites {path}; change a record with `orbit adr update {record.id}`"
-        else:
-            where, related = context.at(record, differing[0][0]), context.in_entry(record)
-            message = f"{record.id} differs from its document ({said}); the document decides"
-            hint = f"`orbit check --fix` rewrites the record from {path}"
-        severity = Severity.ERROR if source.authority == "record" else Severity.WARNING
-        yield CHECK.at(where, message, severity=severity, hint=hint, record=record, related=[related])
+        yield _finding(context, record, source, home[1], differing)
+
+
+def _finding(
+    context: CheckContext, record: Record, source: Source, entry: AdrDocument, differing: Sequence[tuple[str, str, str]]
+) -> Diagnostic:
+    """Return the finding at the side that follows, with what can be done."""
+    said = "; ".join(
+        f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document" for name, ours, theirs in differing
+    )
+    message = f"{record.id} differs from its document ({said}); the {source.authority} decides"
+    in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
+    if source.authority == "record":
+        hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
+        return CHECK.at(in_document, message, hint=hint, record=record, related=[in_record])
+    hint, can_mend = f"`orbit check --fix` rewrites the record from {source.path}", True
+    held = _held_back(record, entry)
+    if held:
+        message += f", but {held}"
+        hint = (
+            f"where {record.id} holds, write `{record.status.name}` in {source.path}; "
+            f"where it does not, set `status: {entry.status}` in {record.path}"
+        )
+        can_mend = len(differing) > 1
+    return CHECK.at(
+        in_record,
+        message,
+        severity=Severity.WARNING,
+        hint=hint,
+        record=record,
+        related=[in_document],
+        fixable=can_mend,
+    )
+
+
+def _held_back(record: Record, entry: AdrDocument) -> str | None:
+    """Return why a document's status is not taken over by itself: a decision in force would end, and nobody said so.
+
+    `status_raw` is what the document said when the two last agreed, so a document that still says it is the older side.
+    """
+    if record.phase != "live" or entry.status == record.status.name:
+        return None
+    if record.kind.status(entry.status).phase == "live":
+        return None
+    if entry.status_raw.strip()[:STATUS_LIMIT] == (record.text("status_raw") or ""):
+        return "it has not changed since they last agreed"
+    if entry.status not in record.status.to:
+        return f"a decision in force does not become {entry.status} again by itself"
+    return None
 
 
 def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]]:
@@ -85,7 +121,9 @@ def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
         names = [name for name, _, _ in differences(record, home[1])]
         if source.authority == "record":
             return _document_follows(record, source, home[0], names)
-        return _record_follows(context, record, home[1], names)
+        if _held_back(record, home[1]):
+            names.remove("status")
+        return _record_follows(context, record, home[1], names) if names else ()
     return ()
 
 
@@ -112,22 +150,17 @@ def _written_status(record: Record) -> str:
 def _record_follows(
     context: CheckContext, record: Record, entry: AdrDocument, names: Sequence[str]
 ) -> Sequence[Change]:
-    text = context.read(record.path)
-    if text is None:
-        return ()
     data = dict(record.data)
     if "title" in names:
         data["title"] = _words(entry.title)[:_LONGEST_TITLE]
     if "status" in names:
         data["status"] = entry.status
         if entry.status_raw.strip():
-            data["status_raw"] = entry.status_raw.strip()[:2000]
+            data["status_raw"] = entry.status_raw.strip()[:STATUS_LIMIT]
     if "date" in names:
         data["date"] = entry.date
-    data["updated_at"] = stamp(context.now)
-    if not record.kind.schema.is_valid(data):
-        return ()
-    return (Change(record.path, text, rewrite(text, data, order=record.kind.schema.properties)),)
+    named = named_in_document(context, record) if "status" in names else Named()
+    return changes_for(context, record, data, named)
 
 
 CHECK = Check(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.links.successor import SUPERSEDED
 from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.store.lifecycle import SUPERSEDED
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:

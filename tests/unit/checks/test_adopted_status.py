@@ -1,0 +1,117 @@
+"""An adopted record follows its document's status: with its successors at both ends, and never out of force unseen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.registry import Registry
+from orbit_registry.text.yaml import load
+
+CASES: Any = load((Path(__file__).parents[2] / "cases" / "adopted_statuses.yaml").read_text("utf-8"))
+
+
+def document(root: Path, record_id: str) -> Path:
+    """Return where a decision stands."""
+    return root / f"docs/adr/{record_id[-4:]}-choice.md"
+
+
+def state(root: Path, record_id: str, status: str) -> None:
+    """Write a decision with a status."""
+    file = document(root, record_id)
+    number = int(record_id[-4:])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(
+        f"# {number}. Choice number {number}\n\nStatus: {status}\n\n## Context\n\nReason {number * 7919}.\n\n"
+        f"## Decision\n\nWe take way {number * 104729}.\n\n## Consequences\n\n- Bad, because of {number * 1299709}.\n",
+        "utf-8",
+    )
+
+
+def adopted(root: Path, statuses: dict[str, str]) -> Registry:
+    """Return the registry of a workspace that adopted decisions with these statuses."""
+    for record_id, status in statuses.items():
+        state(root, record_id, status)
+    registry = Registry.open(root)
+    registry.backfill()
+    return registry
+
+
+def set_by_hand(registry: Registry, record_id: str, status: str) -> None:
+    """Change the status in a record's file alone."""
+    record = registry.get(record_id)
+    file = registry.workspace.root / record.path
+    file.write_text(file.read_text("utf-8").replace(f"\nstatus: {record.status.name}", f"\nstatus: {status}"), "utf-8")
+    registry.refresh()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_a_fix_follows_the_document(workspace: Path, case: dict[str, Any]) -> None:
+    """Status, both ends of each supersession and what stays reported are as the case lists; again does nothing."""
+    registry = adopted(workspace, case["first"])
+    for record_id, status in case.get("then", {}).items():
+        state(workspace, record_id, status)
+    for record_id, status in case.get("record", {}).items():
+        set_by_hand(registry, record_id, status)
+    texts = {path: path.read_bytes() for path in (workspace / "docs").rglob("*.md")}
+
+    outcome = Registry.open(workspace).check(fix=True)
+
+    records = {record.id: record for record in Registry.open(workspace).records}
+    assert {one: records[one].status.name for one in case["status"]} == case["status"]
+    for field in ("superseded_by", "supersedes"):
+        expected = case.get(field, {})
+        assert {one: list(records[one].words(field)) for one in expected} == expected
+    hints = {
+        one.code: one.hint or "" for one in outcome.diagnostics if one.code in ("ORB302", "ORB303", "ORB304", "ORB701")
+    }
+    left = case.get("left", {})
+    assert hints.keys() == left.keys()
+    assert all(words in hints[code] for code, words in left.items())
+    assert {path: path.read_bytes() for path in texts} == texts
+    assert Registry.open(workspace).check(fix=True).fixed == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "verb"),
+    [("Proposed", "accepted"), ("Proposed", "rejected"), ("Accepted", "deprecated"), ("Accepted", "superseded")],
+)
+def test_our_verbs_keep_record_and_document_in_step(workspace: Path, first: str, verb: str) -> None:
+    """After a verb on an adopted record the document says the same, in its status line alone."""
+    registry = adopted(workspace, {"ADR-0001": first, "ADR-0007": "Accepted"})
+    before = document(workspace, "ADR-0001").read_text("utf-8").splitlines()
+    if verb == "superseded":
+        registry.supersede("ADR-0001", "ADR-0007")
+    else:
+        registry.transition("ADR-0001", verb)
+    after = document(workspace, "ADR-0001").read_text("utf-8").splitlines()
+    assert [line for line, old in zip(after, before, strict=True) if line != old] == [after[2]]
+    assert verb in after[2].lower()
+
+    outcome = Registry.open(workspace).check(fix=True)
+
+    assert [one.code for one in (*outcome.diagnostics, *outcome.fixed) if one.code in ("ORB304", "ORB701")] == []
+    record = Registry.open(workspace).get("ADR-0001")
+    assert (record.status.name, record.text("status_raw")) == (verb, after[2].removeprefix("Status: "))
+
+
+def test_a_document_that_moves_on_after_a_verb_is_followed(workspace: Path) -> None:
+    """What a person writes after our verb counts as newer: the record follows it."""
+    adopted(workspace, {"ADR-0001": "Proposed"}).transition("ADR-0001", "accepted")
+    state(workspace, "ADR-0001", "Deprecated")
+    Registry.open(workspace).check(fix=True)
+    assert Registry.open(workspace).get("ADR-0001").status.name == "deprecated"
+
+
+@pytest.mark.parametrize("verb", ["accepted", "superseded"])
+def test_a_verb_refuses_where_the_document_is_gone(workspace: Path, verb: str) -> None:
+    """An adopted record whose document can't be found keeps its status, and the message names the document."""
+    registry = adopted(workspace, {"ADR-0001": "Proposed", "ADR-0007": "Accepted"})
+    document(workspace, "ADR-0001").unlink()
+    before = {path: path.read_bytes() for path in (workspace / ".orbit/adrs").rglob("*.yaml")}
+    with pytest.raises(RefusedError, match=r"docs/adr/0001-choice\.md"):
+        registry.transition("ADR-0001", verb) if verb == "accepted" else registry.supersede("ADR-0001", "ADR-0007")
+    assert {path: path.read_bytes() for path in before} == before
