@@ -87,6 +87,40 @@ def test_an_agent_proposes_it_and_a_person_starts_it(shell: Shell, monkeypatch: 
     assert f".orbit/experiments/{made['id']}/experiment.yaml" == shell.json("show", made["id"])["data"]["path"]
 
 
+def test_a_citation_of_it_that_leads_nowhere_is_found(shell: Shell) -> None:
+    """In documents, in code, and in its own records, an id that no record has is an error at its place."""
+    known = shell.json("experiment", "add", "--title", "One", "--question", "After X-zz9zz", "--yes")["data"]["id"]
+    config = Path(".orbit/config.yaml")
+    config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
+    Path("README.md").write_text(f"# Read\n\nX-86, X-shaped, {known}, and X-yy8yy.\n", "utf-8")
+    Path("src").mkdir()
+    Path("src/app.py").write_text("# see X-ww7ww\n", "utf-8")
+
+    said = shell.text("check", code=1)
+
+    file = f".orbit/experiments/{known}/experiment.yaml"
+    line = Path(file).read_text("utf-8").splitlines().index("question: After X-zz9zz") + 1
+    places = [place for place, _, rest in (one.partition(": error ") for one in said.splitlines()) if "ORB305" in rest]
+    assert sorted(places) == sorted([f"{file}:{line}:17", "README.md:3:30", "src/app.py:1:7"])
+
+
+def test_a_new_number_is_followed_by_citations(shell: Shell) -> None:
+    """Records of a numbered kind can be renumbered: what cites the number follows, what may mean it is listed."""
+    shutil.copytree(CASES / "requirement", ".orbit/kinds/requirement")
+    for title in ("It runs", "It stops"):
+        shell.text("requirement", "add", "--title", title, "--wording", "See REQ-0001.", "--yes")
+    Path("README.md").write_text("REQ-0001, REQ 1, REQs 2 and 1, ADR-0001, REQ-00010 and PRE-REQ-0001\n", "utf-8")
+
+    done = shell.json("requirement", "renumber", "REQ-0001")["data"]
+
+    assert done["to"] == "REQ-0003"
+    assert [(one["path"], one["column"]) for one in done["unclear"]] == [("README.md", 11), ("README.md", 29)]
+    text = "REQ-0003, REQ 1, REQs 2 and 1, ADR-0001, REQ-00010 and PRE-REQ-0001\n"
+    assert Path("README.md").read_text("utf-8") == text
+    assert shell.json("show", "REQ-0002")["data"]["wording"] == "See REQ-0003."
+    assert shell.json("show", "REQ-0001")["data"]["id"] == "REQ-0003"
+
+
 def test_the_snapshot_has_its_rows(shell: Shell) -> None:
     """SQL sees a record of any kind."""
     made = shell.json("experiment", "add", "--title", "One", "--question", "Is it?", "--yes", "--path", "src/**")[

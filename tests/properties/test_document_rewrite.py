@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_status
-from orbit_registry.text.markdown import cited_ids, parse_markdown
+from orbit_registry.text.citations import IdForms, find_citations
+from orbit_registry.text.markdown import parse_markdown
 
+FORMS = IdForms(("ADR-",), ("L-", "R-"))
 CASES = Path(__file__).parents[1] / "cases" / "adr_documents"
 DOCUMENTS = sorted(CASES.glob("*.json"))
 STATUSES = {
@@ -114,7 +116,7 @@ def test_every_text_is_read(text: str, path: str) -> None:
     """Reading never fails, and every span lies inside the text."""
     file = read_document(text, path)
     document = parse_markdown(text)
-    cited_ids(text, document)
+    find_citations(text, FORMS, document.code)
 
     for entry in file.entries:
         places = [
@@ -185,7 +187,7 @@ def test_cost_grows_no_faster_than_the_text(name: str) -> None:
     def seconds(text: str) -> float:
         started = time.process_time()
         read_document(text, "docs/adr/4_decisions.md")
-        cited_ids(text)
+        find_citations(text, FORMS)
         return time.process_time() - started
 
     small = min(seconds(HOSTILE[name] + "." * run) for run in range(2))  # a text that was read before costs nothing

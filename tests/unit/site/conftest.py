@@ -8,6 +8,7 @@ import pytest
 
 from orbit_registry.site.forge import Forge
 from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.text.citations import IdForms
 
 
 @pytest.fixture
@@ -30,6 +31,7 @@ def site(tmp_path: Path) -> SiteMap:
     return SiteMap(
         root=tmp_path,
         forge=Forge("https://github.com/acme/demo", "main"),
+        forms=IdForms(("ADR-",), ("L-",)),
         records={"ADR-0002": "adrs/ADR-0002/", "L-7k3fq": "learnings/L-7k3fq/"},
         legacy={"core/ADR-001": "adrs/ADR-0002/"},
         documents=mirrored,

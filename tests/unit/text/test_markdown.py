@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.text.citations import rewrite_citations
-from orbit_registry.text.markdown import cited_ids, parse_markdown, render_html
+from orbit_registry.text.markdown import parse_markdown, render_html
 
 NEWLINES = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 
@@ -122,51 +121,6 @@ def test_front_matter_is_found_only_where_it_is_one(text: str, inner: str | None
     assert (document.front_matter.of(text) if document.front_matter else None) == inner
     assert document.headings[-1].text == "T"
     assert document.headings[-1].position.line == text.count("\n", 0, text.index("# T")) + 1
-
-
-def test_ids_are_cited_in_prose_but_not_in_code() -> None:
-    """Ids with a namespace, in brackets or backticks count; addresses, file names and code blocks do not."""
-    text = (
-        "ADR-0012, [ADR-0013] and `feature/ADR-001`; L-7k3fq.\n"
-        "See docs/ADR-0099/x.md, ADR-0098-slug, xADR-0097, https://x.org/ADR-0096\n"
-        "```\nADR-0095\n```\n"
-        "RES-0a1b2 (ADR-14)\n"
-    )
-
-    found = cited_ids(text)
-
-    assert [citation.id for citation in found] == [
-        "ADR-0012", "ADR-0013", "feature/ADR-001", "L-7k3fq", "RES-0a1b2", "ADR-14",
-    ]  # fmt: skip
-    assert not any(citation.weak for citation in found)
-    assert [citation.number.of(text) for citation in found] == ["0012", "0013", "001", "7k3fq", "0a1b2", "14"]
-    assert (found[-1].position.line, found[-1].position.column) == (6, 12)
-
-
-def test_prose_mentions_are_weak() -> None:
-    """`ADR 12`, `ADRs 60 and 61` and words that look like a code need a look at what exists."""
-    text = "ADR 012 and ADRs 60, 61 and 62; an L-shaped room; 3 ADRs; ADR 5.2"
-
-    assert [(citation.id, citation.weak) for citation in cited_ids(text)] == [
-        ("ADR-012", True),
-        ("ADR-60", True),
-        ("ADR-61", True),
-        ("ADR-62", True),
-        ("L-shaped", True),
-    ]
-
-
-def test_citations_are_rewritten_and_nothing_else() -> None:
-    """Namespaces, longer numbers, file names and skipped spans keep the old number."""
-    text = "ADR-0012 [ADR-0012], ADR 12; ADRs 11 and 12; f/ADR-0012 ADR-00120 ADR-0012.md\n```\nADR-0012\n```\n"
-    code = parse_markdown(text).code
-
-    strong = "ADR-0101 [ADR-0101], ADR 12; ADRs 11 and 12; f/ADR-0012 ADR-00120 ADR-0012.md\n```\nADR-0012\n```\n"
-    assert rewrite_citations(text, "ADR-0012", "ADR-0101", code) == strong
-    assert rewrite_citations(text, "ADR-0012", "ADR-0101", code, weak=True) == strong.replace(
-        "ADR 12; ADRs 11 and 12", "ADR 0101; ADRs 11 and 0101"
-    )
-    assert rewrite_citations(text, "f/ADR-0012", "f/ADR-7", code) == text.replace("f/ADR-0012", "f/ADR-7")
 
 
 def test_html_comes_out_escaped() -> None:

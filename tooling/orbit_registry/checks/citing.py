@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
-from orbit_registry.text.citations import Citation, find_citations
+from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Span
 
 if TYPE_CHECKING:
     from orbit_registry.checks.context import CheckContext
 
-_CANDIDATE = re.compile(r"(?:ADR|RES|RT|[LRFP])-[0-9a-z]")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
 
 
@@ -31,33 +30,36 @@ class Cited:
 
 def read_citations(context: CheckContext) -> Iterator[Cited]:
     """Yield each id of a kind that a citing file or a record's own text names, examples in code left out."""
+    forms = context.kinds.id_forms
     for path in context.facts.citing:
         if "template" in path.rpartition("/")[2].lower():
             continue  # what a template cites is an example
-        for cited, line, column in context.cite(path, context.read):
+        for cited, line, column in context.cite(path, forms, context.read):
             yield Cited(cited, Location(path, Position(line, column)))
     for record in context.records:
-        if not record.kind.in_document and _CANDIDATE.search(record.prose):
-            for citation in find_citations(record.prose):
+        if not record.kind.in_document and forms.may_stand_in(record.prose):
+            for citation in find_citations(record.prose, forms):
                 if not citation.weak:
                     where = context.in_field(record, record.kind.prose, record.prose, citation.span.start)
                     yield Cited(citation.id, where, record)
 
 
-def cited_in(path: str, read: Callable[[str], str | None]) -> list[tuple[str, int, int]]:
+def cited_in(path: str, forms: IdForms, read: Callable[[str], str | None]) -> list[tuple[str, int, int]]:
     """Return the ids that a file cites, each with line and column."""
     text = read(path)
-    if text is None or not _CANDIDATE.search(text):
+    if text is None or not forms.may_stand_in(text):
         return []
-    found = ((citation.id, citation.position) for citation in in_text(text, path))
+    found = ((citation.id, citation.position) for citation in in_text(text, path, forms))
     return [(cited, position.line, position.column) for cited, position in found]
 
 
-def in_text(text: str, path: str) -> Iterator[Citation]:
+def in_text(text: str, path: str, forms: IdForms) -> Iterator[Citation]:
     """Yield the citations in a file that surely mean a record: no weak ones, no code blocks, no examples."""
     markdown = path.lower().endswith((".md", ".markdown"))
+    if not any(not citation.weak for citation in find_citations(text, forms)):
+        return  # before the text is parsed: a prefix such as `R-` stands in many a word
     skip = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
-    for citation in find_citations(text, skip):
+    for citation in find_citations(text, forms, skip):
         if not citation.weak and not (markdown and _in_longer_code(text, citation.span)):
             yield citation
 

@@ -23,6 +23,7 @@ from orbit_registry.store.config import Config
 from orbit_registry.store.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.adr.model import AdrDocument, Section
+from orbit_registry.text.citations import IdForms
 from orbit_registry.text.position import Position, position_at
 from orbit_registry.text.yaml_problem import Pointer
 
@@ -57,7 +58,9 @@ class CheckContext:
         default=count_covered
     )
     """How many of some files each scope matches."""
-    cite: Callable[[str, Callable[[str], str | None]], Sequence[tuple[str, int, int]]] = field(default=cited_in)
+    cite: Callable[[str, IdForms, Callable[[str], str | None]], Sequence[tuple[str, int, int]]] = field(
+        default=cited_in
+    )
     """The ids that a file cites, each with line and column."""
     near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
     """The pairs among texts of one kind that are at least that alike."""

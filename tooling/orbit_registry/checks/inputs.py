@@ -67,7 +67,7 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     baseline = workspace.relative(workspace.baseline)
     bodies = (f"{entry.folder}/body.md" for entry in reading.entries if entry.has_body)
     wanted = {*documents, *decision_paths(workspace), *facts.citing, *bodies, baseline}
-    stamp = hashlib.sha256(code_stamp().encode()).hexdigest()
+    stamp = hashlib.sha256(f"{code_stamp()} {workspace.kinds.id_forms}".encode()).hexdigest()
     cache = memory(workspace, "checked-texts", stamp)
     texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()

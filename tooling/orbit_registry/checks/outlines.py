@@ -9,6 +9,7 @@ from typing import get_args
 from orbit_registry.checks.citing import cited_in
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.text.adr import AdrDocument, AdrFile, Status, read_document
+from orbit_registry.text.citations import IdForms
 from orbit_registry.text.position import Position, Problem, Span
 
 _STATUSES: dict[str, Status] = {status: status for status in get_args(Status)}
@@ -35,13 +36,13 @@ class Outlines:
         held["outline"] = _rows(file)
         return file
 
-    def cite(self, path: str, read: Callable[[str], str | None]) -> Sequence[tuple[str, int, int]]:
+    def cite(self, path: str, forms: IdForms, read: Callable[[str], str | None]) -> Sequence[tuple[str, int, int]]:
         """Return what `citing.cited_in` does, reading only files that changed."""
         held = self._held(path)
         rows = held.get("cited")
         if isinstance(rows, list):
             return [(str(cited), int(line), int(column)) for cited, line, column in rows]
-        found = cited_in(path, read)
+        found = cited_in(path, forms, read)
         held["cited"] = [list(row) for row in found]
         return found
 

@@ -1,4 +1,4 @@
-"""`orbit adr`: the shared verbs and those of decisions alone: add, amend, renumber, backfill."""
+"""`orbit adr`: the shared verbs and those of decisions alone: add, amend, backfill."""
 
 from __future__ import annotations
 
@@ -79,21 +79,6 @@ def amend(any_id: str, task: str, text: str | None, body_file: str | None, date:
     record = open_registry().amend_adr(any_id, said, task, date)
     where = record.source.path if record.source else record.path
     emit(output, record_data(record), f"{record.id} amended in {where}", next_commands=["orbit check"])
-
-
-@group.command("renumber")
-@click.argument("any_id", metavar="ID")
-@click.option("--to", "number", type=click.IntRange(min=1), help="The new number; the next free one if not given.")
-@click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
-@format_option
-def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
-    """Give a decision another number; its document and every citation follow, and the old id goes on resolving.
-
-    \b
-    orbit adr renumber ADR-0042 --dry-run
-    """
-    report = open_registry().renumber(any_id, number, dry_run=dry_run)
-    emit(output, report.as_data(), report.text(), next_commands=["git diff", "orbit check"])
 
 
 @group.command("backfill")

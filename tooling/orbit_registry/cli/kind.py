@@ -209,6 +209,27 @@ def supersede_command(kind: Kind) -> click.Command:
     return format_option(click.Command("supersede", params=params, callback=supersede, help=said))
 
 
+def renumber_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND renumber`, for a kind whose records are numbered."""
+
+    def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
+        registry = open_registry()
+        refuse_other_kind(registry, kind, any_id)
+        report = registry.renumber(any_id, number, dry_run=dry_run)
+        emit(output, report.as_data(), report.text(), next_commands=["git diff", "orbit check"])
+
+    params: list[click.Parameter] = [
+        click.Argument(["any_id"], metavar="ID"),
+        click.Option(
+            ["--to", "number"], type=click.IntRange(min=1), help="The new number; the next free one if not given."
+        ),
+        click.Option(["--dry-run"], is_flag=True, help="Say what would change, change nothing."),
+    ]
+    follow = "its document and every citation follow" if kind.in_document else "every citation follows"
+    said = f"Give {one_of(kind)} another number; {follow}, and the old id goes on resolving."
+    return format_option(click.Command("renumber", params=params, callback=renumber, help=said))
+
+
 def status_command(kind: Kind, verb: str, status: str) -> click.Command:
     """Return a verb that sets a status, as the kind's table names it."""
 

@@ -8,6 +8,7 @@ from orbit_registry.cli.kind import (
     add_command,
     kind_of,
     list_command,
+    renumber_command,
     show_command,
     status_command,
     supersede_command,
@@ -23,6 +24,7 @@ def kind_group(name: str) -> click.Group:
     commands: list[click.Command] = [] if kind.in_document else [add_command(kind)]
     commands += [list_command(kind), show_command(kind), update_command(kind), supersede_command(kind)]
     commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
+    commands += [renumber_command(kind)] if kind.numbering == "sequence" else []
     commands += [vote_command(kind)] if kind.voted else []
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.kinds.schema import RecordSchema, compile_schema
+from orbit_registry.text.citations import IdForms
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_problem import YamlProblemError
 
@@ -96,6 +97,12 @@ class KindTable:
             return self._kinds[name]
         except KeyError:
             raise ConfigError(f"there is no kind {name!r}", hint=f"known kinds: {', '.join(self._kinds)}") from None
+
+    @cached_property
+    def id_forms(self) -> IdForms:
+        """The ids that texts can cite."""
+        by = {one: tuple(kind.prefix for kind in self if kind.numbering == one) for one in NUMBERINGS}
+        return IdForms(by["sequence"], by["code"])
 
     def of_plural(self, plural: str) -> Kind | None:
         """Return the kind whose folder under `.orbit/` has this name."""

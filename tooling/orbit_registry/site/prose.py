@@ -178,11 +178,9 @@ class _Renderer:
         return f'<img src="{escape(relative(self.place.page, meaning.url))}" alt="{alt}" loading="lazy">'
 
     def _with_citations(self, piece: str) -> str:
-        if "-" not in piece and "ADR" not in piece:
-            return piece
         out: list[str] = []
         end = 0
-        for citation in find_citations(piece):
+        for citation in find_citations(piece, self.site.forms):
             url = self.site.cited(citation.id, self.place.path)
             self.lookups[("id", citation.id)] = url or ""
             if url is None or url == self.place.page or citation.span.start < end:

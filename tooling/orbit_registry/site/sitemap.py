@@ -17,6 +17,7 @@ from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import record_url
 from orbit_registry.store.documents import BODY
 from orbit_registry.store.files import inside
+from orbit_registry.text.citations import IdForms
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"
@@ -49,6 +50,8 @@ class SiteMap:
 
     root: Path
     forge: Forge
+    forms: IdForms
+    """The ids that texts can cite."""
     records: Mapping[str, str]
     """Record id → site URL; an id that two records share is absent."""
     legacy: Mapping[str, str]
@@ -169,6 +172,7 @@ def folder_anchor(folder: str) -> str:
 def site_map(
     root: Path,
     forge: Forge,
+    forms: IdForms,
     records: Iterable[Record],
     mirrored: Mapping[str, str],
     curated: Mapping[str, str],
@@ -199,6 +203,7 @@ def site_map(
     return SiteMap(
         root,
         forge,
+        forms,
         ids,
         {**tails, **named},
         {**own, **mirrored},

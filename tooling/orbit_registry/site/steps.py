@@ -103,6 +103,7 @@ def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig |
     site = site_map(
         workspace.root,
         forge,
+        workspace.kinds.id_forms,
         records,
         mirrored,
         curated,

@@ -98,13 +98,14 @@ def rewrite_file(
     parts = path.split("/")
     kind = workspace.kinds.of_plural(parts[-3]) if len(parts) > 3 and parts[0] == ORBIT else None
     if kind is None or parts[-1] != f"{kind.name}.yaml":
-        return rewrite_mentions(text, path, ids, meaning, moves)
+        return rewrite_mentions(text, path, workspace.kinds.id_forms, ids, meaning, moves)
     pieces: list[str] = []
     count = 0
     unclear: list[Unclear] = []
     line = 0
+    forms = workspace.kinds.id_forms
     for own, piece in _fields(text):
-        result = Rewritten(piece) if own else rewrite_mentions(piece, path, ids, meaning, moves)
+        result = Rewritten(piece) if own else rewrite_mentions(piece, path, forms, ids, meaning, moves)
         count += result.count
         unclear += [
             replace(one, position=Position(one.position.line + line, one.position.column)) for one in result.unclear

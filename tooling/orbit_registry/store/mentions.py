@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-from orbit_registry.text.citations import find_citations
+from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.markdown import Link, TextLines, parse_markdown
 from orbit_registry.text.position import Position, Span
 
@@ -64,6 +64,12 @@ class _Mention:
     number: Span
 
 
+def _numbered(record_id: str) -> tuple[str, int] | None:
+    """Return the word before the hyphen of a numbered id and its number, whatever its width."""
+    found = _SEQUENCE.match(record_id)
+    return (found[1][:-1], int(found[2])) if found else None
+
+
 def number_of(record_id: str) -> int | None:
     """Return the number in an id such as `ADR-0007`, whatever its width."""
     found = _SEQUENCE.match(record_id)
@@ -73,16 +79,19 @@ def number_of(record_id: str) -> int | None:
 def search_patterns(ids: frozenset[str], moves: Moves) -> list[str]:
     """Return extended regular expressions for `git grep -i` that match every line with a mention, and few others."""
     patterns = []
-    for number in sorted({found for one in ids if (found := number_of(one)) is not None}):
-        patterns += [f"adr-0*{number}([^0-9]|$)", f"adrs?[[:space:]].*[^0-9]0*{number}([^0-9]|$)"]
-        patterns.append(f"adrs?[[:space:]]+0*{number}([^0-9]|$)")
+    for word, number in sorted({found for one in ids if (found := _numbered(one)) is not None}):
+        name = word.lower()
+        patterns += [f"{name}-0*{number}([^0-9]|$)", f"{name}s?[[:space:]].*[^0-9]0*{number}([^0-9]|$)"]
+        patterns.append(f"{name}s?[[:space:]]+0*{number}([^0-9]|$)")
     for path in sorted(moves.paths):
         name = path.rpartition("/")[2]
         patterns += [re.sub(r"[][\\.^$*+?{}()|]", r"\\\g<0>", one) for one in dict.fromkeys((name, quote(name)))]
     return patterns
 
 
-def rewrite_mentions(text: str, path: str, ids: frozenset[str], meaning: Meaning, moves: Moves) -> Rewritten:
+def rewrite_mentions(
+    text: str, path: str, forms: IdForms, ids: frozenset[str], meaning: Meaning, moves: Moves
+) -> Rewritten:
     """Return `text` with each mention as `meaning` says; `ids` are those whose number may have changed."""
     lines = TextLines(text)
     markdown = path.lower().endswith((".md", ".markdown"))
@@ -90,7 +99,7 @@ def rewrite_mentions(text: str, path: str, ids: frozenset[str], meaning: Meaning
     owned = [(link.span, owner) for link in links if (owner := moves.owners.get(_target(path, link.target) or ""))]
     edits: dict[tuple[int, int], str] = {}
     unclear: list[Unclear] = []
-    for mention in _mentions(text, ids):
+    for mention in _mentions(text, forms, ids):
         index = lines.index_of(mention.number.start)
         line = text[lines.starts[index] : lines.ends[index]]
         new = _by_link(mention, owned) or meaning(path, line, mention.id)
@@ -113,11 +122,11 @@ def _spliced(text: str, edits: Mapping[tuple[int, int], str]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _mentions(text: str, ids: frozenset[str]) -> Iterator[_Mention]:
+def _mentions(text: str, forms: IdForms, ids: frozenset[str]) -> Iterator[_Mention]:
     """Yield each mention of the ids, and of their numbers in another width."""
-    numbers = {number_of(one) for one in ids} - {None}
-    for citation in find_citations(text):
-        if "/" not in citation.id and number_of(citation.id) in numbers and citation.id.startswith("ADR-"):
+    numbers = {_numbered(one) for one in ids} - {None}
+    for citation in find_citations(text, forms):
+        if _numbered(citation.id) in numbers:
             yield _Mention(citation.id, citation.span.start, citation.number)
     for one in sorted(ids):
         for found in _named_place(one).finditer(text):

@@ -228,7 +228,7 @@ def _later(resolution: Resolution) -> Iterator[Unclear]:
         if path.startswith(f"{ORBIT}/"):
             continue
         for line in sorted(lines - known.get(path, set())):
-            for cited in find_citations(line):
+            for cited in find_citations(line, resolution.workspace.kinds.id_forms):
                 if cited.id in renames:
                     yield Unclear(path, cited.position, cited.id, line.strip()[:200])
 

@@ -272,8 +272,9 @@ def _part_documents(resolution: Resolution, subject: Subject, path: str, target:
         return
     numbered = renumbered_document(mine, path, None, subject.title, old, subject.final)
     renames = {old: subject.final}
+    forms = resolution.workspace.kinds.id_forms
     result = rewrite_mentions(
-        numbered, target, frozenset(renames), lambda _path, _line, written: renames.get(written, written), Moves()
+        numbered, target, forms, frozenset(renames), lambda _path, _line, cited: renames.get(cited, cited), Moves()
     )
     resolution.draft.put(target, result.text)
     resolution.created.add(target)
@@ -328,7 +329,8 @@ def _log_text(resolution: Resolution, side: Side, path: str) -> str:
         old = subject.id_on(side)
         if old in renames and subject.source.get("path") == path:
             text = renumbered_document(text, path, old, subject.title, old or "", subject.final)
-    text = rewrite_mentions(text, path, frozenset(renames), meaning, Moves()).text
+    forms = resolution.workspace.kinds.id_forms
+    text = rewrite_mentions(text, path, forms, frozenset(renames), meaning, Moves()).text
     return in_order(text, path, *sorted(renames.values()))
 
 

@@ -1,4 +1,4 @@
-"""Ids of records named in ordinary text or code comments, with their places; knows nothing of Markdown."""
+"""Ids of records named in ordinary text or code comments, with their places; knows nothing of Markdown or of kinds."""
 
 from __future__ import annotations
 
@@ -6,18 +6,68 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from orbit_registry.text.position import Position, Span
 
-_SHORT_CODE = r"(?:L|R|RES|RT|F|P)-[0-9a-hjkmnp-tv-z]{4,9}"
-_LOCAL = re.compile(rf"(?<![\w#-])(?:ADR-[0-9]{{1,9}}|{_SHORT_CODE})(?![\w/]|[.-]\w)")
 _NAMESPACE = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
 _NAMESPACE_END = re.compile(r"[\w./#-]*")
 _LONGEST_NAMESPACE = 256
-_WEAK = re.compile(r"(?<![\w/.-])ADRs?[ \t]{1,2}#?(?P<first>[0-9]{1,6})(?![\w/]|[.-]\w)")
-_WEAK_NEXT = re.compile(
-    r"(?:[ \t]{0,2},[ \t]{0,2}|[ \t]{1,2}(?:and|or|&)[ \t]{1,2})(?:ADR[ \t])?#?(?P<next>[0-9]{1,6})(?![\w/%]|[.-]\w)"
-)
+_CROCKFORD = "0-9a-hjkmnp-tv-z"
+_CODE = rf"(?:[0-9]{{4}}|[{_CROCKFORD}]{{5,9}})"
+"""What follows the prefix of a kind with codes: a code, or a number that another tool gave (`L-0042`)."""
+_SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
+
+
+@dataclass(frozen=True)
+class IdForms:
+    """Which ids count as ids: the prefixes of the kinds that number their records, and of those that give codes.
+
+    The kinds at hand decide (`KindTable.id_forms`); the patterns are compiled once for each value.
+    """
+
+    numbered: tuple[str, ...]
+    coded: tuple[str, ...] = ()
+
+    def may_stand_in(self, text: str) -> bool:
+        """Say quickly whether a text can cite anything surely: false only where it holds no prefix."""
+        return any(prefix in text for prefix in self.prefixes)
+
+    @cached_property
+    def prefixes(self) -> tuple[str, ...]:
+        """All of them; none begins another, because each ends in its only hyphen."""
+        return (*self.numbered, *self.coded)
+
+    @cached_property
+    def local(self) -> re.Pattern[str]:
+        """What matches an id up to its end; whether it begins there is for the caller to see."""
+        numbered = [rf"(?:{_any(self.numbered)})[0-9]{{1,9}}"] if self.numbered else []
+        coded = [rf"(?:{_any(self.coded)})(?P<code>{_CODE})"] if self.coded else []
+        return re.compile(rf"(?:{'|'.join((*numbered, *coded))})(?![\w/]|[.-]\w)")
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words that stand before a bare number in prose: `ADR` in `ADR 12`."""
+        return tuple(prefix[:-1] for prefix in self.numbered)
+
+    @cached_property
+    def mention(self) -> re.Pattern[str]:
+        """What matches a number in prose: `ADR 12`, `ADRs #12`."""
+        return re.compile(
+            rf"(?<![\w/.-])(?P<word>{_any(self.words)})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)"
+        )
+
+    @cached_property
+    def next_mention(self) -> re.Pattern[str]:
+        """What matches a further number after one: `, 13`, ` and ADR 14`."""
+        return re.compile(
+            r"(?:[ \t]{0,2},[ \t]{0,2}|[ \t]{1,2}(?:and|or|&)[ \t]{1,2})"
+            rf"(?:(?:{_any(self.words)})[ \t])?#?(?P<next>[0-9]{{1,6}})(?![\w/%]|[.-]\w)"
+        )
+
+
+def _any(texts: Sequence[str]) -> str:
+    return "|".join(re.escape(text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +75,7 @@ class Citation:
     """A record named in a text.
 
     `id` is normalised only in form (`ADR 12` is `ADR-12`, zeros are kept); `weak` says that the words may
-    mean something else (`ADR 12` in prose, `L-shaped`), so it counts only where such a record exists.
+    mean something else (`ADR 12` in prose, `L-shaped`, `P-2048`), so it counts only where such a record exists.
     `number` spans the digits or code that a renumbering would replace.
     """
 
@@ -36,8 +86,11 @@ class Citation:
     weak: bool
 
 
-def find_citations(text: str, skip: Sequence[Span] = ()) -> tuple[Citation, ...]:
+def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tuple[Citation, ...]:
     """Return every record id in `text` outside the `skip` spans (sorted, not overlapping), in order."""
+    places = [*_strong(text, forms), *_weak(text, forms)]
+    if not places:
+        return ()
     newlines = [0, *(match.end() for match in re.finditer("\n", text))]
     starts = [span.start for span in skip]
 
@@ -47,26 +100,32 @@ def find_citations(text: str, skip: Sequence[Span] = ()) -> tuple[Citation, ...]
 
     found = [
         Citation(cited, _position(newlines, span.start), span, number, weak)
-        for cited, span, number, weak in (*_strong(text), *_weak(text))
+        for cited, span, number, weak in places
         if not hidden(span.start)
     ]
     return tuple(sorted(found, key=lambda citation: citation.span.start))
 
 
-def _strong(text: str) -> Iterator[tuple[str, Span, Span, bool]]:
-    for match in _LOCAL.finditer(text):
+def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
+    if not forms.may_stand_in(text):
+        return
+    for match in forms.local.finditer(text):
         start = _namespace_start(text, match.start())
         if start is None:
             continue
         code = match.group().partition("-")[2]
         number = Span(match.end() - len(code), match.end())
-        yield text[start : match.end()], Span(start, match.end()), number, not any(c.isdigit() for c in code)
+        weak = match.lastgroup == "code" and _SURE_CODE.match(code) is None
+        yield text[start : match.end()], Span(start, match.end()), number, weak
 
 
 def _namespace_start(text: str, at: int) -> int | None:
-    """Return where the namespace before the id at `at` begins (`at`: there is none); None inside a path."""
-    if at == 0 or text[at - 1] not in "/.":
+    """Return where the namespace before the id at `at` begins (`at`: there is none); None inside a path or word."""
+    if at == 0:
         return at
+    last = text[at - 1]
+    if last not in "/.":
+        return None if last.isalnum() or last in "_#-" else at
     before = text[max(0, at - _LONGEST_NAMESPACE) : at]
     reversed_match = _NAMESPACE_END.match(before[::-1])
     start = len(before) - (reversed_match.end() if reversed_match else 0)
@@ -74,38 +133,18 @@ def _namespace_start(text: str, at: int) -> int | None:
     return at - len(namespace) if _NAMESPACE.fullmatch(namespace) else None
 
 
-def _weak(text: str) -> Iterator[tuple[str, Span, Span, bool]]:
-    for match in _WEAK.finditer(text):
+def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
+    if not any(word in text for word in forms.words):
+        return
+    for match in forms.mention.finditer(text):
+        word = match["word"]
         number = Span(match.start("first"), match.end("first"))
-        yield f"ADR-{match['first']}", Span(match.start(), match.end()), number, True
+        yield f"{word}-{match['first']}", Span(match.start(), match.end()), number, True
         end = match.end()
-        while following := _WEAK_NEXT.match(text, end):
+        while following := forms.next_mention.match(text, end):
             number = Span(following.start("next"), following.end("next"))
-            yield f"ADR-{following['next']}", number, number, True
+            yield f"{word}-{following['next']}", number, number, True
             end = following.end()
-
-
-def rewrite_citations(text: str, old: str, new: str, skip: Sequence[Span] = (), *, weak: bool = False) -> str:
-    """Return `text` with every citation of the id `old` naming `new`; zeros and words around it stay.
-
-    `weak` says that prose mentions (`ADR 12`) count too; a citation with another namespace is another record.
-    """
-    code = new.rpartition("/")[2].partition("-")[2]
-    parts: list[str] = []
-    at = 0
-    for citation in find_citations(text, skip):
-        if not _names(citation, old, weak):
-            continue
-        parts.extend((text[at : citation.number.start], code))
-        at = citation.number.end
-    return "".join((*parts, text[at:]))
-
-
-def _names(citation: Citation, old: str, weak: bool) -> bool:
-    if citation.id == old:
-        return weak or not citation.weak
-    cited, wanted = citation.id.rpartition("-")[2], old.rpartition("-")[2]
-    return weak and citation.weak and old.startswith("ADR-") and cited.isdigit() and int(cited) == int(wanted)
 
 
 def _position(newlines: Sequence[int], offset: int) -> Position:

@@ -19,7 +19,6 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, autolink, image, link
 from markdown_it.token import Token
 
-from orbit_registry.text.citations import Citation, find_citations
 from orbit_registry.text.front_matter import find_front_matter
 from orbit_registry.text.places import Place, cell_places, destination, to_text, verified
 from orbit_registry.text.position import Position, Span
@@ -27,14 +26,12 @@ from orbit_registry.text.structure import Cell, Heading, Link, LinkKind, Markdow
 
 __all__ = [
     "Cell",
-    "Citation",
     "Heading",
     "Link",
     "LinkKind",
     "MarkdownDocument",
     "Table",
     "TextLines",
-    "cited_ids",
     "parse_markdown",
     "render_html",
     "within",
@@ -73,11 +70,6 @@ def parse_markdown(text: str) -> MarkdownDocument:
         tuple(reader.tables),
         tuple(reader.links),
     )
-
-
-def cited_ids(text: str, document: MarkdownDocument | None = None) -> tuple[Citation, ...]:
-    """Return the record ids named in a Markdown text, outside its code blocks; `document` saves a second parse."""
-    return find_citations(text, (document or parse_markdown(text)).code)
 
 
 def render_html(text: str) -> str:

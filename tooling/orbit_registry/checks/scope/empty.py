@@ -16,7 +16,9 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         if record.scope.is_empty and record.data.get("procedural") is not True:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
-            yield CHECK.at(context.at(record, "scope" if "scope" in record.data else "id"), message, record=record)
+            place = context.at(record, "scope" if "scope" in record.data else "id")
+            hint = f"say where it applies: `orbit {record.kind.name} update {record.id} --path 'src/**'`"
+            yield CHECK.at(place, message, hint=hint, record=record)
 
 
 CHECK = Check(
@@ -24,6 +26,6 @@ CHECK = Check(
     "empty-scope",
     Severity.NOTE,
     "A record in force names neither a path nor a tag.",
-    "say where it applies: `orbit learning update ID --path 'src/**'`",
+    "say where it applies: `orbit KIND update ID --path 'src/**'`",
     run,
 )

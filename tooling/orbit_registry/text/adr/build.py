@@ -227,8 +227,6 @@ def _mentioned(header: Header, body: Span, number: str | None, own: Collection[s
         if link.kind != "image" and "://" not in target and target.lower().endswith((".md", ".markdown")):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
     for citation in within(header.citations, body, lambda citation: citation.span.start):
-        if "ADR-" not in citation.id:
-            continue
         if citation.id in own or (_same_number(citation.id, number) and "/" not in citation.id):
             continue
         yield Relation("references", citation.id, citation.position, citation.span, citation.id, citation.weak)

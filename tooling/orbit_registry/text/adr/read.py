@@ -19,9 +19,12 @@ from orbit_registry.text.adr.titles import (
     split_title,
     title_of_path,
 )
-from orbit_registry.text.markdown import Citation, Heading, MarkdownDocument, cited_ids, parse_markdown, within
+from orbit_registry.text.citations import Citation, IdForms, find_citations
+from orbit_registry.text.markdown import Heading, MarkdownDocument, parse_markdown, within
 from orbit_registry.text.position import Problem, Span
 
+_DECISIONS = IdForms(("ADR-",))
+"""What decision documents call each other, in whatever repository they were written."""
 _MARKDOWN = frozenset({"", ".md", ".markdown", ".mdown", ".mkd"})
 _LOG_NAME = re.compile(
     r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
@@ -92,7 +95,7 @@ def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitlePa
 
 
 def _read_log(document: MarkdownDocument, found: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
-    citations = cited_ids(document.text, document)
+    citations = find_citations(document.text, _DECISIONS, document.code)
     entries = tuple(_entry(document, heading, parts, citations) for heading, parts in found)
     return AdrFile("log", entries, tuple(_log_problems(entries)))
 
@@ -211,7 +214,7 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     heading = _title_heading(document)
     after = heading.body.start if heading else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
-    citations = cited_ids(document.text, document)
+    citations = find_citations(document.text, _DECISIONS, document.code)
     header = Header(document, tuple(_zones(document, after, inside)), inside, fields, False, citations)
     stated = next(
         (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
