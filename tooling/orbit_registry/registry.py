@@ -22,6 +22,7 @@ from orbit_registry.store.reader import Collection, read_collection
 from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import CheckOutcome
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.store import adrs, merge, voting
@@ -193,6 +194,23 @@ class Registry:
 
         self.refresh()
         return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
+
+    def draft(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> tuple[str, Record]:
+        """Return the file that `add` would write, and its record; nothing is written."""
+        from orbit_registry.store.writer import draft_record
+
+        return draft_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
+
+    def neighbours(self, new: Record) -> list[Neighbour]:
+        """Return the records that say nearly what a new one would; see `checks.neighbours`."""
+        from orbit_registry.checks.neighbours import neighbours
+
+        return neighbours(self.workspace, self._with_prose(new.kind.name), new)
+
+    def _with_prose(self, kind: str) -> list[Record]:
+        """Return the records of a kind with their prose; only decisions need documents to be read for it."""
+        in_document = self.workspace.kinds[kind].in_document
+        return (self.records if in_document else self.collection.records).of_kind(kind)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""

@@ -10,11 +10,10 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs, code_stamp, kinds_stamp, memory
 from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.search.similarity import Pair, SimilarityIndex
+from orbit_registry.search.kept import HOLDER, KeptIndex
+from orbit_registry.search.similarity import Pair
 from orbit_registry.store.workspace import Workspace
 
-HOLDER = ".orbit/config.yaml"
-"""The file under which each memory keeps its one value."""
 ALONE = frozenset({"ORB401", "ORB402", "ORB403", "ORB404", "ORB405", "ORB406", "ORB407", "ORB501", "ORB504"})
 """Checks whose findings depend on nothing but one record, its prose, its kind and the configuration."""
 
@@ -119,22 +118,9 @@ class Near:
         rows = pairs.value.get("pairs")
         if isinstance(rows, list):
             return [Pair(str(a), str(b), float(score)) for a, b, score in rows]
-        index, seen = self._index(kind, texts)
+        kept = KeptIndex(self._workspace, kind)
+        index = kept.of(texts)
         found = index.pairs(threshold)
         pairs.keep({"pairs": [[pair.a, pair.b, pair.score] for pair in found]})
-        seen.keep({"state": index.to_state(), "texts": {key: digest(text) for key, text in texts.items()}})
+        kept.keep(index, texts)
         return found
-
-    def _index(self, kind: str, texts: Mapping[str, str]) -> tuple[SimilarityIndex, _Kept]:
-        """Return an index of the texts, made from the remembered one where that saves work."""
-        kept = _Kept(self._workspace, f"terms-{kind}", digest(code_stamp()))
-        index = SimilarityIndex.from_state(kept.value.get("state"))
-        seen = kept.value.get("texts")
-        if index is None or not isinstance(seen, dict):
-            return SimilarityIndex(texts.items()), kept
-        for key in seen.keys() - texts.keys():
-            index.remove(key)
-        for key, text in texts.items():
-            if seen.get(key) != digest(text):
-                index.put(key, text)
-        return index, kept

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from orbit_registry.checks.prompt_lines import is_prompt, prompts_of
 from orbit_registry.records.record import Record
 from orbit_registry.search.similarity import normalised
 
@@ -19,6 +18,8 @@ def wording(record: Record) -> str:
     """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
+    from orbit_registry.checks.prompt_lines import is_prompt, prompts_of  # decisions alone need a Markdown parser
+
     known = prompts_of(record.kind.folder, True)
     said = [line for line in record.prose.split("\n") if not _FORM.match(line) and not is_prompt(line, known)]
     return "\n".join((record.title, *said))

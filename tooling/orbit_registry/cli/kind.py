@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.cli.fields import add_options, fields_from, merged_edit, text_from, update_options
+from orbit_registry.cli.fields import merged_edit, text_from, update_options
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -46,35 +46,6 @@ def one_of(kind: Kind) -> str:
     """Return the kind's name with its article."""
     name = kind.label.lower()
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-def add_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND add`."""
-
-    def add(output: str, yes: bool, pending: bool, body_file: str | None, **values: Any) -> None:
-        del yes
-        registry = open_registry()
-        fields = fields_from(kind, values)
-        if body_file is not None:
-            fields[kind.prose] = text_from(body_file)
-        if pending:
-            fields["status"] = kind.initial["agent"]
-        say_added(registry.add(kind.name, fields), output)
-
-    options: list[click.Parameter] = [
-        *add_options(kind),
-        click.Option(["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."),
-        click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
-        click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing."),
-    ]
-    return format_option(click.Command("add", params=options, callback=add, help=f"Add {one_of(kind)}."))
-
-
-def say_added(record: Record, output: str) -> None:
-    """Print a record just written."""
-    waits = " (waits for review)" if record.phase == "pending" else ""
-    text = f"{record.id}{waits}  {record.title}\n  {record.path}"
-    emit(output, record_data(record), text, next_commands=[f"orbit show {record.id}", "orbit check"])
 
 
 def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from orbit_registry.cli.adding import add_command
 from orbit_registry.cli.kind import (
-    add_command,
     kind_of,
     list_command,
     renumber_command,

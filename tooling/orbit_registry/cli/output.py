@@ -34,6 +34,15 @@ def emit(output: str, data: object, text: str, *, next_commands: Sequence[str] =
         click.echo(visible(text))
 
 
+def refuse(output: str, error: OrbitError, *, next_commands: Sequence[str]) -> NoReturn:
+    """Raise an error; as JSON it comes with the commands that make sense instead."""
+    if output == "json":
+        whole = envelope(None, ok=False, error=error.message, hint=error.hint, next_commands=next_commands)
+        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        raise click.exceptions.Exit(error.exit_code)
+    raise error
+
+
 def say_refusals(output: str, data: object, text: str, errors: Sequence[OrbitError]) -> NoReturn:
     """Print what was done in spite of some refusals, then each refusal; as JSON they share one envelope."""
     if output == "json":

@@ -8,6 +8,7 @@ from orbit_registry.cli.kind import open_registry, refuse_other_kind
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.tallies import vote_data
 from orbit_registry.kinds.table import Kind
+from orbit_registry.registry import Registry
 
 
 def vote_command(kind: Kind) -> click.Command:
@@ -16,10 +17,7 @@ def vote_command(kind: Kind) -> click.Command:
     def vote(any_id: str, task: str, model: str | None, output: str) -> None:
         registry = open_registry()
         refuse_other_kind(registry, kind, any_id)
-        result = registry.vote(any_id, task, model)
-        already = "" if result.new else " (this vote was counted before)"
-        text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
-        emit(output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text)
+        say_vote(registry, any_id, task, model, output)
 
     params: list[click.Parameter] = [
         click.Argument(["any_id"], metavar="ID"),
@@ -31,3 +29,11 @@ def vote_command(kind: Kind) -> click.Command:
         f"\b\norbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"
     )
     return format_option(click.Command("vote", params=params, callback=vote, help=said))
+
+
+def say_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
+    """Vote, and print what the record's votes come to."""
+    result = registry.vote(any_id, task, model)
+    already = "" if result.new else " (this vote was counted before)"
+    text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
+    emit(output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text)

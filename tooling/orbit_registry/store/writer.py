@@ -77,6 +77,17 @@ def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:
         length += 1
 
 
+def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> tuple[str, Record]:
+    """Return the text of the file that `create_record` would write now, and its record; nothing is written or taken.
+
+    Raises:
+        InvalidRecordError: the fields break the schema.
+    """
+    uid = new_uid()
+    record_id = _new_id(workspace, kind, uid, take=False)
+    return _drafted(workspace, kind, author, new_data(kind, record_id, uid, author, fields))
+
+
 def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> Record:
     """Write a new record of a kind whose ids are codes; one that waits for review goes into the inbox.
 
@@ -88,22 +99,28 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
     with writing(workspace):
         sweep(workspace, kind)
         uid = new_uid()
-        record_id = free_code_id(workspace, kind, uid) if kind.numbering == "code" else _next_id(workspace, kind)
-        data = new_data(kind, record_id, uid, author, fields)
-        refuse_live_by_agent(kind, author, str(data["status"]))
-        in_inbox = str(data["status"]) in _pending(kind)
-        path = record_path(workspace, kind, record_id, pending_review=in_inbox)
-        text = render(workspace, kind, data, path)
-        record = validated(text, kind, path, is_new=True)
-        refuse_globs(record)
-        apply_step(workspace, f"{kind.name}-add", [Change(path, None, text)])
+        record_id = _new_id(workspace, kind, uid, take=True)
+        text, record = _drafted(workspace, kind, author, new_data(kind, record_id, uid, author, fields))
+        apply_step(workspace, f"{kind.name}-add", [Change(record.path, None, text)])
         return record
 
 
-def _next_id(workspace: Workspace, kind: Kind) -> str:
-    from orbit_registry.store.allocate import allocate  # numbers are sought in documents; codes need no Markdown
+def _drafted(workspace: Workspace, kind: Kind, author: Author, data: Mapping[str, object]) -> tuple[str, Record]:
+    refuse_live_by_agent(kind, author, str(data["status"]))
+    in_inbox = str(data["status"]) in _pending(kind)
+    path = record_path(workspace, kind, str(data["id"]), pending_review=in_inbox)
+    text = render(workspace, kind, data, path)
+    record = validated(text, kind, path, is_new=True)
+    refuse_globs(record)
+    return text, record
 
-    return allocate(workspace, kind)[0].id
+
+def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
+    if kind.numbering == "code":
+        return free_code_id(workspace, kind, uid)
+    from orbit_registry.store import allocate  # numbers are sought in documents; codes need no Markdown
+
+    return allocate.allocate(workspace, kind)[0].id if take else allocate.next_number(workspace, kind).id
 
 
 def refuse_live_by_agent(kind: Kind, author: Author, status: str) -> None:

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.duplicates.pairs import blamed_first, groups, may_err, settled
+from orbit_registry.checks.neighbours import FEWEST_TO_ERR
 from orbit_registry.checks.wording import copies
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
+from orbit_registry.search.contrast import contrast
 from orbit_registry.search.similarity import Pair
-
-FEWEST_TO_ERR = 20
-"""Among fewer records a word's weight says little, so likeness alone is no error."""
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
@@ -35,11 +34,14 @@ def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, e
     record, neighbour = blamed_first(context, one, other)
     name = record.kind.headline
     share = f"{pair.score:.0%}"
+    differs = contrast(context.wordings[record.path], context.wordings[neighbour.path])
+    alone = differs is not None and differs.alone
+    but = f"; {'but ' if alone else ''}{differs}" if differs is not None else ""
     supersede = f"`orbit {record.kind.name} supersede {neighbour.id} --with {record.id}`"
     return CHECK.at(
         context.at(record, name),
-        f"{record.id} says nearly the same as {neighbour.id} ({share} alike): {neighbour.title}",
-        severity=Severity.ERROR if enough and may_err(context, record) else Severity.WARNING,
+        f"{record.id} says nearly the same as {neighbour.id} ({share} alike{but}): {neighbour.title}",
+        severity=Severity.ERROR if enough and not alone and may_err(context, record) else Severity.WARNING,
         hint=f"merge them, or {supersede}; where they differ, add `distinct_from: [{neighbour.id}]`",
         record=record,
         related=[context.at(neighbour, name)],

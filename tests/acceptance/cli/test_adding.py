@@ -1,0 +1,135 @@
+"""Adding what is known already: a vote strengthens the record that there is, another copy weakens both."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+
+
+def on_terminal(folder: Any, arguments: list[str], answers: list[tuple[str, str]]) -> tuple[int, str]:
+    """Run `orbit` on a terminal, answer each question when it is asked, and return code and what was shown."""
+    leader, follower = pty.openpty()
+    child = subprocess.Popen([*ORBIT, *arguments], cwd=folder, stdin=follower, stdout=follower, stderr=follower)
+    os.close(follower)
+    shown, waiting = "", list(answers)
+    while select.select([leader], [], [], 60)[0]:
+        try:
+            said = os.read(leader, 4096)
+        except OSError:  # Linux says so when the child is gone
+            break
+        if not said:
+            break
+        shown += said.decode()
+        if waiting and waiting[0][0] in shown:
+            os.write(leader, f"{waiting.pop(0)[1]}\n".encode())
+    os.close(leader)
+    return child.wait(60), shown
+
+
+def known(shell: Any) -> list[str]:
+    """Return the ids of the learnings there are."""
+    return [row["id"] for row in shell.json("learning", "list")[1]["data"]]
+
+
+@pytest.mark.parametrize("more", [[], ["--yes"], ["--dry-run"], ["--pending"]])
+def test_the_same_words_again_are_refused(shell: Any, more: list[str]) -> None:
+    """Where nobody can be asked, the command that votes for the record that there is comes as the next one."""
+    arguments = ["learning", "add", "--summary", "look before you LEAP!", *more]
+
+    code, out, err = shell(*arguments)
+    assert (code, out) == (1, "")
+    assert f"this is known already: {shell.learning} (the same, word for word): Look before you leap" in err
+    assert f"`orbit learning vote {shell.learning} --task TASK` strengthens it" in err
+    assert f"--distinct-from {shell.learning}" in err
+
+    code, whole = shell.json(*arguments, "--task", "T-9")
+    assert (code, whole["ok"], whole["data"]) == (1, False, None)
+    assert whole["next"] == [f"orbit learning vote {shell.learning} --task T-9", f"orbit show {shell.learning}"]
+    assert known(shell) == [shell.learning]
+    assert shell(*whole["next"][0].split()[1:])[0] == 0
+
+
+def test_what_is_said_to_be_distinct_is_added(shell: Any) -> None:
+    """`--distinct-from` is the way past, and the gate takes it as well."""
+    code, whole = shell.json(
+        "learning", "add", "--summary", "Look before you leap", "--distinct-from", shell.learning, "--tag", "care",
+        "--evidence", "task:T-1",
+    )  # fmt: skip
+
+    assert code == 0
+    assert whole["data"]["distinct_from"] == [shell.learning]
+    assert shell("check")[0] == 0
+
+
+def test_a_neighbour_is_named_and_no_hindrance(shell: Any) -> None:
+    """What is like a record, or says its opposite, is added; the neighbour is named beside it and in `next`."""
+    code, out, err = shell("learning", "add", "--summary", "Don't look before you leap")
+
+    assert code == 0
+    assert f"near: {shell.learning} (100% alike; but only one of them says `not`): Look before you leap" in err
+    assert "near" not in out
+    whole = shell.json("learning", "add", "--summary", "Look before you jump or leap")[1]
+    assert {one["id"] for one in whole["data"]["neighbours"]} >= {shell.learning}
+    assert f"orbit show {shell.learning}" in whole["next"]
+
+
+def test_a_dry_run_writes_nothing(shell: Any) -> None:
+    """It shows the file that would be written."""
+    code, out, _ = shell("learning", "add", "--summary", "Measure twice", "--body", "Wood is dear.", "--dry-run")
+
+    assert code == 0
+    assert "would write .orbit/learnings/L-" in out
+    assert "\nsummary: Measure twice\n" in out
+    assert shell.json("learning", "add", "--summary", "Measure twice", "--dry-run")[1]["data"]["dry_run"] is True
+    assert known(shell) == [shell.learning]
+
+
+def test_one_text_comes_from_one_place(shell: Any) -> None:
+    """`--body` and `--body-file` together are a wrong call."""
+    code, _, err = shell("learning", "add", "--summary", "X", "--body", "a", "--body-file", "-")
+
+    assert code == 2
+    assert "say the same thing" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answers"),
+    [([], [("or stop (s)", "1"), ("In which task", "T-4")]), (["--task", "T-4"], [("or stop (s)", "1")])],
+)
+def test_a_person_may_vote_instead(shell: Any, arguments: list[str], answers: list[tuple[str, str]]) -> None:
+    """On a terminal the nearest ones are shown with numbers; the vote needs a task, which is asked for."""
+    code, shown = on_terminal(shell.root, ["learning", "add", "--summary", "Look before you leap", *arguments], answers)
+
+    assert code == 0, shown
+    assert f"1  {shell.learning} (the same, word for word): Look before you leap" in shown
+    assert shell.json("show", shell.learning)[1]["data"]["votes"]["tasks"] == {"T-4": 1}
+    assert known(shell) == [shell.learning]
+
+
+def test_a_person_may_stop_or_add_it_all_the_same(shell: Any) -> None:
+    """Stopping is what an empty answer means; what is added all the same says that it is distinct."""
+    arguments = ["learning", "add", "--summary", "Look before you leap"]
+
+    assert on_terminal(shell.root, arguments, [("or stop (s)", "")])[0] == 1
+    assert known(shell) == [shell.learning]
+    assert on_terminal(shell.root, arguments, [("or stop (s)", "a")])[0] == 0
+    (new,) = set(known(shell)) - {shell.learning}
+    assert shell.json("show", new)[1]["data"]["distinct_from"] == [shell.learning]
+
+
+def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that CI opens has nobody behind it."""
+    monkeypatch.setenv("CI", "true")
+
+    code, shown = on_terminal(shell.root, ["learning", "add", "--summary", "Look before you leap"], [])
+
+    assert code == 1
+    assert "this is known already" in shown

@@ -1,0 +1,84 @@
+"""Which records say nearly what a new one would say, by the measure and the thresholds of the gate (6xx).
+
+A door asks before it writes: what the gate would report as a duplicate is better voted for than written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orbit_registry.checks.wording import wording
+from orbit_registry.records.record import Record
+from orbit_registry.search.contrast import Contrast, contrast
+from orbit_registry.search.kept import KeptIndex
+from orbit_registry.search.similarity import normalised
+from orbit_registry.search.terms import terms
+from orbit_registry.store.workspace import Workspace
+
+FEWEST_TO_ERR = 20
+"""Among fewer records a word's weight says little, so likeness alone is no error."""
+_NEW = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A record that says nearly the same as another text: how nearly (up to 1), and in which negations they differ."""
+
+    record: Record
+    score: float
+    is_exact: bool
+    contrast: Contrast | None
+    is_duplicate: bool
+    """Whether the gate would call the pair an error."""
+
+    @property
+    def words(self) -> str:
+        """How alike they are, and where a negation or a number tells them apart."""
+        alike = "the same, word for word" if self.is_exact else f"{self.score:.0%} alike"
+        only = "but " if self.contrast is not None and self.contrast.alone else ""
+        return f"{alike}; {only}{self.contrast}" if self.contrast is not None else alike
+
+
+def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
+    """Return the records of the new one's kind that are like it, the most alike first.
+
+    `records` have their prose. Closed ones are not looked at, nor those that the new one says it is distinct from.
+    """
+    apart = {*new.words("distinct_from"), *new.supersedes}
+    held = [
+        record
+        for record in records
+        if record.kind.name == new.kind.name and record.phase != "closed" and record.uid != new.uid
+    ]
+    texts = {record.path: wording(record) for record in held}
+    said = wording(new)
+    scores = _scores(workspace, new.kind.name, texts, said)
+    letters = normalised(said)
+    upper = workspace.config.duplicates["error"] if len(held) + 1 >= FEWEST_TO_ERR else 2.0
+    found = []
+    for record in held:
+        score = scores.get(record.path)
+        if score is None or not apart.isdisjoint((record.id, *record.legacy_ids)):
+            continue
+        is_exact = normalised(texts[record.path]) == letters
+        differs = None if is_exact else contrast(said, texts[record.path])
+        alone = differs is not None and differs.alone
+        is_duplicate = is_exact or (score >= upper and not alone)
+        found.append(Neighbour(record, score, is_exact, differs, is_duplicate))
+    return sorted(found, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key))
+
+
+def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: str) -> dict[str, float]:
+    """Return how alike the texts are to a new one, by key, as the gate will find it: as if it stood among them."""
+    kept = KeptIndex(workspace, kind)
+    index = kept.of(texts)
+    if kept.is_empty and texts:
+        kept.keep(index, texts)
+    index.put(_NEW, said)
+    lower = workspace.config.duplicates["warning"]
+    pairs = index.pairs(lower, only={_NEW})
+    scores = {pair.b if pair.a == _NEW else pair.a: pair.score for pair in pairs}
+    if not terms(said):  # a text of common words alone is like nothing by its weights, and may be the same all the same
+        scores = {key: 1.0 for key, text in texts.items() if normalised(text) == normalised(said)}
+    return scores

@@ -1,0 +1,127 @@
+"""`orbit KIND add`: shows what is known already before it writes, and offers a vote for it instead."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from orbit_registry.checks.neighbours import Neighbour
+from orbit_registry.cli.fields import add_options, fields_from, text_from
+from orbit_registry.cli.kind import one_of, open_registry
+from orbit_registry.cli.output import emit, format_option, record_data, refuse
+from orbit_registry.cli.terminal import visible
+from orbit_registry.cli.voting import say_vote
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.record import Record
+
+MOST_NAMED = 5
+
+
+def add_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND add`."""
+
+    def add(
+        output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None,
+        task: str | None = None, **values: Any,
+    ) -> None:  # fmt: skip
+        registry = open_registry()
+        if body_file is not None and values.get(kind.prose) is not None:
+            raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
+        fields = fields_from(kind, values)
+        if body_file is not None:
+            fields[kind.prose] = text_from(body_file)
+        if pending:
+            fields["status"] = kind.initial["agent"]
+        text, draft = registry.draft(kind.name, fields)
+        near = registry.neighbours(draft)
+        if near and _may_ask(output, yes):
+            chosen = _ask(kind, near)
+            if chosen is not None:
+                say_vote(registry, chosen.record.id, task or click.prompt("In which task did it help"), None, output)
+                return
+            apart = [one.record.id for one in near if one.is_duplicate]
+            if apart:
+                fields["distinct_from"] = [*draft.words("distinct_from"), *apart]
+        else:
+            _refuse_duplicate(output, kind, near, task)
+        if dry_run:
+            said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
+            emit(output, {**record_data(draft), "neighbours": _data(near), "dry_run": True}, said.rstrip("\n"))
+        else:
+            say_added(registry.add(kind.name, fields), output, near)
+
+    options: list[click.Parameter] = [
+        *add_options(kind),
+        click.Option(["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."),
+        click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
+        click.Option(["--dry-run"], is_flag=True, help="Say what would be written, write nothing."),
+        click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing; what is known already is refused."),
+    ]
+    if kind.voted:
+        options.append(click.Option(["--task"], help="For a vote, where it is known already."))
+    return format_option(click.Command("add", params=options, callback=add, help=f"Add {one_of(kind)}."))
+
+
+def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:
+    """Print a record just written, and on the side which ones are like it."""
+    waits = " (waits for review)" if record.phase == "pending" else ""
+    text = f"{record.id}{waits}  {record.title}\n  {record.path}"
+    data = {**record_data(record), "neighbours": _data(near)}
+    shown = [f"orbit show {one.record.id}" for one in near[:MOST_NAMED]]
+    emit(output, data, text, next_commands=[f"orbit show {record.id}", *shown, "orbit check"])
+    for one in near[:MOST_NAMED]:
+        click.echo(visible(f"near: {_line(one)}"), err=True)
+
+
+def _line(one: Neighbour) -> str:
+    return f"{one.record.id} ({one.words}): {one.record.title}"
+
+
+def _data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
+    return [
+        {
+            "id": one.record.id,
+            "score": round(one.score, 4),
+            "title": one.record.title,
+            "difference": str(one.contrast) if one.contrast is not None else None,
+        }
+        for one in near
+    ]
+
+
+def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
+    """Raise where the gate would call one of the neighbours a duplicate."""
+    same = next((one for one in near if one.is_duplicate), None)
+    if same is None:
+        return
+    known = same.record
+    vote = f"orbit {kind.name} vote {known.id} --task {task or 'TASK'}"
+    instead = f"`{vote}` strengthens it" if kind.voted and known.phase == "live" else f"`orbit show {known.id}`"
+    hint = f"{instead}; where the two differ, add `--distinct-from {known.id}`"
+    follows = [vote, f"orbit show {known.id}"] if kind.voted and known.phase == "live" else [f"orbit show {known.id}"]
+    refuse(output, RefusedError(f"this is known already: {_line(same)}", hint=hint), next_commands=follows)
+
+
+def _may_ask(output: str, yes: bool) -> bool:
+    """Say whether somebody is there to answer."""
+    return output == "text" and not yes and not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
+    """Return the record to vote for instead, or None where the new one shall be added; ends where neither is wanted."""
+    listed = list(near[:MOST_NAMED])
+    click.echo("this may be known already:")
+    for number, one in enumerate(listed, start=1):
+        click.echo(visible(f"  {number}  {_line(one)}"))
+    numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
+    asked = "vote for one (its number), add this one too (a), or stop (s)" if numbers else "add it (a), or stop (s)"
+    default = "s" if any(one.is_duplicate for one in near) else "a"
+    answer = click.prompt(asked, type=click.Choice([*numbers, "a", "s"]), default=default, show_choices=False)
+    if answer == "s":
+        raise click.exceptions.Exit(1)
+    return None if answer == "a" else listed[int(answer) - 1]

@@ -1,0 +1,107 @@
+"""In which negations and numbers two texts differ: what makes two sentences that look alike say opposite things.
+
+The measure of `similarity` can't tell `retry` from `do not retry`, or 30 seconds from 60. Nothing here decides what
+follows from that.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
+_NEGATIONS = frozenset(
+    ["not", "no", "never", "none", "nothing", "nobody", "neither", "nor", "without", "cannot", "nowhere"]
+)
+_SUPPORT = frozenset(
+    [
+        "do",
+        "does",
+        "did",
+        "is",
+        "are",
+        "be",
+        "was",
+        "were",
+        "can",
+        "must",
+        "should",
+        "shall",
+        "will",
+        "would",
+        "may",
+        "might",
+        "has",
+        "have",
+        "had",
+        "it",
+    ]
+)
+"""Words that come and go with a negation: `retry`, `do not retry`."""
+_SHORTENED = re.compile(r"(.*)n['’]t")
+_ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The negations and numbers that only one of two texts has, each in order; `alone` where nothing else differs."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    alone: bool
+
+    def __str__(self) -> str:
+        if not self.first or not self.second:
+            words = ", ".join(f"`{word}`" for word in self.first or self.second)
+            return f"only one of them says {words}"
+        one, other = (", ".join(f"`{word}`" for word in words) for words in (self.first, self.second))
+        return f"one says {one}, the other {other}"
+
+
+def contrast(first: str, second: str) -> Contrast | None:
+    """Return in which negations and numbers two texts differ; None where they have the same ones."""
+    here, there = Counter(_words(first)), Counter(_words(second))
+    more, less = here - there, there - here
+    marks = tuple(tuple(_marks(words)) for words in (more, less))
+    if any(marks):
+        rest = [word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT]
+        return Contrast(marks[0], marks[1], alone=not rest)
+    if more or less:
+        return None
+    negated = [Counter(_negated(text)) for text in (first, second)]
+    moved = tuple(tuple(sorted(words)) for words in (negated[0] - negated[1], negated[1] - negated[0]))
+    return Contrast(moved[0], moved[1], alone=True) if len(here) <= _SENTENCE and any(moved) else None
+
+
+_SENTENCE = 40
+"""In up to so many distinct words, a negation that stands elsewhere is meant: `tabs, not spaces`."""
+
+
+def _words(text: str) -> list[str]:
+    found = []
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        shortened = _SHORTENED.fullmatch(word)
+        if shortened is not None:
+            found += [_ROOTS.get(shortened[1], shortened[1]), "not"]
+        else:
+            found += ["can", "not"] if word == "cannot" else [word]
+    return found
+
+
+def _is_mark(word: str) -> bool:
+    return word in _NEGATIONS or word[0].isdigit()
+
+
+def _marks(words: Iterable[str]) -> list[str]:
+    return sorted(word for word in words if _is_mark(word))
+
+
+def _negated(text: str) -> list[str]:
+    """Return each negation with the word that it stands before."""
+    words = _words(text)
+    pairs = pairwise(words)
+    return [f"{word} {after}" for word, after in pairs if word in _NEGATIONS and not _is_mark(after)]
