@@ -131,12 +131,6 @@ class Registry:
         record = self._found(any_id)
         return with_prose(self.workspace, record, read_documents(self.workspace, [record], everywhere=False))
 
-    def _refuse_agent(self, any_id: str) -> None:
-        """Raise where an agent would change or close a record that holds."""
-        from orbit_registry.store.writer import refuse_change_by_agent
-
-        refuse_change_by_agent(self._found(any_id), self.author())
-
     def _found(self, any_id: str) -> Record:
         """Return a record without its prose; where its file can't be read, the error says so."""
         try:
@@ -185,7 +179,6 @@ class Registry:
         from orbit_registry.store import adrs
 
         self.refresh()
-        self._refuse_agent(any_id)
         return adrs.amend_adr(self.workspace, any_id, text, task, date)
 
     def add(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> Record:
@@ -217,7 +210,6 @@ class Registry:
         from orbit_registry.store import adrs, lifecycle
 
         self.refresh()
-        self._refuse_agent(any_id)
         if self._found(any_id).kind.in_document:
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
@@ -227,7 +219,6 @@ class Registry:
         from orbit_registry.store import lifecycle
 
         self.refresh()
-        self._refuse_agent(any_id)
         return lifecycle.transition(self.workspace, any_id, to, self.author())
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
@@ -235,7 +226,6 @@ class Registry:
         from orbit_registry.store import lifecycle
 
         self.refresh()
-        self._refuse_agent(old_id)
         return lifecycle.supersede(self.workspace, old_id, new_id)
 
     def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import UsageError, WorkspaceNotFoundError
+from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 from orbit_registry.importers import import_from
 from orbit_registry.importers.orbit_layout import has_comment
 from orbit_registry.kinds.table import load_kinds
@@ -40,6 +40,17 @@ def test_records_are_copied_into_another_workspace(foreign: Path, tmp_path: Path
     assert {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()} == before
     again = import_from(foreign, "orbit", start=ours)
     assert (len(again.of("taken")), len(again.of("present"))) == (0, 5)
+
+
+def test_an_agent_takes_over_nothing_in_force(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even the workspace is begun, and the message says what a person runs; a dry run shows what it would take."""
+    before = {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    with pytest.raises(RefusedError) as caught:
+        import_from(foreign)
+    assert "a person runs `orbit import`" in str(caught.value.hint)
+    assert import_from(foreign, dry_run=True).records
+    assert {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()} == before
 
 
 def test_an_id_that_is_taken_here_becomes_a_legacy_id(foreign: Path, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
@@ -39,23 +40,25 @@ def check(
     """
     wanted = tuple(_from_root(path) for path in paths)
     fixed: list[Diagnostic] = []
+    refused: dict[Diagnostic, str] = {}
     result = look(workspace, against)
     for _ in range(_ROUNDS if fix else 0):
         if not any(one.fixable and _within(one, wanted) for one in result.diagnostics):
             break
         from orbit_registry.checks.mend import mend
 
-        repaired = mend(workspace, against, lambda one: _within(one, wanted))
-        if not repaired:
+        mended = mend(workspace, against, lambda one: _within(one, wanted))
+        refused |= mended.refused
+        if not mended.done:
             break
-        fixed += repaired
+        fixed += mended.done
         refresh()
         result = look(workspace, against)
     baseline, _ = read_baseline(workspace)
     parts = apply(baseline, result.diagnostics)
     new = result.diagnostics if everything else parts.new
     return CheckOutcome(
-        diagnostics=tuple(one for one in new if _within(one, wanted)),
+        diagnostics=tuple(_told(one, refused) for one in new if _within(one, wanted)),
         baselined=() if everything else tuple(one for one in parts.baselined if _within(one, wanted)),
         fixed=tuple(fixed),
         checked_count=result.checked_count,
@@ -106,6 +109,11 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
     if not broken and (len(added) or gone):
         write_baseline(workspace, Baseline(Counter(known.counts) - gone + Counter(added.counts)))
     return len(added)
+
+
+def _told(diagnostic: Diagnostic, refused: Mapping[Diagnostic, str]) -> Diagnostic:
+    """Return a finding with why its fix was left to a person, where it was."""
+    return replace(diagnostic, hint=refused[diagnostic]) if diagnostic in refused else diagnostic
 
 
 def _from_root(path: str) -> str:

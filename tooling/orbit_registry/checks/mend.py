@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.checks.catalogue import check_of
@@ -10,9 +11,11 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import take
 from orbit_registry.checks.run import context_of
 from orbit_registry.checks.runner import run_checks
+from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt import backfill
-from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.authority import write_step
+from orbit_registry.store.journal import Change
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import writing
 
@@ -20,16 +23,24 @@ UNRECORDED, UNFINISHED = "ORB702", "ORB706"
 """What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""
 
 
-def mend(workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool]) -> list[Diagnostic]:
-    """Return the findings that were mended; two fixes that touch the same file wait for the next round.
+@dataclass(slots=True)
+class Mended:
+    """What a round mended, and what it left to a person, with why."""
+
+    done: list[Diagnostic] = field(default_factory=list)
+    refused: dict[Diagnostic, str] = field(default_factory=dict)
+
+
+def mend(workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool]) -> Mended:
+    """Mend what can be mended; two fixes that touch the same file wait for the next round.
 
     Raises:
         WriteError: the disk refused; what was written before stands, each step as a whole.
     """
-    repaired: list[Diagnostic] = []
+    mended = Mended()
     before = _fixable(workspace, against, wanted)[1]
     with writing(workspace):  # which ends every step that was begun
-        repaired += [diagnostic for diagnostic in before if diagnostic.code == UNFINISHED]
+        mended.done += [diagnostic for diagnostic in before if diagnostic.code == UNFINISHED]
         context, fixable = _fixable(workspace, against, wanted)
         touched: set[str] = set()
         for diagnostic in fixable:
@@ -37,15 +48,23 @@ def mend(workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic
             changes: Sequence[Change] = check.fix(context, diagnostic) if check is not None and check.fix else ()
             if not changes or touched & {change.path for change in changes}:
                 continue
-            apply_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
+            try:
+                write_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
+            except RefusedError as error:
+                mended.refused[diagnostic] = f"{error.message}; a person runs `orbit check --fix`"
+                continue
             touched |= {change.path for change in changes}
-            repaired.append(diagnostic)
+            mended.done.append(diagnostic)
     unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
     if unrecorded:
-        report = backfill(workspace, sorted({diagnostic.location.path for diagnostic in unrecorded}))
+        try:
+            report = backfill(workspace, sorted({diagnostic.location.path for diagnostic in unrecorded}))
+        except RefusedError as error:
+            mended.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
+            return mended
         if any(outcome.what == "taken" for outcome in report.outcomes):
-            repaired += unrecorded
-    return repaired
+            mended.done += unrecorded
+    return mended
 
 
 def _fixable(

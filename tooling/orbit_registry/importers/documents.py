@@ -54,7 +54,7 @@ class DocumentImporter:
             ) from None
         outcomes: list[Outcome] = []
         chosen = list(_chosen(workspace, "" if within == "." else within, outcomes))
-        outcomes += adopt(workspace, chosen, dry_run=dry_run)
+        outcomes += adopt(workspace, chosen, command=f"orbit import {within}", dry_run=dry_run)
         empty = not any(outcome.what in ("taken", "present") for outcome in outcomes)
         notes = ("no decision was found; name its folder or file if one is there",) if empty else ()
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), notes)

@@ -19,10 +19,11 @@ from orbit_registry.importers.orbit_layout import find_orbit, read_layout
 from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.adopt import in_steps
+from orbit_registry.store.author import acting_role
+from orbit_registry.store.authority import refuse_for_agent, write_step
 from orbit_registry.store.config import AdrConfig, Config
 from orbit_registry.store.files import write_atomic
 from orbit_registry.store.git import Git
-from orbit_registry.store.journal import apply_step
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import (
@@ -78,13 +79,17 @@ class OrbitImporter:
 
 
 def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
+    if acting_role() == "agent":  # before anything is written
+        plan = plan_import(target, read_layout(orbit), in_place=in_place, dry_run=True)
+        every = [change for group in plan.groups for change in group]
+        refuse_for_agent(target, every, hint="a person runs `orbit import`; `--dry-run` shows what it takes")
     if in_place:
         _make_workspace(target)
     workspace = open_workspace(target.root)
     with writing(workspace):
         plan = plan_import(workspace, read_layout(orbit), in_place=in_place, dry_run=False)
         for step in in_steps([change for group in plan.groups for change in group], _STEP):
-            apply_step(workspace, "import", step)
+            write_step(workspace, "import", step)
     return plan
 
 

@@ -6,15 +6,13 @@ resolving what they say of each other happens here; which files are worth readin
 
 from __future__ import annotations
 
-import os
-import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.errors import InvalidRecordError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
-from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt_edges import (
     UNRESOLVED,
@@ -29,20 +27,20 @@ from orbit_registry.store.adopt_edges import (
 )
 from orbit_registry.store.adopt_fields import document_fields, document_uid
 from orbit_registry.store.adopt_folders import folder_change
-from orbit_registry.store.adopt_ids import Candidate, Named, number_candidates
+from orbit_registry.store.adopt_ids import Named, number_candidates
+from orbit_registry.store.adopt_known import Known, candidates_of, known_of
 from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
-from orbit_registry.store.author import Author, current_author
-from orbit_registry.store.documents import Document, decision_paths
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.author import Author, acting_role, current_author
+from orbit_registry.store.authority import refuse_for_agent, write_step
+from orbit_registry.store.documents import decision_paths
+from orbit_registry.store.files import inside
+from orbit_registry.store.journal import Change
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
-from orbit_registry.text.adr import AdrDocument, read_document
 
 STEP_LIMIT = 40_000_000
-_DIGITS = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +51,6 @@ class AdoptionPlan:
     outcomes: tuple[Outcome, ...]
 
 
-@dataclass(slots=True)
-class _Known:
-    """What the records there are already stand for."""
-
-    records: Mapping[str, Record]
-    numbers: set[int]
-    by_path: dict[str, list[Record]] = field(default_factory=dict)
-    by_legacy: dict[str, list[Record]] = field(default_factory=dict)
-    held: list[tuple[Record, Candidate]] = field(default_factory=list)
-    """Records whose documents were read again, with what these say now."""
-
-
 def plan_adoption(
     workspace: Workspace, paths: Iterable[str], records: RecordSet, author: Author, *, dry_run: bool
 ) -> AdoptionPlan:
@@ -73,9 +59,9 @@ def plan_adoption(
     The caller holds the write lock unless `dry_run` is set.
     """
     kind = workspace.kinds["adr"]
-    known = _known(workspace, kind, records)
+    known = known_of(workspace, kind, records)
     outcomes: list[Outcome] = []
-    candidates = _candidates(workspace, sorted(set(paths)), known, outcomes)
+    candidates = candidates_of(workspace, sorted(set(paths)), known, outcomes)
 
     def take(count: int, avoid: Collection[int]) -> list[str]:
         return new_numbers(workspace, kind, count, avoid, dry_run=dry_run)
@@ -92,22 +78,32 @@ def plan_adoption(
 
 
 def adopt(
-    workspace: Workspace, paths: Iterable[str], *, author: Author | None = None, dry_run: bool = False
+    workspace: Workspace,
+    paths: Iterable[str],
+    *,
+    command: str = "orbit adr backfill",
+    author: Author | None = None,
+    dry_run: bool = False,
 ) -> tuple[Outcome, ...]:
     """Make a record for each decision at `paths` that has none; a second call changes nothing.
 
-    Everything is one recoverable step: after a kill the next writer finishes it.
+    Everything is one recoverable step: after a kill the next writer finishes it. `command` is what a person has to run
+    where an agent may not.
 
     Raises:
+        RefusedError: an agent runs it, and a decision is in force; nothing was written.
         WriteError: the disk refused; what was written is taken back.
     """
     who = author or importer(workspace)
     if dry_run:
         return plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=True).outcomes
     with writing(workspace):
+        if (author.role if author else acting_role()) == "agent":  # before numbers are taken
+            wanted = plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=True)
+            refuse_for_agent(workspace, wanted.changes, author=author, hint=f"a person runs `{command}`")
         plan = plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=False)
         for step in in_steps(plan.changes):
-            apply_step(workspace, "adopt", step)
+            write_step(workspace, "adopt", step, author=author)
         return plan.outcomes
 
 
@@ -117,6 +113,7 @@ def backfill(
     """Make records for decisions that were written by hand, in the documents named or in all there are.
 
     Raises:
+        RefusedError: an agent runs it, and a decision is in force; nothing was written.
         UnsafePathError: a path leads out of the root.
     """
     wanted = list(decision_paths(workspace)) if not paths else []
@@ -124,7 +121,8 @@ def backfill(
         here = inside(workspace.root, path)
         below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
         wanted += (workspace.relative(one) for one in below)
-    outcomes = adopt(workspace, wanted, author=author, dry_run=dry_run)
+    command = " ".join(("orbit adr backfill", *(shlex.quote(path) for path in paths)))
+    outcomes = adopt(workspace, sorted(set(wanted)), command=command, author=author, dry_run=dry_run)
     if not paths:
         outcomes = tuple(one for one in outcomes if one.what != "left" or one.record is not None)
     return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)
@@ -165,131 +163,11 @@ def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[
     return [more.id for more in allocate(workspace, kind, top - number + count)][-count:]
 
 
-# --- what is there
-
-
-def _known(workspace: Workspace, kind: Kind, records: RecordSet) -> _Known:
-    known = _Known({record.id: record for record in records if record.kind.name == kind.name}, set())
-    for pending in (False, True):
-        try:
-            names = [entry.name for entry in workspace.folder_of(kind, pending=pending).iterdir()]
-        except OSError:
-            continue
-        numbers = (sequence_number(name, kind.prefix) for name in names)
-        known.numbers.update(number for number in numbers if number is not None)
-    for record in known.records.values():
-        if record.source is not None:
-            known.by_path.setdefault(record.source.path, []).append(record)
-        for name in record.legacy_ids:
-            known.by_legacy.setdefault(name, []).append(record)
-    return known
-
-
-def _candidates(workspace: Workspace, paths: Sequence[str], known: _Known, outcomes: list[Outcome]) -> list[Candidate]:
-    found: list[Candidate] = []
-    for path in paths:
-        if not path.isprintable():
-            outcomes.append(Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written"))
-            continue
-        try:
-            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-        except OrbitError as error:
-            outcomes.append(Outcome("left", path, None, error.message.replace(f"{workspace.root}{os.sep}", "")))
-            continue
-        file = read_document(text, path)
-        document = Document(path, text, file)
-        if not file.entries:
-            outcomes.append(Outcome("left", path, None, file.skipped_reason or "it holds no decision"))
-        held = _held_entries(document, known.by_path.get(path, ()))
-        seen: set[str] = set()
-        for entry in file.entries:
-            candidate = Candidate(document, entry)
-            there = _present(workspace, candidate, held, known)
-            twice = candidate.in_log and (entry.number or "") in seen
-            seen.add(entry.number or "")
-            record = held.get(entry.span.start)
-            if record is not None:
-                known.held.append((record, candidate))
-            if there is not None:
-                outcomes.append(there)
-            elif twice:
-                why = f"the log holds ADR-{entry.number} twice, and a record could not tell them apart; renumber one"
-                outcomes.append(Outcome("left", candidate.label, None, why))
-            else:
-                found.append(candidate)
-    return found
-
-
-def _held_entries(document: Document, records: Iterable[Record]) -> dict[int, Record]:
-    """Return the record of each entry that has one, by the entry's place; a file's one decision is at its start."""
-    entries = document.file.entries
-    numbers: dict[int, AdrDocument] = {}
-    titles: dict[str, AdrDocument] = {}
-    for entry in entries:
-        if entry.number and entry.number.isdigit():
-            numbers.setdefault(int(entry.number), entry)
-        titles.setdefault(entry.title, entry)
-    held: dict[int, Record] = {}
-    for record in records:
-        heading = record.source.heading if record.source else None
-        if len(entries) == 1 and (heading is None or document.file.format == "file"):
-            held[entries[0].span.start] = record
-            continue
-        digits = _DIGITS.search(heading or "")
-        found = (numbers.get(int(digits[0])) if digits else None) or titles.get(heading or "")
-        if found is not None:
-            held[found.span.start] = record
-    return held
-
-
-def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Record], known: _Known) -> Outcome | None:
-    """Return why a decision needs no record, or must not get one now."""
-    record = held.get(candidate.entry.span.start)
-    if record is not None:
-        return Outcome("present", candidate.label, record.id, "")
-    name = candidate.local_name
-    if name is not None and name in known.by_legacy:
-        ids = ", ".join(one.id for one in known.by_legacy[name])
-        return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
-    if candidate.number is None or candidate.is_local(workspace.config.design):
-        return _renamed(candidate, known) if candidate.in_log else None
-    number = sequence_id("ADR-", candidate.number)
-    same = known.records.get(number)
-    if same is None and candidate.number in known.numbers:
-        return Outcome(
-            "left", candidate.label, number, f"the record {number} can't be read; mend it first: `orbit check`"
-        )
-    if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
-        return None
-    if same.source is None:
-        why = f"{same.id} keeps its prose in {same.folder}/body.md; a decision has one home, so drop one of the two"
-        return Outcome("left", candidate.label, same.id, why)
-    if not (workspace.root / same.source.path).exists():
-        why = f"it looks like the document of {same.id}, which named {same.source.path}; set source.path there"
-        return Outcome("left", candidate.label, same.id, why)
-    if candidate.in_log:
-        why = f"{same.id} stands in {same.source.path} too, with the same title; remove one of the two entries"
-        return Outcome("left", candidate.label, same.id, why)
-    return None
-
-
-def _renamed(candidate: Candidate, known: _Known) -> Outcome | None:
-    """Return the record that had an entry's local number in another log, with the same title: a feature was renamed."""
-    local = f"/ADR-{candidate.entry.number}"
-    title = candidate.entry.title.casefold().split()
-    for name, held in known.by_legacy.items():
-        same = next((record for record in held if record.title.casefold().split() == title), None)
-        if same is not None and name.endswith(local):
-            why = f"{same.id} has this title and was {name}; it keeps its prose in one place"
-            return Outcome("left", candidate.label, same.id, why)
-    return None
-
-
 # --- what the documents say of each other
 
 
 def _edges(
-    known: _Known, named: Sequence[Named], outcomes: list[Outcome]
+    known: Known, named: Sequence[Named], outcomes: list[Outcome]
 ) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
     old = [place_of(record) for record in known.records.values()]
     new = [Place(one.id, one.candidate.path, one.candidate.number, one.legacy_ids) for one in named]
@@ -353,7 +231,7 @@ def _implied(record: str, edge: Edge) -> Outcome:
 
 def _changed_records(
     workspace: Workspace,
-    known: _Known,
+    known: Known,
     edges: Sequence[Edge],
     table: EdgeTable,
     made: Collection[str],

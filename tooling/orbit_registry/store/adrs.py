@@ -14,9 +14,10 @@ from orbit_registry.records.record import Record
 from orbit_registry.store.adr_files import neighbours_in, new_path, new_text
 from orbit_registry.store.allocate import allocate, next_number
 from orbit_registry.store.author import Author
+from orbit_registry.store.authority import refuse_for_agent, write_step
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import entry_in, read_documents_of
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
@@ -89,7 +90,7 @@ def add_adr(workspace: Workspace, wanted: NewAdr, author: Author, *, dry_run: bo
         allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
         changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
         if not dry_run:
-            apply_step(workspace, "adr-add", changes)
+            write_step(workspace, "adr-add", changes, author=author)
         return Added(record, changes[0].path, allocation.above)
 
 
@@ -125,7 +126,8 @@ def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> 
     """Find out what is wrong before a number is taken for it; documents are not parsed here, which costs the most."""
     folder = f"{workspace.config.design}/{wanted.feature}" if wanted.style == "log" else workspace.config.adr.folder
     inside(workspace.root, folder)
-    _record(workspace, kind, wanted, author, "ADR-0000", f"{folder}/ADR-0000.md")
+    record, text = _record(workspace, kind, wanted, author, "ADR-0000", f"{folder}/ADR-0000.md")
+    refuse_for_agent(workspace, [Change(record.path, None, text)], author=author)
 
 
 def _record(
@@ -224,7 +226,15 @@ def _text_at(workspace: Workspace, path: str) -> str | None:
     return read_text(file, limit=DOCUMENT_LIMIT) if file.exists() else None
 
 
-def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str | None = None) -> Record:
+def amend_adr(
+    workspace: Workspace,
+    any_id: str,
+    text: str,
+    task: str,
+    date: str | None = None,
+    *,
+    author: Author | None = None,
+) -> Record:
     """Add a dated amendment, anchored at a task, to a decision's entry; the entry's own words stay.
 
     Raises:
@@ -246,7 +256,7 @@ def amend_adr(workspace: Workspace, any_id: str, text: str, task: str, date: str
         day = date or datetime.now(UTC).strftime("%Y-%m-%d")
         after = add_amendment(document.text, entry, day, task, text)
         change, result = edited(workspace, record, lambda data: _with_task(data, task))
-        apply_step(workspace, "adr-amend", [Change(document.path, document.text, after), change])
+        write_step(workspace, "adr-amend", [Change(document.path, document.text, after), change], author=author)
         return result
 
 
@@ -256,7 +266,9 @@ def _with_task(data: dict[str, object], task: str) -> Mapping[str, object]:
     return {**data, "tasks": tasks if task in tasks else [*tasks, task]}
 
 
-def update_adr(workspace: Workspace, any_id: str, edit: Edit, title: str | None = None) -> Record:
+def update_adr(
+    workspace: Workspace, any_id: str, edit: Edit, title: str | None = None, *, author: Author | None = None
+) -> Record:
     """Change a decision's fields; title and date change in the record and the document both.
 
     Raises:
@@ -276,7 +288,7 @@ def update_adr(workspace: Workspace, any_id: str, edit: Edit, title: str | None 
 
         change, result = edited(workspace, record, whole)
         document = _projected(workspace, record, result)
-        apply_step(workspace, "adr-update", [*document, change])
+        write_step(workspace, "adr-update", [*document, change], author=author)
         return result
 
 

@@ -47,15 +47,29 @@ def current_author(git: Git, *, model: str | None = None, environment: Mapping[s
         UsageError: `ORBIT_ACTOR` is neither.
     """
     env = os.environ if environment is None else environment
-    agent = next((name for marker, name in AGENT_MARKERS.items() if env.get(marker)), None)
-    role = env.get("ORBIT_ACTOR") or ("agent" if agent else "human")
-    if role not in ROLES:
-        raise UsageError(f"ORBIT_ACTOR is {role!r}", hint="set it to human or agent")
+    role, agent = acting_role(env), _marked_agent(env)
     model = _line(model or env.get("ORBIT_MODEL") if role == "agent" else model)
     if role == "agent":
         return Author(_line(env.get("ORBIT_AGENT")) or agent or "agent", role, model)
     name = git.ask("config", "user.name") or env.get("USER") or env.get("USERNAME")
     return Author(_line(name) or "unknown", role, model)
+
+
+def acting_role(environment: Mapping[str, str] | None = None) -> str:
+    """Return `human` or `agent`: who runs this process, by its environment.
+
+    Raises:
+        UsageError: `ORBIT_ACTOR` is neither.
+    """
+    env = os.environ if environment is None else environment
+    role = env.get("ORBIT_ACTOR") or ("agent" if _marked_agent(env) else "human")
+    if role not in ROLES:
+        raise UsageError(f"ORBIT_ACTOR is {role!r}", hint="set it to human or agent")
+    return role
+
+
+def _marked_agent(env: Mapping[str, str]) -> str | None:
+    return next((name for marker, name in AGENT_MARKERS.items() if env.get(marker)), None)
 
 
 def _line(text: str | None) -> str | None:

@@ -14,12 +14,13 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt_fields import STATUS_LIMIT
 from orbit_registry.store.author import Author
+from orbit_registry.store.authority import write_step
 from orbit_registry.store.documents import Document, Documents, read_documents
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
-from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.journal import Change
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Edit, edited, record_path, refuse_live_by_agent, writing
+from orbit_registry.store.writer import Edit, edited, record_path, writing
 from orbit_registry.text.adr import AdrDocument, read_document, set_status
 
 SUPERSEDED = "superseded"
@@ -36,7 +37,6 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Re
         if str(record.data["status"]) == to:
             return record
         refuse_transition(record, to)
-        refuse_live_by_agent(record.kind, author, to)
         if to == SUPERSEDED and not record.superseded_by:
             raise RefusedError(
                 f"{record.id} can't be superseded by nothing",
@@ -47,7 +47,7 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Re
         changes = [change, *restated.changes]
         if record.phase == "pending":
             changes, result = _out_of_inbox(workspace, record, result, changes)
-        apply_step(workspace, f"{record.kind.name}-{to}", changes)
+        write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
         return result
 
 
@@ -64,7 +64,7 @@ def refuse_transition(record: Record, to: str) -> None:
         )
 
 
-def supersede(workspace: Workspace, old_id: str, new_id: str) -> tuple[Record, Record]:
+def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None) -> tuple[Record, Record]:
     """Let one record replace another: both ends are written, or neither.
 
     Raises:
@@ -86,7 +86,8 @@ def supersede(workspace: Workspace, old_id: str, new_id: str) -> tuple[Record, R
         new_change, new_record = edited(
             workspace, new, lambda data: {**data, "supersedes": _with(data.get("supersedes"), old.id)}
         )
-        apply_step(workspace, f"{old.kind.name}-supersede", [*restated.changes, old_change, new_change])
+        step = [*restated.changes, old_change, new_change]
+        write_step(workspace, f"{old.kind.name}-supersede", step, author=author)
         return old_record, new_record
 
 
@@ -208,7 +209,7 @@ def _files_beside(workspace: Workspace, record: Record) -> Iterator[tuple[str, s
             yield name, read_bytes(file, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape")
 
 
-def change_fields(workspace: Workspace, any_id: str, edit: Edit) -> Record:
+def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Author | None = None) -> Record:
     """Change a record's fields; the caller's edit sees the data as the file has it now.
 
     Raises:
@@ -221,5 +222,5 @@ def change_fields(workspace: Workspace, any_id: str, edit: Edit) -> Record:
                 f"{record.id} is {record.status.name} and is kept as it was", hint="add a new record instead"
             )
         change, result = edited(workspace, record, edit)
-        apply_step(workspace, f"{record.kind.name}-update", [change])
+        write_step(workspace, f"{record.kind.name}-update", [change], author=author)
         return result

@@ -117,6 +117,7 @@ def resolve(workspace: Workspace, *, dry_run: bool = False) -> ResolveReport:
         staged |= _begun(workspace, resolution.state)
         if staged:
             write_atomic(note, json.dumps({**_signature(resolution.state), "paths": sorted(staged)}))
+        # What it writes was on one of the two branches, so the rule about agents held there or is a reviewer's to see.
         apply_step(workspace, "resolve", draft.changes)
         if staged:
             listed = "".join(f"{path}\0" for path in sorted(staged)).encode("utf-8", "surrogateescape")

@@ -13,9 +13,9 @@ from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
+from orbit_registry.store.authority import write_step
 from orbit_registry.store.citing_files import Cited, rewrite_everywhere
 from orbit_registry.store.draft import Draft
-from orbit_registry.store.journal import apply_step
 from orbit_registry.store.mentions import Meaning, Moves, Unclear
 from orbit_registry.store.numbering import (
     alias_ids,
@@ -116,7 +116,7 @@ def renumber(workspace: Workspace, any_id: str, number: int | None = None, *, dr
         return _plan(workspace, any_id, number, dry_run=True)[0]
     with writing(workspace):
         report, draft = _plan(workspace, any_id, number, dry_run=False)
-        apply_step(workspace, "renumber", draft.changes)
+        write_step(workspace, "renumber", draft.changes)
         return report
 
 

@@ -16,9 +16,10 @@ from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.author import Author
+from orbit_registry.store.authority import refuse_for_agent, write_step
 from orbit_registry.store.codec import decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
-from orbit_registry.store.journal import Change, apply_step, recover
+from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import parse_glob
@@ -101,17 +102,17 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
         uid = new_uid()
         record_id = _new_id(workspace, kind, uid, take=True)
         text, record = _drafted(workspace, kind, author, new_data(kind, record_id, uid, author, fields))
-        apply_step(workspace, f"{kind.name}-add", [Change(record.path, None, text)])
+        write_step(workspace, f"{kind.name}-add", [Change(record.path, None, text)], author=author)
         return record
 
 
 def _drafted(workspace: Workspace, kind: Kind, author: Author, data: Mapping[str, object]) -> tuple[str, Record]:
-    refuse_live_by_agent(kind, author, str(data["status"]))
     in_inbox = str(data["status"]) in _pending(kind)
     path = record_path(workspace, kind, str(data["id"]), pending_review=in_inbox)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
     refuse_globs(record)
+    refuse_for_agent(workspace, [Change(path, None, text)], author=author)
     return text, record
 
 
@@ -121,19 +122,6 @@ def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
     from orbit_registry.store import allocate  # numbers are sought in documents; codes need no Markdown
 
     return allocate.allocate(workspace, kind)[0].id if take else allocate.next_number(workspace, kind).id
-
-
-def refuse_live_by_agent(kind: Kind, author: Author, status: str) -> None:
-    """Raise when an agent would make a record hold that a person has to review first."""
-    if author.role == "agent" and kind.status(status).phase == "live" != kind.status(kind.initial["agent"]).phase:
-        raise RefusedError(f"an agent may not make a {kind.name} {status}", hint="a person does that in review")
-
-
-def refuse_change_by_agent(record: Record, author: Author) -> None:
-    """Raise when an agent would change or close a record that a person has put into force."""
-    if author.role == "agent" and record.phase == "live" != record.kind.status(record.kind.initial["agent"]).phase:
-        hint = "propose a new record; a person reviews it (ORBIT_ACTOR=human says that a person runs this)"
-        raise RefusedError(f"{record.id} is in force; an agent may not change it", hint=hint)
 
 
 def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = True) -> tuple[Change, Record]:

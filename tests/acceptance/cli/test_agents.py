@@ -1,0 +1,156 @@
+"""An agent proposes: no command of ours puts a record into force for it, or changes one that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.registry import Registry
+from orbit_registry.store.author import AGENT_MARKERS, Author
+from orbit_registry.store.lifecycle import change_fields, supersede
+
+Git = Callable[..., str]
+FOLDER = "docs/adr"
+
+
+def decide(root: Path, number: int, status: str) -> str:
+    """Write a decision by hand and return its path."""
+    path = f"{FOLDER}/{number:04d}-choice.md"
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(
+        f"# {number}. Choice {number}\n\n## Status\n\n{status}\n\n## Context\n\nReason {number * 7919}.\n\n"
+        f"## Decision\n\nWay {number * 104729}.\n\n## Consequences\n\n- Bad, because of {number * 1299709}.\n",
+        "utf-8",
+    )
+    return path
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """Return every file that git would see."""
+    found = (path for path in root.rglob("*") if path.is_file() and not {".git", "state"} & set(path.parts))
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+
+
+@pytest.fixture(params=["ORBIT_ACTOR", "CLAUDECODE"])
+def agent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an agent run what follows, by word or by its host's marker."""
+    if request.param == "ORBIT_ACTOR":
+        monkeypatch.setenv("ORBIT_ACTOR", "agent")
+        return
+    monkeypatch.delenv("ORBIT_ACTOR")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert "CLAUDECODE" in AGENT_MARKERS
+
+
+@pytest.mark.usefixtures("agent")
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["adr", "backfill"], "orbit adr backfill"),
+        (["adr", "backfill", f"{FOLDER}/0008-choice.md"], f"orbit adr backfill {FOLDER}/0008-choice.md"),
+        (["import", FOLDER], f"orbit import {FOLDER}"),
+    ],
+)
+def test_an_agent_adopts_no_decision_in_force(shell: Any, arguments: list[str], names: str) -> None:
+    """Nothing is written, the message names the decision and what a person runs, and a dry run shows it."""
+    decide(shell.root, 8, "Accepted")
+    before = files(shell.root)
+
+    code, _, err = shell(*arguments)
+
+    assert code == 1
+    assert "ADR-0008 (Choice 8)" in err
+    assert f"a person runs `{names}`" in err
+    assert files(shell.root) == before
+    assert shell(*arguments, "--dry-run")[0] == 0
+    assert files(shell.root) == before
+
+
+@pytest.mark.usefixtures("agent")
+def test_an_agent_may_adopt_what_is_only_proposed(shell: Any) -> None:
+    """A record that is pending waits for a person anyway."""
+    path = decide(shell.root, 8, "Proposed")
+    assert shell("adr", "backfill", path)[0] == 0
+    assert shell.json("show", "ADR-0008")[1]["data"]["status"] == "proposed"
+
+
+@pytest.mark.usefixtures("agent")
+def test_an_agents_adoption_leaves_records_in_force_alone(shell: Any) -> None:
+    """A document that says it replaces a decision in force changes that record only by a person."""
+    decide(shell.root, 8, "Superseded by ADR-0001")
+    before = files(shell.root)
+    code, _, err = shell("adr", "backfill")
+    assert (code, "ADR-0001 is in force" in err) == (1, True)
+    assert files(shell.root) == before
+
+
+def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
+    shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The finding stays with the reason as its hint; a person's fix mends it, new record and followed status."""
+    path = decide(shell.root, 9, "Proposed")
+    assert shell("adr", "backfill", path)[0] == 0
+    decide(shell.root, 8, "Accepted")
+    decide(shell.root, 9, "Accepted")
+    before = files(shell.root)
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+
+    outcome = Registry.open(shell.root).check(fix=True)
+
+    hints = {one.code: one.hint or "" for one in outcome.diagnostics}
+    assert "an agent may not make a decision accepted: ADR-0008" in hints["ORB702"]
+    assert "a person runs" in hints["ORB702"]
+    assert "ADR-0009" in hints["ORB701"]
+    assert "a person runs `orbit check --fix`" in hints["ORB701"]
+    assert files(shell.root) == before
+
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    assert {one.code for one in Registry.open(shell.root).check(fix=True).fixed} >= {"ORB701", "ORB702"}
+    assert shell.json("show", "ADR-0008")[1]["data"]["status"] == "accepted"
+    assert shell.json("show", "ADR-0009")[1]["data"]["status"] == "accepted"
+
+
+@pytest.mark.usefixtures("agent")
+def test_an_agent_renumbers_nothing_in_force(shell: Any) -> None:
+    """A number that people quote is changed by a person."""
+    before = files(shell.root)
+    code, _, err = shell("adr", "renumber", "ADR-0001", "--to", "40")
+    assert (code, "in force" in err) == (1, True)
+    assert files(shell.root) == before
+
+
+@pytest.mark.usefixtures("agent")
+def test_an_agent_may_make_a_workspace(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`init` beside decisions makes no record of them."""
+    decide(git_repo, 8, "Accepted")
+    monkeypatch.chdir(git_repo)
+    report = Registry.init(git_repo)
+    assert report.created
+    assert list((git_repo / ".orbit").glob("adrs/*")) == []
+
+
+def test_no_door_of_the_store_leads_around_the_rule(shell: Any) -> None:
+    """An author who is an agent is refused by the functions themselves, whoever runs the process."""
+    agent = Author("bot", "agent")
+    workspace = Registry.open(shell.root).workspace
+    before = files(shell.root)
+    with pytest.raises(RefusedError, match="is in force"):
+        supersede(workspace, "ADR-0001", "ADR-0002", author=agent)
+    with pytest.raises(RefusedError, match="is in force"):
+        change_fields(workspace, shell.learning, lambda data: {**data, "summary": "Other"}, author=agent)
+    assert files(shell.root) == before
+
+
+def test_a_step_is_written_by_the_rules_home_alone() -> None:
+    """Only the rule and the mending of a merge call the journal, so that no verb forgets to ask."""
+    package = Path(__file__).resolve().parents[3] / "tooling" / "orbit_registry"
+    callers = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if "apply_step(" in path.read_text("utf-8")
+    }
+    assert callers == {"store/journal.py", "store/authority.py", "store/merge.py"}

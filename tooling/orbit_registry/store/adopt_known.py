@@ -1,0 +1,153 @@
+"""Says which decisions of documents have a record already, and which must not get one now; it writes nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.ids import sequence_id, sequence_number
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.adopt_ids import Candidate
+from orbit_registry.store.documents import Document
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.outcome import Outcome
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.adr import AdrDocument, read_document
+
+_DIGITS = re.compile(r"\d{1,9}")
+
+
+@dataclass(slots=True)
+class Known:
+    """What the records there are already stand for."""
+
+    records: Mapping[str, Record]
+    numbers: set[int]
+    by_path: dict[str, list[Record]] = field(default_factory=dict)
+    by_legacy: dict[str, list[Record]] = field(default_factory=dict)
+    held: list[tuple[Record, Candidate]] = field(default_factory=list)
+    """Records whose documents were read again, with what these say now."""
+
+
+def known_of(workspace: Workspace, kind: Kind, records: RecordSet) -> Known:
+    """Return what the records of a kind stand for; a folder whose record can't be read takes its number too."""
+    known = Known({record.id: record for record in records if record.kind.name == kind.name}, set())
+    for pending in (False, True):
+        try:
+            names = [entry.name for entry in workspace.folder_of(kind, pending=pending).iterdir()]
+        except OSError:
+            continue
+        numbers = (sequence_number(name, kind.prefix) for name in names)
+        known.numbers.update(number for number in numbers if number is not None)
+    for record in known.records.values():
+        if record.source is not None:
+            known.by_path.setdefault(record.source.path, []).append(record)
+        for name in record.legacy_ids:
+            known.by_legacy.setdefault(name, []).append(record)
+    return known
+
+
+def candidates_of(workspace: Workspace, paths: Sequence[str], known: Known, outcomes: list[Outcome]) -> list[Candidate]:
+    """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`."""
+    found: list[Candidate] = []
+    for path in paths:
+        if not path.isprintable():
+            outcomes.append(Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written"))
+            continue
+        try:
+            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+        except OrbitError as error:
+            outcomes.append(Outcome("left", path, None, error.message.replace(f"{workspace.root}{os.sep}", "")))
+            continue
+        file = read_document(text, path)
+        document = Document(path, text, file)
+        if not file.entries:
+            outcomes.append(Outcome("left", path, None, file.skipped_reason or "it holds no decision"))
+        held = _held_entries(document, known.by_path.get(path, ()))
+        seen: set[str] = set()
+        for entry in file.entries:
+            candidate = Candidate(document, entry)
+            there = _present(workspace, candidate, held, known)
+            twice = candidate.in_log and (entry.number or "") in seen
+            seen.add(entry.number or "")
+            record = held.get(entry.span.start)
+            if record is not None:
+                known.held.append((record, candidate))
+            if there is not None:
+                outcomes.append(there)
+            elif twice:
+                why = f"the log holds ADR-{entry.number} twice, and a record could not tell them apart; renumber one"
+                outcomes.append(Outcome("left", candidate.label, None, why))
+            else:
+                found.append(candidate)
+    return found
+
+
+def _held_entries(document: Document, records: Iterable[Record]) -> dict[int, Record]:
+    """Return the record of each entry that has one, by the entry's place; a file's one decision is at its start."""
+    entries = document.file.entries
+    numbers: dict[int, AdrDocument] = {}
+    titles: dict[str, AdrDocument] = {}
+    for entry in entries:
+        if entry.number and entry.number.isdigit():
+            numbers.setdefault(int(entry.number), entry)
+        titles.setdefault(entry.title, entry)
+    held: dict[int, Record] = {}
+    for record in records:
+        heading = record.source.heading if record.source else None
+        if len(entries) == 1 and (heading is None or document.file.format == "file"):
+            held[entries[0].span.start] = record
+            continue
+        digits = _DIGITS.search(heading or "")
+        found = (numbers.get(int(digits[0])) if digits else None) or titles.get(heading or "")
+        if found is not None:
+            held[found.span.start] = record
+    return held
+
+
+def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Record], known: Known) -> Outcome | None:
+    """Return why a decision needs no record, or must not get one now."""
+    record = held.get(candidate.entry.span.start)
+    if record is not None:
+        return Outcome("present", candidate.label, record.id, "")
+    name = candidate.local_name
+    if name is not None and name in known.by_legacy:
+        ids = ", ".join(one.id for one in known.by_legacy[name])
+        return Outcome("present", candidate.label, ids, f"{name} is an earlier name of {ids}")
+    if candidate.number is None or candidate.is_local(workspace.config.design):
+        return _renamed(candidate, known) if candidate.in_log else None
+    number = sequence_id("ADR-", candidate.number)
+    same = known.records.get(number)
+    if same is None and candidate.number in known.numbers:
+        return Outcome(
+            "left", candidate.label, number, f"the record {number} can't be read; mend it first: `orbit check`"
+        )
+    if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
+        return None
+    if same.source is None:
+        why = f"{same.id} keeps its prose in {same.folder}/body.md; a decision has one home, so drop one of the two"
+        return Outcome("left", candidate.label, same.id, why)
+    if not (workspace.root / same.source.path).exists():
+        why = f"it looks like the document of {same.id}, which named {same.source.path}; set source.path there"
+        return Outcome("left", candidate.label, same.id, why)
+    if candidate.in_log:
+        why = f"{same.id} stands in {same.source.path} too, with the same title; remove one of the two entries"
+        return Outcome("left", candidate.label, same.id, why)
+    return None
+
+
+def _renamed(candidate: Candidate, known: Known) -> Outcome | None:
+    """Return the record that had an entry's local number in another log, with the same title: a feature was renamed."""
+    local = f"/ADR-{candidate.entry.number}"
+    title = candidate.entry.title.casefold().split()
+    for name, held in known.by_legacy.items():
+        same = next((record for record in held if record.title.casefold().split() == title), None)
+        if same is not None and name.endswith(local):
+            why = f"{same.id} has this title and was {name}; it keeps its prose in one place"
+            return Outcome("left", candidate.label, same.id, why)
+    return None

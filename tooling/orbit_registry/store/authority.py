@@ -1,0 +1,83 @@
+"""Owns the one rule about agents: what they write waits for review, and what is in force stays; it takes no lock.
+
+No shell can hold an agent to it, which could edit the files; it keeps our own commands from being the side door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.record import Record
+from orbit_registry.store.author import Author, acting_role
+from orbit_registry.store.codec import decode_record
+from orbit_registry.store.journal import Change, apply_step
+from orbit_registry.store.workspace import ORBIT, Workspace
+
+BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
+_LISTED = 3
+
+
+def write_step(
+    workspace: Workspace,
+    name: str,
+    changes: Iterable[Change],
+    *,
+    author: Author | None = None,
+) -> None:
+    """Make all changes as one step of the journal, unless an agent may not make them; the caller holds the write lock.
+
+    `author` is who asks for it; whoever runs this process, by its environment, where nobody is named.
+
+    Raises:
+        RefusedError: an agent would put a record into force, or change or remove one that is; nothing was written.
+        UnsafePathError, WriteError: see `store.journal.apply_step`.
+    """
+    wanted = list(changes)
+    refuse_for_agent(workspace, wanted, author=author)
+    apply_step(workspace, name, wanted)
+
+
+def refuse_for_agent(
+    workspace: Workspace, changes: Iterable[Change], *, author: Author | None = None, hint: str = BY_A_PERSON
+) -> None:
+    """Raise when changes break the rule: by an agent, nothing comes into force and nothing in force changes.
+
+    A record that is named among the changes counts as changed even where its own file stays: its text may not. Kinds
+    whose records an agent's are live from the start (a failure is opened by whoever meets it) are free.
+    """
+    role = author.role if author is not None else acting_role()
+    if role != "agent":
+        return
+    files = {f"{kind.name}.yaml": kind for kind in workspace.kinds}
+    made: list[Record] = []
+    for change in changes:
+        kind = files.get(change.path.rpartition("/")[2])
+        if kind is None or not change.path.startswith(f"{ORBIT}/") or _may_be_live(kind):
+            continue
+        before = _record(change.before, kind, change.path)
+        after = _record(change.after, kind, change.path)
+        if before is not None and before.phase == "live":
+            said = f"{before.id} is in force; an agent may not change it"
+            way = "propose a new record; " if hint == BY_A_PERSON else ""
+            raise RefusedError(said, hint=way + hint)
+        if after is not None and after.phase == "live":
+            made.append(after)
+    if made:
+        first = made[0]
+        said = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(made)}"
+        raise RefusedError(said, hint=hint)
+
+
+def _may_be_live(kind: Kind) -> bool:
+    return kind.status(kind.initial["agent"]).phase == "live"
+
+
+def _record(text: str | None, kind: Kind, path: str) -> Record | None:
+    return decode_record(text, kind, path)[0] if text is not None else None
+
+
+def _listed(records: list[Record]) -> str:
+    shown = ", ".join(f"{record.id} ({record.title})" for record in records[:_LISTED])
+    return shown if len(records) <= _LISTED else f"{shown} and {len(records) - _LISTED} more"
