@@ -22,7 +22,7 @@ BASE: dict[str, Any] = {
     "legacy_ids": ["project/ADR-006"],
     "distinct_from": ["L-00000"],
     "priority": 7,
-    "freshness": {"fingerprint": [{"input": "src/x.py", "hash": "ab"}], "volatility": "stable"},
+    "freshness": {"fingerprint": [{"input": "src/x.py", "hash": f"sha256:{'ab' * 32}"}], "volatility": "stable"},
     "created_at": "2026-01-01T00:00:00Z",
     "updated_at": "2026-01-01T00:00:00.5+02:00",
     "created_by": {"name": "Ada", "role": "human"},

@@ -24,8 +24,9 @@ from orbit_registry.store.workspace import Workspace, find_workspace
 if TYPE_CHECKING:
     from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import CheckOutcome
+    from orbit_registry.records.freshness import Freshness
     from orbit_registry.snapshot.sync import SyncResult
-    from orbit_registry.store import adrs, merge, voting
+    from orbit_registry.store import adrs, merge, verification, voting
     from orbit_registry.store import renumber as numbers
     from orbit_registry.store.documents import Documents
     from orbit_registry.store.outcome import TakeoverReport
@@ -248,6 +249,26 @@ class Registry:
         from orbit_registry.store import log_merge
 
         return log_merge.merge_driver(base, ours, theirs, path)
+
+    def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
+        """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
+        from orbit_registry.checks.derivation import freshness_of
+        from orbit_registry.checks.memories import Counts
+
+        asked = tuple(self.collection.records) if records is None else records
+        return freshness_of(self.workspace, asked, count=Counts(self.workspace))[0]
+
+    def verify(
+        self, any_id: str, *, by: str | None = None, add: Sequence[str] = (), remove: Sequence[str] = (),
+        volatility: str | None = None, expires: str | None = None,
+    ) -> verification.Verified:  # fmt: skip
+        """Say that a record still holds; see `store.verification.verify`. An agent may not where a person decided."""
+        from orbit_registry.store import verification
+
+        self.refresh()
+        self._refuse_agent(any_id)
+        said = verification.Statement(by or self.author().name, add, remove, volatility, expires)
+        return verification.verify(self.workspace, any_id, said)
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record while doing a task."""

@@ -32,6 +32,8 @@ MORE = (
     "body: |-\n  See ADR-0001 and ADR-0042.\n",
     "body: |-\n  TODO\n",
     "legacy_ids: [core/ADR-001]\n",
+    'freshness:\n  fingerprint:\n    - {input: README.md, hash: "sha256:' + "0" * 64 + '"}\n    - input: src\n',
+    "evidence:\n  - kind: file\n    reference: src/app.py\n",
 )
 GLOBS = ("src/**", "lib/**", "src/app.py", "**/*.md", "[a-")
 DECISION = (

@@ -16,6 +16,8 @@ from orbit_registry.store.prose import prose_of
 from orbit_registry.store.reader import Reading, read_collection
 from orbit_registry.text.position import Position
 
+HASH = f"sha256:{'ab' * 32}"
+
 
 def test_a_records_fields_are_columns(project: Any) -> None:
     """What people filter by has a column of its own, and the whole record is there as JSON text."""
@@ -94,7 +96,7 @@ def test_small_tables_hold_one_fact_a_row(project: Any) -> None:
         scope={"paths": ["src/**", "!src/x.py"], "tags": ["a", "b"], "agents": ["dev"], "symbols": ["m.py::f"]},
         labels=["l"], evidence=[{"kind": "task", "reference": "T-1"}], legacy_ids=["x/L-1"],
         freshness={"volatility": "volatile", "expires_at": "2027-01-01T00:00:00+02:00",
-                   "fingerprint": [{"input": "a.py", "hash": "1"}, {"input": "b.py"}]},
+                   "fingerprint": [{"input": "a.py", "hash": HASH}, {"input": "b.py"}]},
     )  # fmt: skip
     project.votes("aaaaa", ("m", "T-1", "2026-03-01T00:00:00Z"), ("m", "T-1", "2026-02-01T00:00:00Z"))
     assert project.ask("SELECT axis, tag FROM tags ORDER BY ALL") == [
@@ -106,7 +108,7 @@ def test_small_tables_hold_one_fact_a_row(project: Any) -> None:
         ("m", "T-1", "2026-02-01")
     ]
     assert project.ask("SELECT position, volatility, CAST(expires_at AS VARCHAR), input, hash FROM freshness") == [
-        (0, "volatile", "2026-12-31 22:00:00", "a.py", "1"),
+        (0, "volatile", "2026-12-31 22:00:00", "a.py", HASH),
         (1, "volatile", "2026-12-31 22:00:00", "b.py", None),
     ]
     assert project.ask("SELECT pattern, exclude FROM scope_globs ORDER BY position") == [

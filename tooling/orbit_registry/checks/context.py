@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from orbit_registry.checks.citing import Cited, cited_in, read_citations
+from orbit_registry.checks.derivation import not_fresh, nowhere
 from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.spelling import Spelling
 from orbit_registry.checks.wording import wording
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.freshness import Freshness, Sight
 from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import Pair, SimilarityIndex
@@ -49,6 +51,8 @@ class CheckContext:
     documents: Documents = field(default_factory=lambda: Documents({}))
     facts: Facts = field(default_factory=Facts)
     """What disk and git say beside the records."""
+    sight: Sight = field(default_factory=Sight)
+    """What fingerprint inputs and evidence are now."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     proven: frozenset[str] = frozenset()
     """Files of records in which the checks that look at one record alone are known to find nothing."""
@@ -135,6 +139,18 @@ class CheckContext:
         """How many files each including glob of the records matches, tracked ones and those that git would add."""
         texts = {text for _, paths in self.scoped for text in paths}
         return self.count(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
+
+    @cached_property
+    def freshness(self) -> Mapping[str, Freshness]:
+        """The freshness of each record that is not fresh and neither closed, by the record's path."""
+        tracked = self.facts.tracked
+        lost = nowhere(self.scoped, self.glob_counts) if tracked is not None else frozenset()
+        return not_fresh(self.records, self.sight, self.now, self.config, lost, self.facts.documents_gone)
+
+    @cached_property
+    def resting(self) -> tuple[Record, ...]:
+        """The records that wait or hold and state something about their freshness."""
+        return tuple(one for one in self.records if "freshness" in one.data and one.phase != "closed")
 
     def resolve(self, target: str) -> list[Record]:
         """Return the records a written id can mean."""

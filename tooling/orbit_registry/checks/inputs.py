@@ -11,11 +11,14 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
+from orbit_registry.checks.ground import ground_of
 from orbit_registry.errors import OrbitError
+from orbit_registry.records.freshness import Sight
 from orbit_registry.store.cache import FileCache, FileState
 from orbit_registry.store.decision_paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside
+from orbit_registry.store.freshness import look
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import Workspace
 
@@ -34,6 +37,8 @@ class Inputs:
     facts: Facts
     texts: Mapping[str, FileState]
     """Documents, citing files and the baseline, by path."""
+    sight: Sight
+    """What fingerprint inputs and evidence are now."""
     cache: FileCache
     """Where `texts` were looked up, and what was found in them is remembered."""
 
@@ -50,6 +55,8 @@ class Inputs:
             [str(problem) for problem in self.reading.misplaced],
             [[state.path, state.sha256, str(state.error or "")] for state in self.texts.values()],
             _plain(self.facts),
+            [[text, found.hash, found.problem] for text, found in self.sight.inputs.items()],
+            [sorted(self.sight.there), sorted(self.sight.gone), self.sight.untold],
         ]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
 
@@ -71,7 +78,8 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     cache = memory(workspace, "checked-texts", stamp)
     texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()
-    return Inputs(workspace, now, reading, documents, facts, texts, cache)
+    sight = look(workspace, ground_of(workspace, reading), facts.tracked, facts.untracked)
+    return Inputs(workspace, now, reading, documents, facts, texts, sight, cache)
 
 
 def memory(workspace: Workspace, name: str, key: str) -> FileCache:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.derivation import turns_today
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.memories import Counts, Covered, Near, Proven
 from orbit_registry.checks.outlines import Outlines
@@ -48,7 +49,10 @@ def run(inputs: Inputs) -> tuple[Result, bool]:
     broken = {problem.location.path for problem in context.problems if problem.location.path.startswith(".orbit/")}
     count = len(context.records) + len(broken - {record.path for record in context.records})
     result = Result(tuple(found), count, context.facts.base)
-    return result, is_steady() and not any(one.code == _TIMED for one in found)
+    lasts = not any(one.code == _TIMED for one in found) and not turns_today(
+        context.records, context.now, context.config
+    )
+    return result, is_steady() and lasts
 
 
 class _Texts:
@@ -104,6 +108,7 @@ def context_of(
         problems=(*collection.problems, *documents.problems, *broken),
         documents=documents,
         facts=inputs.facts,
+        sight=inputs.sight,
         now=inputs.now,
         read=texts,
     )

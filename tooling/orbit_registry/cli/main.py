@@ -31,6 +31,8 @@ FIRST: Mapping[str, tuple[str, str]] = {
 REST: Mapping[str, tuple[str, str]] = {
     "list": ("records:list_records", "List records of every kind."),
     "show": ("records:show", "Show a record by id or legacy id."),
+    "stale": ("freshness:stale", "Records that may no longer hold, why, and what to do."),
+    "verify": ("freshness:verify", "Say that records still hold, and hash what they rest on."),
     "import": ("setup:import_records", "Take over records and documents of other tools."),
     "sync": ("snapshot:sync", "Bring the snapshot up to date."),
     "query": ("snapshot:query", "Ask the snapshot in SQL, read only."),

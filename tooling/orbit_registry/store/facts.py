@@ -105,7 +105,7 @@ def gather(
         citing=tuple(citing_files(workspace, files)),
         journals=tuple(path.name for path in pending(workspace)),
         beside=frozenset(_beside(workspace.root, entries)),
-        documents_gone=frozenset(_gone(workspace.root, documents)),
+        documents_gone=frozenset(gone(workspace.root, documents)),
     )
 
 
@@ -320,7 +320,8 @@ def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
                 yield f"{entry.folder}/{IMPORTED_BODY}"
 
 
-def _gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
+def gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
+    """Yield the documents that are not there, or stand outside the project."""
     for path in set(documents):
         try:
             there = inside(root, path).is_file()

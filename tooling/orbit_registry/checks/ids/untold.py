@@ -13,6 +13,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield what could not be checked, and why."""
     for untold in context.facts.untold:
         yield CHECK.at(Location(".orbit/config.yaml"), f"not checked: {untold.message}", hint=untold.hint)
+    for message, hint in context.sight.untold:
+        yield CHECK.at(Location(".orbit/config.yaml"), f"not checked: {message}", hint=hint)
 
 
 CHECK = Check(

@@ -1,0 +1,274 @@
+"""Whether records still hold, asked through the real command line in real repositories."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.checks.gate import look
+from orbit_registry.cli.main import run
+from orbit_registry.registry import Registry
+
+Git = Callable[..., str]
+CONFIG = "format: orbit-registry\nschema_version: 1\n"
+
+
+class Project:
+    """A repository with a workspace, and `orbit` in it."""
+
+    def __init__(self, root: Path, git: Git, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self._git = git
+        self._capsys = capsys
+
+    def git(self, *arguments: str) -> str:
+        """Run git."""
+        return self._git(self.root, *arguments)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file."""
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+        return file
+
+    def commit(self) -> str:
+        """Commit everything and return the commit."""
+        self.git("add", "--all")
+        self.git("commit", "-q", "--allow-empty", "-m", "Change")
+        return self.git("rev-parse", "HEAD").strip()
+
+    def orbit(self, *arguments: str) -> str:
+        """Run a command that has to succeed, and return what it printed."""
+        code = run(["-C", str(self.root), *arguments])
+        printed = self._capsys.readouterr()
+        assert code == 0, printed.err
+        return printed.out
+
+    def refused(self, *arguments: str) -> str:
+        """Run a command that has to be refused, and return what it said."""
+        assert run(["-C", str(self.root), *arguments]) in (1, 2)
+        return self._capsys.readouterr().err
+
+    def json(self, *arguments: str) -> Any:
+        """Return the data of a command's JSON."""
+        return json.loads(self.orbit(*arguments, "--format", "json"))["data"]
+
+    def learn(self, summary: str, *options: str) -> str:
+        """Add a learning and return its id."""
+        return str(self.json("learning", "add", "--summary", summary, *options)["id"])
+
+    def file(self, record_id: str) -> Path:
+        """Return a learning's file."""
+        return self.root / f".orbit/learnings/{record_id}/learning.yaml"
+
+    def causes(self, *options: str) -> dict[str, str]:
+        """Return the cause of each record that is not fresh."""
+        return {one["id"]: one["cause"] for one in self.json("stale", *options)}
+
+    def codes(self) -> list[str]:
+        """Return the freshness findings of the gate, what is remembered used where it may be."""
+        found = Registry.open(self.root).check().diagnostics
+        return [one.code for one in found if one.code.startswith("ORB8")]
+
+
+@pytest.fixture
+def project(git_repo: Path, git: Git, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Return a workspace with two source files and a package file, committed."""
+    monkeypatch.chdir(git_repo)
+    made = Project(git_repo, git, capsys)
+    made.write(".orbit/config.yaml", CONFIG)
+    made.write(".gitignore", ".orbit/state/\n")
+    made.write("src/parser/dates.py", "def parse(): ...\n")
+    made.write("src/app.py", "print('hello')\n")
+    made.write("package.json", '{"name": "x", "scripts": {"test": "pytest", "lint": "ruff"}}\n')
+    made.commit()
+    return made
+
+
+def test_a_field_that_changes_makes_stale_and_another_does_not(project: Project) -> None:
+    """Only the field that a record rests on counts, and verifying it again makes the record fresh."""
+    learned = project.learn("Run the tests", "--tag", "test")
+    project.orbit("verify", learned, "--input", "package.json#scripts.test")
+    assert project.causes() == {}
+    project.write("package.json", '{"scripts": {"lint": "other", "test": "pytest"}, "name": "y"}\r\n')
+    assert project.causes() == {}
+    project.write("package.json", '{"scripts": {"test": "tox"}}\n')
+    assert project.causes() == {learned: "fingerprint"}
+    assert project.codes() == ["ORB801"]
+    project.write("package.json", '{"scripts": {"test" "tox"}}\n')
+    assert "package.json:1:21" in project.orbit("stale")
+    assert "can't be read" in project.refused("verify", learned)
+    project.write("package.json", '{"scripts": {"test": "tox"}}\n')
+    assert "hashed anew" in project.orbit("verify", learned)
+    assert (project.causes(), project.codes()) == ({}, [])
+
+
+def test_a_checkout_of_the_verified_state_is_fresh_again(project: Project) -> None:
+    """The answer depends on what the files hold, not on when they were written."""
+    learned = project.learn("Parse strictly", "--tag", "dates")
+    project.orbit("verify", learned, "--input", "src/parser/")
+    project.commit()
+    project.git("checkout", "-q", "-b", "work")
+    project.write("src/parser/new.py", "")
+    assert project.causes() == {}, "a file that git does not track is no part of the folder"
+    project.commit()
+    assert project.causes() == {learned: "fingerprint"}
+    project.git("checkout", "-q", "main")
+    assert project.causes() == {}
+    (project.root / "src/parser/dates.py").unlink()
+    assert project.causes() == {learned: "fingerprint"}
+    project.git("checkout", "-q", "--", "src/parser/dates.py")
+    assert project.causes() == {}
+
+
+def test_asking_writes_nothing(project: Project) -> None:
+    """Neither the list nor the gate changes a tracked file of a stale record."""
+    learned = project.learn("Parse strictly", "--path", "src/parser/**")
+    project.orbit("verify", learned, "--input", "src/app.py")
+    project.write("src/app.py", "other\n")
+    project.commit()
+    project.orbit("stale")
+    project.codes()
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_verifying_changes_nothing_else_in_the_file(project: Project) -> None:
+    """Comments, order and the time of the last change stay; who verified and when is new."""
+    learned = project.learn("Parse strictly", "--tag", "dates")
+    file = project.file(learned)
+    file.write_text(file.read_text("utf-8").replace("status: active", "status: active # for now"), "utf-8")
+    before = file.read_text("utf-8").splitlines()
+    shown = project.json("verify", learned, "--input", "src/app.py", "--by", "Grace", "--volatility", "stable")
+    after = file.read_text("utf-8").splitlines()
+    assert [line for line in after if line in before] == before
+    assert "  verified_by: Grace" in after
+    assert shown[0]["hashed"] == ["src/app.py"]
+    assert shown[0]["state"] == "fresh"
+    again = project.json("learning", "verify", learned, "--remove-input", "src/app.py", "--expires", "2020-01-31")
+    assert again[0]["freshness"].keys() == {"volatility", "verified_at", "verified_by", "expires_at"}
+    assert project.causes("--cause", "expired") == {learned: "expired"}
+    assert "expires_at" not in project.json("verify", learned, "--expires", "never")[0]["freshness"]
+
+
+def test_what_can_t_be_verified_is_refused_and_the_rest_is_done(project: Project) -> None:
+    """An input that is not there, one that it has not, a closed record: each is said, and none is half-written."""
+    one, other = project.learn("Parse strictly", "--tag", "a"), project.learn("Close what you open", "--tag", "b")
+    before = project.file(one).read_bytes()
+    assert "`src/gone.py` is not there" in project.refused("verify", one, "--input", "src/gone.py")
+    assert "has no input `src/app.py`" in project.refused("verify", one, "--remove-input", "src/app.py")
+    assert "does not stay inside" in project.refused("verify", one, "--input", "../x")
+    assert "is no moment" in project.refused("verify", one, "--expires", "soon")
+    assert project.file(one).read_bytes() == before
+    project.orbit("learning", "retire", one)
+    assert "is retired" in project.refused("verify", one, other)
+    assert "verified_at" in project.file(other).read_text("utf-8")
+
+
+def test_an_agent_verifies_only_what_waits_for_review(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Confirming what holds is a person's; an agent may vouch for its own suggestion."""
+    learned = project.learn("Parse strictly", "--tag", "dates")
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    suggested = project.learn("Close what you open", "--tag", "files")
+    assert "an agent may not change it" in project.refused("verify", learned)
+    project.orbit("verify", suggested, "--input", "src/app.py")
+
+
+def test_a_scope_that_matches_nothing_and_evidence_that_is_gone(project: Project) -> None:
+    """A record is stale when no glob of its scope is left, or no evidence; a part of either is the gate's to say."""
+    commit = project.commit()
+    partly = project.learn("One glob is left", "--path", "src/app.py", "--path", "src/parser/**")
+    wholly = project.learn("No glob is left", "--path", "src/parser/**", "--path", "!src/app.py")
+    doubted = project.learn("Some evidence is left", "--evidence", "file:src/parser/dates.py:3", "--evidence",
+                            f"commit:{commit}", "--evidence", "task:T-1", "--tag", "a")  # fmt: skip
+    unproven = project.learn("No evidence is left", "--evidence", "file:src/parser/dates.py", "--evidence",
+                             "task:T-1", "--tag", "b")  # fmt: skip
+    project.commit()
+    assert project.causes() == {}
+    project.git("rm", "-rq", "src/parser")
+    assert project.causes() == {wholly: "anchor", unproven: "anchor"}
+    assert project.codes() == ["ORB804", "ORB804"]
+    assert {partly, doubted}.isdisjoint(project.causes("--kind", "learning", "--cause", "anchor"))
+
+
+def test_a_commit_that_was_rewritten_is_gone_except_in_a_shallow_clone(project: Project, tmp_path: Path) -> None:
+    """Commits are asked of the repository at hand; a shallow one says once that it can't tell."""
+    old = project.commit()
+    project.git("commit", "-q", "--amend", "--allow-empty", "-m", "Reworded")
+    there = project.commit()
+    project.learn("It was rewritten", "--evidence", f"commit:{old}", "--tag", "a")
+    project.learn("It is there", "--evidence", f"commit:{there[:8]}", "--tag", "b")
+    project.learn("It never was", "--evidence", f"commit:{'0' * 40}", "--tag", "c")
+    project.commit()
+    project.git("reflog", "expire", "--expire=now", "--all")
+    project.git("gc", "-q", "--prune=now")
+    assert {one["title"] for one in project.json("stale")} == {"It was rewritten", "It never was"}
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{project.root}", str(clone)], check=True)
+    shallow = Registry.open(clone)
+    assert shallow.freshness() == {}
+    said = [one.message for one in shallow.check().diagnostics if one.code in ("ORB290", "ORB804")]
+    assert [message for message in said if "evidence" in message] == [
+        "not checked: whether 3 of the commits named as evidence are there: this clone is shallow"
+    ]
+
+
+def test_outside_git_files_are_compared_and_the_rest_is_not_told(project: Project, tmp_path: Path) -> None:
+    """Without git no glob and no commit makes a record stale; a file that changed does."""
+    learned = project.learn("Parse strictly", "--path", "lib/**", "--evidence", f"commit:{'0' * 40}")
+    project.orbit("verify", learned, "--input", "src/app.py", "--input", "src/parser/")
+    bare = tmp_path / "bare"
+    project.root.rename(bare)
+    for inner in sorted((bare / ".git").rglob("*"), reverse=True):
+        inner.rmdir() if inner.is_dir() else inner.unlink()
+    (bare / ".git").rmdir()
+    assert Registry.open(bare).freshness() == {}
+    (bare / "src/app.py").write_text("other\n", "utf-8")
+    (found,) = Registry.open(bare).freshness().values()
+    assert [reason.subject for reason in found.reasons] == ["src/app.py"]
+
+
+def test_a_document_that_is_gone_makes_its_decision_stale(project: Project) -> None:
+    """A decision without its text can't be followed."""
+    project.orbit("adr", "add", "--title", "Parse strictly", "--yes")
+    assert project.causes() == {}
+    (document,) = (project.root / "docs/adr").glob("*.md")
+    document.unlink()
+    assert project.causes("--kind", "adr") == {"ADR-0001": "source"}
+
+
+def test_the_gate_remembers_no_answer_that_the_clock_changes(project: Project) -> None:
+    """A record that expires later on the same day is reported when it has, and not before."""
+    now = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
+    learned = project.learn("It holds until noon", "--tag", "a")
+    project.orbit("verify", learned, "--expires", f"{now:%Y-%m-%dT%H:%M:%SZ}")
+    workspace = Registry.open(project.root).workspace
+
+    def codes(at: datetime) -> list[str]:
+        return [one.code for one in look(workspace, now=at).diagnostics if one.code == "ORB803"]
+
+    assert codes(now - timedelta(hours=2)) == []
+    assert codes(now - timedelta(hours=1)) == []
+    assert codes(now + timedelta(hours=1)) == ["ORB803"]
+
+
+def test_the_gate_sees_every_change_of_an_input(project: Project) -> None:
+    """What it remembers of a run is void as soon as a file that a record rests on is another one."""
+    learned = project.learn("Parse strictly", "--tag", "a", "--evidence", "file:data.txt")
+    project.write("data.txt", "one\n")
+    project.orbit("verify", learned, "--input", "data.txt", "--input", "src/parser/")
+    for _ in range(2):
+        assert project.codes() == []
+        project.write("data.txt", "two\n")
+        assert project.codes() == ["ORB801"]
+        (project.root / "data.txt").unlink()
+        assert project.codes() == ["ORB804", "ORB802"]
+        project.write("data.txt", "one\n")
+    project.write("src/parser/dates.py", "other\n")
+    assert project.codes() == ["ORB801"]

@@ -1,0 +1,138 @@
+"""Hashes of inputs: what counts as a change, what does not, and what stands in the way of a hash."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.store import fingerprints
+from orbit_registry.store.fingerprints import Fingerprints
+
+CASES = Path(__file__).resolve().parents[2] / "cases" / "freshness"
+PAIRS = json.loads((CASES / "pairs.json").read_text("utf-8"))
+REFUSED = json.loads((CASES / "refused.json").read_text("utf-8"))
+
+
+def write(root: Path, name: str, text: str) -> None:
+    """Write a file as its bytes stand in the case."""
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.parametrize("case", PAIRS, ids=lambda case: case["why"])
+def test_two_forms_of_a_file(case: dict[str, Any], tmp_path: Path) -> None:
+    """Two texts have the same hash exactly where the case says so."""
+    hashes = []
+    for text in (case["one"], case["other"]):
+        write(tmp_path, case["file"], text)
+        found = Fingerprints(tmp_path, None).find(case.get("input", case["file"]))
+        assert found.problem is None
+        hashes.append(found.hash)
+    assert (hashes[0] == hashes[1]) is case["same"]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["why"])
+def test_what_stands_in_the_way_is_said(case: dict[str, Any], tmp_path: Path) -> None:
+    """An input without a hash says why in words, with the line where the file has one; nothing is raised."""
+    for name, text in case.get("files", {}).items():
+        write(tmp_path, name, text)
+    found = Fingerprints(tmp_path, sorted(case.get("files", {}))).find(case["input"])
+    assert found.hash is None
+    assert found.problem is not None
+    assert case["says"] in found.problem
+    assert str(tmp_path) not in found.problem
+    assert found.is_missing is case.get("missing", False)
+
+
+def folder(root: Path, *names: str) -> str | None:
+    """Return the hash of `src/` with these files tracked."""
+    return Fingerprints(root, sorted(names)).find("src/").hash
+
+
+def test_a_folder_is_its_tracked_files(tmp_path: Path) -> None:
+    """Adding, removing, renaming or changing a tracked file changes it; time stamps and other files do not."""
+    for name in ("src/a.py", "src/b/c.py", "src/loose.txt", "srcx/a.py"):
+        write(tmp_path, name, name)
+    first = folder(tmp_path, "src/a.py", "src/b/c.py", "srcx/a.py")
+    os.utime(tmp_path / "src/a.py", (1, 1))
+    write(tmp_path, "src/loose.txt", "other")
+    write(tmp_path, "srcx/a.py", "other")
+    assert folder(tmp_path, "src/a.py", "src/b/c.py", "srcx/a.py") == first
+    assert folder(tmp_path, "src/a.py", "src/b/c.py", "src/loose.txt") != first
+    (tmp_path / "src/b/c.py").rename(tmp_path / "src/b/d.py")
+    renamed = folder(tmp_path, "src/a.py", "src/b/d.py")
+    assert renamed not in (None, first)
+    (tmp_path / "src/b/d.py").unlink()
+    assert folder(tmp_path, "src/a.py", "src/b/d.py") == folder(tmp_path, "src/a.py")
+    assert folder(tmp_path, "src/a.py") not in (None, first, renamed)
+
+
+def test_a_folder_can_be_named_without_its_slash(tmp_path: Path) -> None:
+    """`src` and `src/` are the same, and `.` is everything but the records."""
+    write(tmp_path, "src/a.py", "a")
+    write(tmp_path, ".orbit/config.yaml", "a")
+    found = Fingerprints(tmp_path, [".orbit/config.yaml", "src/a.py"])
+    assert found.find("src").hash == found.find("src/").hash
+    whole = found.find(".").hash
+    write(tmp_path, ".orbit/config.yaml", "b")
+    assert Fingerprints(tmp_path, [".orbit/config.yaml", "src/a.py"]).find("./").hash == whole
+
+
+def test_a_folder_outside_git_can_t_be_told(tmp_path: Path) -> None:
+    """Which of its files are tracked nobody knows, and that makes nothing stale."""
+    write(tmp_path, "src/a.py", "a")
+    found = Fingerprints(tmp_path, None).find("src/")
+    assert (found.hash, found.is_untold, found.is_missing) == (None, True, False)
+
+
+def test_a_link_is_never_followed(tmp_path: Path) -> None:
+    """A link as an input is refused; inside a folder it counts by where it points to, none leads outside."""
+    write(tmp_path, "outside/secret.txt", "secret")
+    root = tmp_path / "root"
+    write(root, "src/a.py", "a")
+    (root / "src/link.txt").symlink_to(tmp_path / "outside/secret.txt")
+    (root / "way").symlink_to(tmp_path / "outside")
+    found = Fingerprints(root, ["src/a.py", "src/link.txt", "way/secret.txt"])
+    for text in ("src/link.txt", "way", "way/", "way/secret.txt"):
+        said = found.find(text)
+        assert said.hash is None
+        assert "symbolic link" in str(said.problem)
+    first = found.find("src/").hash
+    write(tmp_path, "outside/secret.txt", "another")
+    assert Fingerprints(root, ["src/a.py", "src/link.txt"]).find("src/").hash == first
+    (root / "src/link.txt").unlink()
+    (root / "src/link.txt").symlink_to(tmp_path / "elsewhere")
+    assert Fingerprints(root, ["src/a.py", "src/link.txt"]).find("src/").hash != first
+
+
+def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file, a file with a field and a folder have limits, and the words say which."""
+    monkeypatch.setattr(fingerprints, "FILE_LIMIT", 10)
+    monkeypatch.setattr(fingerprints, "DOCUMENT_LIMIT", 10)
+    monkeypatch.setattr(fingerprints, "FOLDER_FILES", 1)
+    write(tmp_path, "big.txt", "x" * 11)
+    write(tmp_path, "big.json", '{"a": "xxxxxxxxx"}')
+    write(tmp_path, "src/a.py", "a")
+    write(tmp_path, "src/b.py", "b")
+    found = Fingerprints(tmp_path, ["src/a.py", "src/b.py"])
+    for text in ("big.txt", "big.json#a", "src/"):
+        assert "at most" in str(found.find(text).problem)
+
+
+def test_no_field_of_a_huge_number_or_depth_raises(tmp_path: Path) -> None:
+    """Nesting without end and numbers without end are words too."""
+    for name, text in {
+        "deep.json": "[" * 100_000,
+        "number.json": f'{{"a": {"9" * 5000}}}',
+        "deep.toml": f"a = {'[' * 5000}",
+        "deep.yaml": f"a: {'[' * 5000}",
+    }.items():
+        write(tmp_path, name, text)
+        found = Fingerprints(tmp_path, []).find(f"{name}#a")
+        assert found.hash is None
+        assert "can't be read" in str(found.problem)

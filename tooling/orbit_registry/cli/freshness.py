@@ -1,0 +1,141 @@
+"""`orbit stale`, `orbit verify` and `orbit learning prune`: whether records still hold, and what to do where not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from shlex import quote
+
+import click
+
+from orbit_registry.cli.output import emit, format_option, plural, record_data, say_refusals, warn_of_unread
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.freshness import FRESH, Cause, Freshness
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+
+_CAUSES = click.Choice([cause.value for cause in Cause])
+
+
+@click.command("stale")
+@click.option("--kind", metavar="KIND", help="Only records of this kind.")
+@click.option("--cause", type=_CAUSES, multiple=True, help="Only for this cause; may be given often.")
+@format_option
+def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
+    """List records that may no longer hold, why, and what to do.
+
+    \b
+    orbit stale
+    orbit stale --kind learning --cause fingerprint
+    """
+    registry = Registry.open()
+    if kind is not None:
+        registry.workspace.kinds[kind]
+    found = registry.freshness()
+    asked = [one for one in registry.collection.records if kind is None or one.kind.name == kind]
+    listed = [
+        (record, freshness)
+        for record in asked
+        if (freshness := found.get(record.path)) is not None
+        and (not cause or any(reason.cause in cause for reason in freshness.reasons))
+    ]
+    held = sum(record.phase != "closed" for record in asked)
+    end = f"{len(listed)} of {plural(held, 'record')} may no longer hold" if listed else "every record is fresh"
+    if cause and not listed:
+        end = "no record is stale for that cause"
+    text = "\n".join([*(_said(*pair) for pair in listed), end])
+    commands = [remedies(*pair)[0] for pair in listed if remedies(*pair)][:3]
+    emit(output, [freshness_data(*pair) for pair in listed], text, next_commands=commands)
+    warn_of_unread(registry.collection.problems)
+
+
+@click.command("verify")
+@click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
+@click.option(
+    "--input", "inputs", multiple=True, metavar="PATH", help="Rest it on this too: a file, a folder, or FILE#FIELD."
+)
+@click.option("--remove-input", "removed", multiple=True, metavar="PATH", help="Rest it on this no longer.")
+@click.option("--by", metavar="NAME", help="Who looked; the person or agent running this if not given.")
+@click.option("--volatility", type=click.Choice(["evergreen", "stable", "volatile"]), help="How fast it ages.")
+@click.option("--expires", metavar="DATE", help="Until when it holds; `never` takes the date away.")
+@format_option
+def verify(
+    any_ids: tuple[str, ...], inputs: tuple[str, ...], removed: tuple[str, ...], by: str | None,
+    volatility: str | None, expires: str | None, output: str,
+) -> None:  # fmt: skip
+    """Say that records still hold: hash again what they rest on, and note who looked and when.
+
+    \b
+    orbit verify L-7k3fq
+    orbit verify L-7k3fq --input package.json#scripts.test --input src/parser/
+    """
+    registry = Registry.open()
+    registry.recover()
+    done: list[dict[str, object]] = []
+    lines: list[str] = []
+    failed: list[OrbitError] = []
+    for any_id in any_ids:
+        try:
+            verified = registry.verify(
+                any_id, by=by, add=inputs, remove=removed, volatility=volatility, expires=expires
+            )
+        except OrbitError as error:
+            failed.append(error)
+            continue
+        record = verified.record
+        left = registry.freshness([record]).get(record.path, FRESH)
+        lines.append(f"{record.id} is verified" + "".join(f"\n    `{text}` hashed anew" for text in verified.changed))
+        lines += [f"    still {left.state}: {reason.message}" for reason in left.reasons]
+        done.append({**record_data(record), "state": left.state.value, "hashed": list(verified.changed)})
+    if failed:
+        say_refusals(output, done or None, "\n".join(lines), failed)
+    emit(output, done, "\n".join(lines), next_commands=["orbit stale", "orbit check"])
+
+
+def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
+    """Return what is derived for a record as JSON shows it."""
+    reasons: list[Mapping[str, object]] = [
+        {"cause": one.cause.value, "subject": one.subject, "message": one.message, "gone": one.is_gone}
+        for one in freshness.reasons
+    ]
+    return {
+        "id": record.id,
+        "kind": record.kind.name,
+        "title": record.title,
+        "path": record.path,
+        "state": freshness.state.value,
+        "cause": freshness.cause.value if freshness.cause else None,
+        "reasons": reasons,
+        "do": remedies(record, freshness),
+    }
+
+
+def remedies(record: Record, freshness: Freshness) -> list[str]:
+    """Return the commands that make sense for a record that is not fresh, the likeliest first."""
+    verify_it = f"orbit verify {record.id}"
+    verbs = record.kind.verbs.items()
+    closing = [f"orbit {record.kind.name} {verb} {record.id}" for verb, to in verbs if _closes(record, to)][-1:]
+    if freshness.cause is Cause.EXPIRED:
+        return [*closing, f"{verify_it} --expires DATE"]
+    unhashed = [
+        f"--remove-input {quote(one.subject)}"
+        for one in freshness.reasons
+        if one.cause is Cause.FINGERPRINT and (one.is_gone or one.is_unreadable)
+    ]
+    without = [" ".join((verify_it, *unhashed))] if unhashed else []
+    moved = any(one.cause is Cause.ANCHOR and one.subject == "scope.paths" for one in freshness.reasons)
+    renames = ["orbit learning prune --fix-renames"] if moved and record.kind.name == "learning" else []
+    again = [] if freshness.is_gone or unhashed else [verify_it]
+    return [*renames, *without, *again, *closing]
+
+
+def _closes(record: Record, to: str) -> bool:
+    return to in record.status.to and record.kind.status(to).phase == "closed"
+
+
+def _said(record: Record, freshness: Freshness) -> str:
+    causes = ", ".join(dict.fromkeys(reason.cause.value for reason in freshness.reasons))
+    head = "expired" if freshness.cause is Cause.EXPIRED else f"stale ({causes})"
+    lines = [f"{record.id}  {head}  {record.title}"]
+    lines += [f"    {reason.message}" for reason in freshness.reasons]
+    lines += [f"    do: {'  or  '.join(f'`{one}`' for one in remedies(record, freshness))}"]
+    return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""Looks at what records rest on, all of it at once: fingerprint inputs, commits, files and tasks; it judges nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.records.freshness import WINDOWS, Sight, inputs_of
+from orbit_registry.records.record import Record
+from orbit_registry.store.config import Config
+from orbit_registry.store.files import inside
+from orbit_registry.store.fingerprints import Fingerprints
+from orbit_registry.store.git import Git
+from orbit_registry.store.workspace import Workspace
+
+_COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
+_PLACE_IN_FILE = re.compile(r"(?:#.*|:\d+(?:[-:]\d+)*)\Z")
+"""What evidence may say after a path: `src/app.py:12`, `src/app.py#L3-L9`."""
+Evidence = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the records of a collection rest on, each thing once."""
+
+    inputs: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Ground:
+        """Return what records that wait or hold rest on."""
+        held = [record for record in records if record.phase != "closed"]
+        inputs = {entry.input for record in held if "freshness" in record.data for entry in inputs_of(record)}
+        evidence = {
+            (kind, reference)
+            for record in held
+            if "evidence" in record.data
+            for kind, reference in record.evidence
+            if kind in ("commit", "file", "task")
+        }
+        return cls(tuple(sorted(inputs)), tuple(sorted(evidence)))
+
+
+def windows_of(config: Config) -> Mapping[str, int | None]:
+    """Return after how many days a record of each volatility wants another look."""
+    own = {name: config.setting("freshness", f"{name}_days") for name in WINDOWS}
+    return {name: own[name] if own[name] is not None else days for name, days in WINDOWS.items()}
+
+
+def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, untracked: Sequence[str] = ()) -> Sight:
+    """Return what is seen of it now.
+
+    `tracked` are git's files from the root, sorted, None outside git; `untracked` those that git would add.
+    """
+    found = Fingerprints(workspace.root, tracked)
+    by_kind: dict[str, list[str]] = {}
+    for kind, reference in ground.evidence:
+        by_kind.setdefault(kind, []).append(reference)
+    there: set[Evidence] = set()
+    gone: set[Evidence] = set()
+    untold: list[tuple[str, str]] = []
+    commits = [one for one in by_kind.get("commit", ()) if _COMMIT.match(one)] if tracked is not None else []
+    for reference, is_there in _commits(workspace.git, commits, untold).items():
+        (there if is_there else gone).add(("commit", reference))
+    names = _names(tracked, untracked) if "file" in by_kind or "task" in by_kind else set()
+    for reference in by_kind.get("file", ()):
+        is_there = _has_file(workspace.root, reference, names, listed=tracked is not None)
+        (there if is_there else gone).add(("file", reference))
+    places: Sequence[str] = workspace.config.setting("freshness", "tasks", ())
+    for reference in by_kind.get("task", ()) if places and tracked is not None else ():
+        is_there = any(place.replace("{id}", reference).strip("/") in names for place in places)
+        (there if is_there else gone).add(("task", reference))
+    return Sight({text: found.find(text) for text in ground.inputs}, frozenset(there), frozenset(gone), tuple(untold))
+
+
+def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
+    """Return whether the repository has each commit, all asked at once; what can't be told is left out."""
+    if not references:
+        return {}
+    asked = "".join(f"{reference}^{{commit}}\n" for reference in references).encode()
+    try:
+        answers = git.run("cat-file", "--batch-check", stdin=asked).decode("utf-8", "replace").splitlines()
+    except GitError as error:
+        untold.append((f"whether commits named as evidence are there: {error.message}", "try `git fsck`"))
+        return {}
+    found = {reference: not answer.endswith(" missing") for reference, answer in zip(references, answers, strict=False)}
+    if not all(found.values()) and git.is_shallow:
+        count = sum(not is_there for is_there in found.values())
+        said = f"whether {count} of the commits named as evidence {'is' if count == 1 else 'are'} there"
+        untold.append((f"{said}: this clone is shallow", "fetch the history: `git fetch --unshallow`"))
+        return {reference: True for reference, is_there in found.items() if is_there}
+    return found
+
+
+def _names(tracked: Sequence[str] | None, untracked: Sequence[str]) -> set[str]:
+    """Return files and the folders they stand in."""
+    names: set[str] = set()
+    for name in (*(tracked or ()), *untracked):
+        while name and name not in names:
+            names.add(name)
+            name = name.rpartition("/")[0]
+    return names
+
+
+def _has_file(root: Path, reference: str, names: Collection[str], *, listed: bool) -> bool:
+    """Say whether the file that evidence names is there; a place in it may follow the name."""
+    for text in dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))):
+        path = text.removeprefix("./").rstrip("/")
+        try:
+            if path in names and os.path.lexists(root / path):
+                return True
+            if not listed and inside(root, path).exists():
+                return True
+        except (OrbitError, OSError):
+            continue
+    return False

@@ -1,0 +1,119 @@
+"""Verifies records: hashes anew what they rest on and notes who looked, and when; says nothing about what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from orbit_registry.errors import GitError, RefusedError, UsageError
+from orbit_registry.records.freshness import inputs_of
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import moment, stamp
+from orbit_registry.store.fingerprints import Fingerprints
+from orbit_registry.store.journal import apply_step
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import edited, writing
+
+NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What somebody who verifies a record says of it beside that it holds; None leaves a field as it is."""
+
+    by: str
+    add: Sequence[str] = ()
+    remove: Sequence[str] = ()
+    volatility: str | None = None
+    expires: str | None = None
+    """A day, a moment, or `never`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A record verified, and the inputs whose hash is new or another one."""
+
+    record: Record
+    changed: tuple[str, ...]
+
+
+def verify(workspace: Workspace, any_id: str, said: Statement, now: datetime | None = None) -> Verified:
+    """Hash a record's inputs anew and note who verified it; nothing else of the record changes, `updated_at` neither.
+
+    Raises:
+        RefusedError: the record is closed, or an input can't be hashed or taken out; nothing was written.
+        UsageError: `expires` is no moment.
+    """
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        if record.phase == "closed":
+            raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify")
+        before = {entry.input: entry.hash for entry in inputs_of(record)}
+        entries = hashed(workspace, _wanted(record, said), f"orbit verify {record.id} --remove-input INPUT")
+        given: dict[str, object] = {"fingerprint": entries} if entries else {}
+        if said.volatility is not None:
+            given["volatility"] = said.volatility
+        if said.expires is not None:
+            given["expires_at"] = _expiry(said.expires)
+        given |= {"verified_at": stamp(now or datetime.now(UTC)), "verified_by": said.by}
+
+        def edit(data: dict[str, object]) -> Mapping[str, object]:
+            held = data.get("freshness")
+            merged = {**(held if isinstance(held, Mapping) else {}), **given}
+            if not entries:
+                merged.pop("fingerprint", None)
+            return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
+
+        change, result = edited(workspace, record, edit, touch=False)
+        apply_step(workspace, f"{record.kind.name}-verify", [change])
+        after = {entry.input: entry.hash for entry in inputs_of(result)}
+        return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))
+
+
+def hashed(workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str) -> list[dict[str, object]]:
+    """Return the entries of a fingerprint with the hashes of now.
+
+    Raises:
+        RefusedError: one can't be hashed; the hint names `way_out`.
+    """
+    try:
+        tracked = workspace.git.tracked() if entries else None
+    except GitError:
+        tracked = None
+    found = Fingerprints(workspace.root, tracked)
+    result: list[dict[str, object]] = []
+    for entry in entries:
+        text = str(entry["input"])
+        seen = found.find(text)
+        if seen.hash is None:
+            raise RefusedError(f"`{text}` {seen.problem}; nothing was written", hint=f"correct it, or `{way_out}`")
+        result.append({**entry, "input": text, "hash": seen.hash})
+    return result
+
+
+def _wanted(record: Record, said: Statement) -> list[Mapping[str, object]]:
+    """Return the entries that the record is to have, with whatever else they hold."""
+    freshness = record.data.get("freshness")
+    listed = freshness.get("fingerprint") if isinstance(freshness, Mapping) else None
+    held = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+    names = [str(entry["input"]) for entry in held]
+    for name in said.remove:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {known}")
+    kept: list[Mapping[str, object]] = [entry for entry in held if entry["input"] not in said.remove]
+    new = dict.fromkeys(name.removeprefix("./") or "." for name in said.add)
+    return [*kept, *({"input": name} for name in new if name not in names or name in said.remove)]
+
+
+def _expiry(text: str) -> str | None:
+    """Return a moment as records write it; None for `never`."""
+    if text == NEVER:
+        return None
+    try:
+        return stamp(moment(text if "T" in text else f"{text}T00:00:00Z"))
+    except ValueError:
+        hint = "a day (2027-01-31), a moment with its zone (2027-01-31T12:00:00Z), or never"
+        raise UsageError(f"{text!r} is no moment", hint=hint) from None
