@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orbit_registry.cli.main import run
-from orbit_registry.kinds.table import load_kinds
+from orbit_registry.kinds.table import SHIPPED, load_kinds
 
 CASES = Path(__file__).parent.parent / "cases/kinds"
 
@@ -143,6 +146,33 @@ def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> No
     page = tmp_path / "site/experiments" / made["id"] / "index.html"
     assert "Is it quick" in page.read_text("utf-8")
     assert made["id"] in (tmp_path / "site/experiments/index.html").read_text("utf-8")
+
+
+def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) -> None:
+    """The same folder among the package's own kinds walks through verbs, gate, sync and SQL of that package."""
+    package = tmp_path / "package/orbit_registry"
+    shutil.copytree(SHIPPED.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(CASES / "experiment", package / "kinds/experiment")
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def orbit(*arguments: str, code: int = 0) -> Any:
+        command = [sys.executable, "-m", "orbit_registry.cli.main", *arguments, "--format", "json"]
+        ended = subprocess.run(command, cwd=git_repo, env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode == code, ended
+        return json.loads(ended.stdout)
+
+    orbit("init", "--yes")
+    assert (git_repo / ".orbit/schemas/experiment.schema.json").is_file()
+    made = orbit("experiment", "add", "--title", "One", "--question", "Is it?", "--path", "src/**", "--yes")["data"]
+    assert orbit("experiment", "list")["data"][0]["id"] == made["id"]
+    assert orbit("show", made["id"])["data"]["question"] == "Is it?"
+    assert orbit("experiment", "update", made["id"], "--runs", "4")["data"]["runs"] == 4
+    (git_repo / "README.md").write_text("As X-zz9zz says.\n", "utf-8")
+    assert ["ORB305"] == [one["code"] for one in orbit("check", code=1)["diagnostics"] if one["severity"] == "error"]
+    orbit("sync")
+    rows = orbit("query", "SELECT id, kind, phase FROM records")["data"]
+    assert [{"id": made["id"], "kind": "experiment", "phase": "live"}] == rows
+    assert orbit("experiment", "end", made["id"])["data"][0]["status"] == "ended"
 
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir()))
