@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 
 from orbit_registry.checks.ground import ground_of
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Sight
-from orbit_registry.store.cache import FileCache, FileState
+from orbit_registry.store.cache import FileCache, FileState, code_stamp
 from orbit_registry.store.decision_paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside
 from orbit_registry.store.freshness import look
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import Workspace
-
-PACKAGE = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -85,22 +81,6 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
 def memory(workspace: Workspace, name: str, key: str) -> FileCache:
     """Return the memory of one result, which is empty unless its key is this one."""
     return FileCache(workspace.root, workspace.relative(workspace.cache), name, key)
-
-
-@cache
-def code_stamp() -> str:
-    """Return what tells this code from another version of it: names, sizes and times of the package's files."""
-    return "\n".join(_stamps(str(PACKAGE)))
-
-
-def _stamps(folder: str) -> Iterator[str]:
-    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
-        if entry.is_dir():
-            if entry.name != "__pycache__":
-                yield from _stamps(entry.path)
-        elif entry.name.endswith((".py", ".json")):
-            found = entry.stat()
-            yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:

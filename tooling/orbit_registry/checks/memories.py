@@ -7,11 +7,12 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.inputs import Inputs, code_stamp, kinds_stamp, memory
+from orbit_registry.checks.inputs import Inputs, kinds_stamp, memory
 from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.search.kept import HOLDER, KeptIndex
 from orbit_registry.search.similarity import Pair
+from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.workspace import Workspace
 
 ALONE = frozenset({"ORB401", "ORB402", "ORB403", "ORB404", "ORB405", "ORB406", "ORB407", "ORB501", "ORB504"})

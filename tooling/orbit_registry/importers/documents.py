@@ -14,12 +14,13 @@ from orbit_registry.store.adopt import adopt
 from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.outcome import Outcome, TakeoverReport
-from orbit_registry.store.workspace import Workspace, find_workspace
+from orbit_registry.store.walk import FOREIGN, walk
+from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text.adr import read_document
 
 _MARKDOWN = (".md", ".markdown")
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
-_SKIPPED = frozenset({".git", ".orbit", "node_modules", ".venv", "venv", ".nox", ".tox", "__pycache__"})
+_OURS = frozenset({ORBIT})
 _NUMBERED = re.compile(r"(?:(?:adr|rfc|decision)[-_ ]?)?\d{3,}(?=[-_. ])|(?:19|20)\d\d-?\d\d-?\d\d[-_.]", re.IGNORECASE)
 _FOLDER = re.compile(r"\.?(?:adrs?|decisions?|decision[-_]records?|architecture[-_]decisions?|rfcs?)\Z", re.IGNORECASE)
 _SAMPLE = 40
@@ -105,21 +106,15 @@ def _files(workspace: Workspace, within: str) -> list[str]:
                 "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", within or "."
             )
         except GitError:
-            return sorted(_walk(workspace.root, within))
+            return sorted(walk(workspace.root, within, without=_OURS))
         names = {name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name}
-        return sorted(name for name in names if not _SKIPPED & set(name.split("/")) and _is_there(workspace.root, name))
-    return sorted(_walk(workspace.root, within))
+        left_out = FOREIGN | _OURS
+        return sorted(name for name in names if not left_out & set(name.split("/")) and _is_there(workspace.root, name))
+    return sorted(walk(workspace.root, within, without=_OURS))
 
 
 def _is_there(root: Path, name: str) -> bool:
     return os.path.lexists(root / name)
-
-
-def _walk(root: Path, within: str) -> Iterator[str]:
-    for parent, folders, files in os.walk(root / within):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        prefix = Path(parent).relative_to(root).as_posix()
-        yield from (name if prefix == "." else f"{prefix}/{name}" for name in sorted(files))
 
 
 def _some(path: Path) -> list[str]:
@@ -127,7 +122,7 @@ def _some(path: Path) -> list[str]:
     if path.is_file():
         return [path.name] if path.name.lower().endswith(_MARKDOWN) else []
     found: list[str] = []
-    for name in _walk(path, ""):
+    for name in walk(path, without=_OURS):
         if name.lower().endswith(_MARKDOWN) and (
             posixpath.basename(name) == LOG_NAME or _is_place(f"{path.name}/{name}")
         ):

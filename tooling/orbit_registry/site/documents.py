@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
 from orbit_registry.store.files import inside
+from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import Glob, match_any, parse_glob
 
@@ -24,7 +24,7 @@ BANNER = "Mirrored from {path}. Edit the source document in the repository, not 
 UNREADABLE = "ORB392"
 LEADS_OUT = "put the files themselves inside the repository"
 _MARKDOWN = (".md", ".markdown")
-_SKIPPED = frozenset({".git", ".orbit", ".nox", ".venv", "node_modules", "build", "dist", "__pycache__"})
+_BUILT = frozenset({"build", "dist"})
 _TOC_LEVELS = (2, 3)
 _WILD = re.compile(r"[*?\[{]")
 # Characters with a meaning to extensions that read the page's source before raw HTML is set aside.
@@ -86,13 +86,10 @@ def _folders(root: Path, globs: Sequence[str]) -> tuple[list[Path], list[Diagnos
 
 
 def _walk(root: Path, top: Path) -> Iterator[tuple[str, Path]]:
-    for parent, folders, files in os.walk(top):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
-        prefix = os.path.relpath(parent, root).replace(os.sep, "/")
-        for name in sorted(files):
-            file = Path(parent) / name
-            if name.lower().endswith(_MARKDOWN) and not file.is_symlink():
-                yield (name if prefix == "." else f"{prefix}/{name}"), file
+    for path in walk(root, top, without=_BUILT, hidden=False):
+        file = root / path
+        if path.lower().endswith(_MARKDOWN) and not file.is_symlink():
+            yield path, file
 
 
 def title_of(text_headings: Sequence[Heading], path: str) -> str:

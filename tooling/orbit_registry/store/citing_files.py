@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from orbit_registry.store.mentions import (
     rewrite_mentions,
     search_patterns,
 )
+from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import load
@@ -29,7 +29,6 @@ from orbit_registry.text.yaml_problem import YamlProblemError
 _OWN_KEYS = ("id", "uid", "legacy_ids", "status_raw", "source", "created_by")
 """Fields of a record that name the record itself, or what it once was; they are never rewritten as citations."""
 _TOP_KEY = re.compile(r"""["']?(?P<key>[A-Za-z_][\w-]*)["']?[ \t]*:""")
-_SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 _SETTINGS = tuple(
     part
     for name in ("grep.lineNumber=false", "grep.column=false", "grep.fullName=false", "grep.patternType=extended",
@@ -186,12 +185,8 @@ def _walked(workspace: Workspace, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _all_files(workspace: Workspace) -> Iterator[str]:
-    for parent, folders, names in os.walk(workspace.root):
-        prefix = os.path.relpath(parent, workspace.root).replace(os.sep, "/")
-        here = "" if prefix == "." else f"{prefix}/"
-        skipped = {"state", "schemas"} if prefix == ORBIT else _SKIPPED
-        folders[:] = sorted(name for name in folders if name not in skipped)
-        yield from (f"{here}{name}" for name in sorted(names))
+    made = (f"{ORBIT}/state/", f"{ORBIT}/schemas/")
+    return (path for path in walk(workspace.root) if not path.startswith(made))
 
 
 def _unique_names(workspace: Workspace, moves: Moves) -> frozenset[str]:

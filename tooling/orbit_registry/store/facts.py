@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, UsageError
@@ -12,6 +13,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import BODY, Entry
+from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
@@ -19,7 +21,6 @@ from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_problem import YamlProblemError
 
 IMPORTED_BODY = "imported-body.md"
-_SKIPPED = frozenset({".git", ".hg", ".nox", ".venv", "node_modules", "__pycache__"})
 _MOST_FILES = 200_000
 
 
@@ -91,7 +92,8 @@ def gather(
     changed = _changed(git, base, status, tracked, untold)
     moved = [entry for entry in entries if changed is not None and entry.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
-    files = {*tracked, *untracked} if tracked is not None else set(_walk(workspace.root))
+    there = tracked if tracked is not None else islice(walk(workspace.root, hidden=False), _MOST_FILES)
+    files = {*there, *untracked}
     return Facts(
         tracked=tracked,
         untracked=untracked,
@@ -296,19 +298,6 @@ def read_citing(workspace: Workspace, path: str) -> str | None:
         return read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     except OrbitError:
         return None
-
-
-def _walk(root: Path) -> Iterator[str]:
-    """Yield the files below a folder that is in no repository, hidden and foreign folders left out."""
-    count = 0
-    for parent, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
-        prefix = os.path.relpath(parent, root).replace(os.sep, "/")
-        for name in files:
-            count += 1
-            if count > _MOST_FILES:
-                return
-            yield name if prefix == "." else f"{prefix}/{name}"
 
 
 def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
