@@ -168,7 +168,7 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
     assert orbit("show", made["id"])["data"]["question"] == "Is it?"
     assert orbit("experiment", "update", made["id"], "--runs", "4")["data"]["runs"] == 4
     (git_repo / "README.md").write_text("As X-zz9zz says.\n", "utf-8")
-    assert ["ORB305"] == [one["code"] for one in orbit("check", code=1)["diagnostics"] if one["severity"] == "error"]
+    assert [one["code"] for one in orbit("check", code=1)["diagnostics"] if one["severity"] == "error"] == ["ORB305"]
     orbit("sync")
     rows = orbit("query", "SELECT id, kind, phase FROM records")["data"]
     assert [{"id": made["id"], "kind": "experiment", "phase": "live"}] == rows

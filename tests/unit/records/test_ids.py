@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from orbit_registry.records.ids import (
     CROCKFORD,
     code_id,
-    is_legacy_id,
     is_safe_id,
     natural_key,
     new_uid,
@@ -93,13 +92,3 @@ def test_a_safe_id_can_be_a_folder(name: str) -> None:
 def test_an_unsafe_id_is_no_folder(name: str) -> None:
     """Nothing that leads elsewhere, hides, or that another system could not write."""
     assert not is_safe_id(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "fits"),
-    [("project-learnings/ADR-006", True), ("20260517-x", True), ("决定/1", True), ("a b", False), ("", False),
-     ("a\tb", False), ("a\n", False), ("a\x7f", False), ("x" * 301, False)],
-)  # fmt: skip
-def test_a_legacy_id_is_one_printable_word(name: str, fits: bool) -> None:
-    """Any script, any separator, no white space and no control characters."""
-    assert is_legacy_id(name) is fits

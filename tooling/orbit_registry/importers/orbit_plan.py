@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +31,6 @@ from orbit_registry.store.writer import record_path, render, validated
 
 IMPORTED_BODY = "imported-body.md"
 _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
-_OUR_LEARNING = re.compile(r"L-[0-9]{4,}\Z")
 
 
 @dataclass(slots=True)
@@ -98,11 +96,7 @@ def _ids(
         if same is not None:
             plan.outcomes.append(Outcome("present", label, same.id, ""))
             continue
-        valid = (
-            sequence_number(foreign.id, "ADR-") is not None
-            if foreign.kind == "adr"
-            else _OUR_LEARNING.match(foreign.id) is not None
-        )
+        valid = sequence_number(foreign.id, workspace.kinds[foreign.kind].prefix) is not None
         if valid and foreign.id not in taken:
             taken.add(foreign.id)
             yield _Given(foreign, foreign.id)

@@ -10,7 +10,6 @@ SEQUENCE_WIDTH = 4
 CODE_LENGTH = 5
 _SEQUENCE = re.compile(r"([A-Z][A-Z0-9]*-)([0-9]{4,})\Z")
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
-_LEGACY = re.compile(r"[^\s\x00-\x1f\x7f]{1,300}\Z")
 
 
 def new_uid() -> str:
@@ -42,11 +41,6 @@ def sequence_number(record_id: str, prefix: str) -> int | None:
 def is_safe_id(record_id: str) -> bool:
     """Say whether an id can be a folder's name on every system: no separator, no leading dot, no control character."""
     return _SAFE.match(record_id) is not None
-
-
-def is_legacy_id(name: str) -> bool:
-    """Say whether a text can be a legacy id: one word of printable characters."""
-    return _LEGACY.match(name) is not None
 
 
 def natural_key(record_id: str) -> tuple[str, int, str]:

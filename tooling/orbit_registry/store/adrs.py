@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
-from orbit_registry.records.ids import new_uid
+from orbit_registry.records.ids import new_uid, sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.adr_files import neighbours_in, new_path, new_text
 from orbit_registry.store.allocate import allocate, next_number
@@ -126,7 +126,8 @@ def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> 
     """Find out what is wrong before a number is taken for it; documents are not parsed here, which costs the most."""
     folder = f"{workspace.config.design}/{wanted.feature}" if wanted.style == "log" else workspace.config.adr.folder
     inside(workspace.root, folder)
-    record, text = _record(workspace, kind, wanted, author, "ADR-0000", f"{folder}/ADR-0000.md")
+    record_id = sequence_id(kind.prefix, 0)
+    record, text = _record(workspace, kind, wanted, author, record_id, f"{folder}/{record_id}.md")
     refuse_for_agent(workspace, [Change(record.path, None, text)], author=author)
 
 

@@ -117,13 +117,6 @@ class Git:
             name for name in self.run("ls-files", "-z").decode("utf-8", "surrogateescape").split("\0") if name
         )
 
-    def changed_since(self, revision: str) -> set[str]:
-        """Return paths, from the folder, that differ between a commit and the work tree, untracked ones among them."""
-        changed = self.run("diff", "--name-only", "-z", "--no-renames", "--relative", revision, "--")
-        new = self.run("ls-files", "-z", "--others", "--exclude-standard")
-        names = (changed + new).decode("utf-8", "surrogateescape").split("\0")
-        return {name for name in names if name}
-
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's bytes at a revision; the path is from the folder; None where it has none."""
         prefix = self.ask("rev-parse", "--show-prefix") or ""

@@ -100,11 +100,6 @@ class Reading:
         source = fresh[0].source if fresh[0] is not None else None
         return source.path if source else None
 
-    @property
-    def parsed_count(self) -> int:
-        """How many record files had to be parsed."""
-        return len(self._fresh)
-
     @cached_property
     def collection(self) -> Collection:
         """The records, without the prose that stands in documents, and every file that holds none."""
