@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search import similarity
+from orbit_registry.search import all_pairs, similarity
 from orbit_registry.search.all_pairs import Pairs
 from orbit_registry.search.similarity import Pair, SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
@@ -147,6 +147,16 @@ def test_unchanged_texts_can_become_alike() -> None:
     for number in range(8):
         index.put(f"c{number}", "plum pear peach pomelo quince quark quiche quinoa")
     assert [pair.b for pair in index.pairs(0.55) if pair.a == "a"] == ["b"]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 299, 300])
+def test_the_size_of_a_block_changes_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many texts are counted at once, the pairs are the same."""
+    texts = zipf_texts(300, 4)
+    expected = SimilarityIndex(texts.items()).pairs(0.3)
+    monkeypatch.setattr(all_pairs, "_BLOCK", size)
+    assert SimilarityIndex(texts.items()).pairs(0.3) == expected
+    assert len(expected) > 5
 
 
 def test_few_short_texts_among_long_ones() -> None:

@@ -10,13 +10,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 _SLACK = 1e-9  # more than what rounding can add up to in a bound
 _SAMPLE = 200
+_BLOCK = 32_768  # how many vectors are counted at once, which bounds the memory that their numbers take
 # How much of a vector's squared norm common terms may hold, as a part of the threshold, in one round after the other.
 # The larger, the fewer terms are looked up and the more pairs are computed; 0 ends it, as then no term is common.
-_COMMON_SHARES = (0.75, 0.4, 0.2, 0.0)
+_COMMON_SHARES = (0.5, 0.2, 0.0)
 
 Scores = dict[tuple[str, str], float]
 
@@ -133,31 +134,41 @@ class Pairs:
         vectors = self.vectors
         frequencies = Counter(chain.from_iterable([vectors[key].terms for key in keys]))
         rarest = self._rarest(keys, frequencies, common_share)
-        postings: dict[str, list[int]] = {term: [] for term, times in frequencies.items() if 1 < times <= rarest}
         profiles = sorted(self._profiles(keys, frequencies, rarest))
-        shares = [share for share, _, _ in profiles]
-        heaviest = [weight for _, _, weight in profiles]
-        usual = sorted(heaviest)[len(heaviest) * 19 // 20]  # a few short texts have much heavier terms
-        unusual = {number for number, weight in enumerate(heaviest) if weight > usual}
-        threshold = self.threshold - _SLACK
-        for number, (share, key, weight) in enumerate(profiles):
-            earlier = [posting for posting in map(postings.get, vectors[key].terms) if posting is not None]
-            counts = Counter(chain.from_iterable(earlier))
-            needed = threshold - share * share  # at least: the others come earlier, so their shares are no larger
-            others: Iterable[int] = counts
-            if needed > 0 and weight > 0:
-                enough = max(needed / (weight * usual), (needed / weight) ** 2) - _SLACK
-                others = [other for other, count in counts.items() if count >= enough]
-                others += unusual.intersection(counts).difference(others)
-            for other in others:
-                needed = threshold - share * shares[other]
-                if 0 < needed <= counts[other] * weight * heaviest[other]:
-                    self.examine(key, profiles[other][1])
+        rare = {term for term, times in frequencies.items() if 1 < times <= rarest}
+        for start in range(0, len(profiles), _BLOCK):
+            self._search_block(profiles, start, rare)
             if not self.complete:
                 break
-            for posting in earlier:
-                posting.append(number)
-        return [key for share, key, _ in profiles if share * shares[-1] >= threshold]
+        heaviest_share = profiles[-1][0]
+        return [key for share, key, _ in profiles if share * heaviest_share >= self.threshold - _SLACK]
+
+    def _search_block(self, profiles: list[tuple[float, str, float]], start: int, rare: set[str]) -> None:
+        """Compute the pairs of a block's vectors with each other and with all later ones, where terms admit it.
+
+        Who of the block has a term is one number, a bit for each vector. A sum of such numbers by bits counts the
+        shared terms of a vector with all of the block at once, a machine word of vectors at a time.
+        """
+        vectors, threshold = self.vectors, self.threshold - _SLACK
+        block = profiles[start : start + _BLOCK]
+        classes = _classes([weight for _, _, weight in block])
+        having: dict[str, int] = {}
+        for place, (share, key, weight) in enumerate(profiles[start:]):
+            terms = [term for term in vectors[key].terms if term in rare]
+            counts = _add([bits for bits in map(having.get, terms) if bits])
+            needed = threshold - share * share  # at least: the others come earlier, so their shares are no larger
+            for heaviest, members in classes if counts and weight > 0 else ():
+                enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - _SLACK
+                for other in _places(_at_least(counts, math.ceil(enough)) & members):
+                    their_share, name, their_weight = block[other]
+                    if 0 < threshold - share * their_share <= _digit_sum(counts, other) * weight * their_weight:
+                        self.examine(key, name)
+            if not self.complete:
+                break
+            if place < len(block):
+                bit = 1 << place
+                for term in terms:
+                    having[term] = having.get(term, 0) | bit
 
     def _rarest(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> int:
         """Return up to which frequency terms are rare, so that the others are at most that share of most vectors."""
@@ -221,3 +232,67 @@ class Pairs:
             held.pop(key, None)
             for other in sorted(other for other, square in held.items() if square >= needed * 0.75 * (1 - _SLACK)):
                 self.examine(key, other)
+
+
+def _classes(weights: list[float]) -> list[tuple[float, int]]:
+    """Part places by their weight: the largest weight of each class, and a number with a bit for each of its places.
+
+    A few short texts have much heavier terms than the others, and what they may reach must not slow down all.
+    """
+    order = sorted(range(len(weights)), key=weights.__getitem__)
+    ends = sorted({len(order) * share // 100 for share in (50, 80, 95, 99, 100)} - {0})
+    classes = []
+    for begin, end in pairwise((0, *ends)):
+        heaviest = weights[order[end - 1]]
+        if heaviest > 0:
+            classes.append((heaviest, sum(1 << place for place in order[begin:end])))
+    return classes
+
+
+def _add(numbers: list[int]) -> list[int]:
+    """Return for each place how many of the numbers have a bit there, as binary digits: the ones, the twos, the fours.
+
+    Three digits of one rank are added to one of that rank and one of the next, in five operations on whole numbers.
+    """
+    digits = []
+    while numbers:
+        carried = []
+        while len(numbers) > 2:
+            a, b, c = numbers.pop(), numbers.pop(), numbers.pop()
+            either = a ^ b
+            numbers.append(either ^ c)
+            carried.append(a & b | either & c)
+        if len(numbers) == 2:
+            a, b = numbers
+            numbers = [a ^ b]
+            carried.append(a & b)
+        digits.append(numbers[0])
+        numbers = carried
+    return digits
+
+
+def _at_least(digits: list[int], least: int) -> int:
+    """Return a number with a bit for each place whose count, as `_add` gives it, is `least` or more."""
+    if least >> len(digits):
+        return 0
+    above, equal = 0, -1
+    for rank in range(len(digits) - 1, -1, -1):
+        if least >> rank & 1:
+            equal &= digits[rank]
+        else:
+            above |= equal & digits[rank]
+            equal &= ~digits[rank]
+    return above | equal
+
+
+def _digit_sum(digits: list[int], place: int) -> int:
+    """Return the count of one place."""
+    return sum((digit >> place & 1) << rank for rank, digit in enumerate(digits))
+
+
+def _places(number: int) -> Iterator[int]:
+    """Yield the places of the bits of a number, from the lowest on."""
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
