@@ -238,9 +238,10 @@ def test_a_threshold_has_a_range(threshold: float) -> None:
         [],
         "x",
         {},
-        {"version": -1, "texts": {}, "changed": [], "found": None},
-        {"version": 1, "texts": [], "changed": [], "found": None},
-        {"version": 1, "texts": {}, "changed": [], "found": 7},
+        {"version": -1, "words": [], "texts": {}, "changed": [], "found": None},
+        {"version": 1, "words": [], "texts": [], "changed": [], "found": None},
+        {"version": 1, "words": [], "texts": {}, "changed": [], "found": 7},
+        {"version": 1, "words": {}, "texts": {}, "changed": [], "found": None},
     ],
 )
 def test_what_is_no_state_is_refused(state: object) -> None:

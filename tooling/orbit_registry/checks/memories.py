@@ -34,9 +34,9 @@ class _Kept:
         self.value: Mapping[str, object] = found if isinstance(found, dict) else {}
 
     def keep(self, value: Mapping[str, object]) -> None:
-        """Replace the value; a disk that refuses is let be."""
+        """Replace the value, which JSON holds as it is; a disk that refuses is let be."""
         if value != self.value:
-            self._cache.keep(self._state, value)
+            self._cache.keep(self._state, value, plain=True)
             self._cache.save()
 
 

@@ -44,7 +44,7 @@ class KeptIndex:
         """Keep an index of these texts for the next run; a disk that refuses is let be."""
         value = {"state": index.to_state(), "texts": {key: _digest(text) for key, text in texts.items()}}
         if value != self._held:
-            self._cache.keep(self._state, value)
+            self._cache.keep(self._state, value, plain=True)
             self._cache.save()
 
 

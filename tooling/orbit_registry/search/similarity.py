@@ -32,7 +32,6 @@ _MOST_MOVED = 0.1  # of all texts; beyond it everything is computed anew
 MOST_PAIRS = 100_000
 
 _PUNCTUATION = re.compile(f"(?:_|[^\\w{MARKS}])+")
-_MARK = re.compile(":[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +176,14 @@ class SimilarityIndex:
     def to_state(self) -> dict[str, Any]:
         """Return the index, and what `pairs` remembers, as JSON can hold it; equal indexes give equal states."""
         found = self._found
+        words = sorted(set(chain.from_iterable([vector.marked for vector in self._vectors.values()])))
+        places = {word: place for place, word in enumerate(words)}
         return {
             "version": TERMS_VERSION,
-            "texts": {key: " ".join(sorted(vector.marked)) for key, vector in sorted(self._vectors.items())},
+            "words": words,
+            "texts": {
+                key: sorted(map(places.__getitem__, vector.marked)) for key, vector in sorted(self._vectors.items())
+            },
             "changed": sorted(self._changed),
             "found": None
             if found is None
@@ -198,20 +202,21 @@ class SimilarityIndex:
         Whether a state of the right form was damaged is for the one who stored it to know.
         """
         match state:
-            case {"version": version, "texts": dict(texts), "changed": list(changed), "found": found}:
+            case {
+                "version": version, "words": list(words), "texts": dict(texts), "changed": list(changed), "found": found
+            }:  # fmt: skip
                 if version != TERMS_VERSION or not (found is None or isinstance(found, dict)):
                     return None
             case _:
                 return None
         index = cls()
-        index._vectors = {key: _vector(text) for key, text in texts.items()}
+        terms = [intern(word.partition(":")[0]) for word in words]
+        index._vectors = {
+            key: Vector(tuple(map(terms.__getitem__, places)), tuple(map(words.__getitem__, places)))
+            for key, places in texts.items()
+        }
         index._changed = set(changed)
         if found is not None:
             pairs = frozenset((a, b) for a, b in found["pairs"])
             index._found = _Found(found["floor"], found["documents"], found["frequencies"], pairs)
         return index
-
-
-def _vector(marked: str) -> Vector:
-    words = tuple(map(intern, marked.split(" "))) if marked else ()
-    return Vector(tuple(map(intern, _MARK.sub("", marked).split(" "))) if ":" in marked else words, words)

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError, UnreadableFileError
 from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes
@@ -37,8 +38,7 @@ _SECOND_NS = 1_000_000_000
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(NamedTuple):
     """One file as it stands: its hash (hexadecimal, empty where it can't be read), its bytes where they were read."""
 
     path: str
@@ -72,6 +72,7 @@ class FileCache:
 
     def __init__(self, root: Path, folder: str, name: str, fingerprint: str, *, began_ns: int | None = None) -> None:
         self._root, self._folder, self._name = root, folder, name
+        self._base = f"{root}/"
         self._fingerprint = f"{CACHE_VERSION} {fingerprint}"
         self._began = time.time_ns() if began_ns is None else began_ns
         self._values: dict[str, str] = {}
@@ -91,21 +92,22 @@ class FileCache:
         Raises:
             OSError: it is missing, no folder (a symbolic link is none) or not permitted.
         """
-        full = f"{self._root}/{path}"
+        full = self._base + path
         found = os.lstat(full)
         if not stat.S_ISDIR(found.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), full)
         stamp = stamp_of(found)
         held = self._folders.get(path)
         if held is None or held[0] != stamp:
-            held = (self._settled(stamp), sorted(entry.name for entry in os.scandir(full)))
+            held = (self._settled(stamp), sorted(os.listdir(full)))  # twice as fast as asking for each entry
         self._seen_folders[path] = held
         return held[1]
 
     def state(self, path: str, limit: int = RECORD_LIMIT) -> FileState:
         """Return a file's state, reading it only if its stamp is new or may still be shared by a later write."""
+        full = self._base + path
         try:
-            found = os.lstat(f"{self._root}/{path}")
+            found = os.lstat(full)
         except OSError as error:
             said = f"{path}: {(error.strerror or str(error)).lower()}"
             return FileState(path, "", error=UnreadableFileError(said))
@@ -115,7 +117,7 @@ class FileCache:
             self._seen_entries[path] = held
             return FileState(path, held.sha256, found.st_size, found.st_mtime_ns)
         try:
-            content = read_bytes(self._root / path, limit=limit)
+            content = read_bytes(full, limit=limit)
         except OrbitError as error:
             return FileState(path, "", found.st_size, found.st_mtime_ns, error=error)
         digest = hashlib.sha256(content).hexdigest()
@@ -134,7 +136,7 @@ class FileCache:
             raise state.error
         if state.content is not None:
             return state.content
-        content = read_bytes(self._root / state.path, limit=limit)
+        content = read_bytes(self._base + state.path, limit=limit)
         if hashlib.sha256(content).hexdigest() != state.sha256:
             self._seen_entries.pop(state.path, None)
         return content

@@ -25,7 +25,7 @@ def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
     return decode(read_bytes(path, limit=limit), path)
 
 
-def read_bytes(path: Path, *, limit: int) -> bytes:
+def read_bytes(path: Path | str, *, limit: int) -> bytes:
     """Return a file's bytes; see `read_text` for what is refused."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -37,8 +37,11 @@ def read_bytes(path: Path, *, limit: int) -> bytes:
                 raise UnreadableFileError(
                     f"{path} has {found.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
                 )
-            with os.fdopen(handle, "rb", closefd=False) as file:
-                return file.read(found.st_size + 1)
+            content = os.read(handle, found.st_size + 1)
+            if len(content) != found.st_size:  # cut short by a signal, or growing
+                with os.fdopen(handle, "rb", closefd=False) as file:
+                    content += file.read(max(found.st_size + 1 - len(content), 0))
+            return content
         finally:
             os.close(handle)
     except OSError as error:
@@ -47,7 +50,7 @@ def read_bytes(path: Path, *, limit: int) -> bytes:
         raise UnreadableFileError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
-def decode(content: bytes, path: Path) -> str:
+def decode(content: bytes, path: Path | str) -> str:
     """Return bytes as text.
 
     Raises:

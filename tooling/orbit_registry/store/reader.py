@@ -78,7 +78,7 @@ class Reading:
         state = self._cache.state(entry.path)
         if not self._cache.has_value(state):
             self._parse(entry, state)
-        self.states[entry.path] = replace(state, content=None) if state.content else state
+        self.states[entry.path] = state._replace(content=None) if state.content else state
         if entry.has_votes:
             path = f"{entry.folder}/{VOTES}"
             self.states[path] = self._cache.state(path, DOCUMENT_LIMIT)
@@ -220,7 +220,7 @@ def _text(
     """Return a file's text, or why there is none."""
     limit = RECORD_LIMIT if code == UNREADABLE else DOCUMENT_LIMIT
     try:
-        return decode(cache.content(state, limit), workspace.root / state.path), []
+        return decode(cache.content(state, limit), f"{workspace.root}/{state.path}"), []
     except OrbitError as error:
         said = error.message.replace(f"{workspace.root}{os.sep}", "")
         return None, [Diagnostic(code, Severity.ERROR, said, Location(state.path), error.hint, record)]

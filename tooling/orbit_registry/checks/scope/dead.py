@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
@@ -16,7 +16,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     if context.facts.tracked is None:
         return
     counts = context.glob_counts
-    folders: set[str] | None = None
+    folders: Mapping[str, list[str]] | None = None
     for record, paths in context.scoped:
         if all(text in counts for text in paths):
             continue
@@ -30,17 +30,22 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             yield CHECK.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
 
 
-def _folders(files: Sequence[str]) -> set[str]:
-    found: set[str] = set()
+def _folders(files: Sequence[str]) -> Mapping[str, list[str]]:
+    """Return the names of the folders in each folder, the root's under the empty name."""
+    found: dict[str, list[str]] = {"": []}
     for file in files:
         folder = file.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
+        while folder not in found:
+            found[folder] = []
             folder = folder.rpartition("/")[0]
+    for folder in found:
+        if folder:
+            parent, _, name = folder.rpartition("/")
+            found[parent].append(name)
     return found
 
 
-def _near(prefix: str, folders: set[str]) -> str | None:
+def _near(prefix: str, folders: Mapping[str, list[str]]) -> str | None:
     """Return a hint that says which part of the path is gone, and what is nearest to it."""
     if not prefix or prefix in folders:
         return None
@@ -48,8 +53,7 @@ def _near(prefix: str, folders: set[str]) -> str | None:
     while parent and parent not in folders:
         parent, _, name = parent.rpartition("/")
     inside = f"{parent}/" if parent else ""
-    siblings = [one[len(inside) :] for one in folders if one.startswith(inside) and "/" not in one[len(inside) :]]
-    near = difflib.get_close_matches(name, siblings, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
     gone = f"`{inside}{name}` is not there"
     return f"{gone}; did you mean `{inside}{near[0]}`?" if near else f"{gone}; correct the glob, or retire the record"
 
