@@ -12,7 +12,7 @@ from orbit_registry.checks.derivation import not_fresh, nowhere
 from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.spelling import Spelling
-from orbit_registry.checks.wording import wording
+from orbit_registry.checks.wording import copies, wording
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness, Sight
@@ -127,12 +127,21 @@ class CheckContext:
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
         """The records that wait or hold and name globs, with those globs."""
         held = (record for record in self.records if "scope" in record.data and record.phase != "closed")
-        return tuple((record, paths) for record in held if (paths := record.scope.paths))
+        return tuple((record, paths) for record in held if (paths := record.globs))
 
     @cached_property
     def wordings(self) -> Mapping[str, str]:
         """What each record says, as compared for duplicates; by the record's path."""
         return {record.path: wording(record) for record in self.records}
+
+    @cached_property
+    def copies(self) -> Mapping[str, list[list[str]]]:
+        """By kind, the groups of records that wait or hold and say the same but for form, by the records' paths."""
+        texts: dict[str, list[tuple[str, str]]] = {}
+        for record in self.records:
+            if record.phase != "closed":
+                texts.setdefault(record.kind.name, []).append((record.path, self.wordings[record.path]))
+        return {kind: copies(held) for kind, held in texts.items()}
 
     @cached_property
     def glob_counts(self) -> Mapping[str, int]:

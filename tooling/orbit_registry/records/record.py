@@ -71,6 +71,13 @@ class Record:
         return scope_from(value) if isinstance(value, Mapping) else Scope()
 
     @property
+    def globs(self) -> tuple[str, ...]:
+        """The globs of its scope; quicker than making the scope, which counts where every record is asked."""
+        value = self.data.get("scope")
+        paths = value.get("paths") if isinstance(value, Mapping) else None
+        return tuple(map(str, paths)) if isinstance(paths, list) else ()
+
+    @property
     def links(self) -> tuple[Link, ...]:
         """The links the file states; supersession is not among them."""
         return tuple(Link(str(link["rel"]), str(link["to"])) for link in self._maps("links"))

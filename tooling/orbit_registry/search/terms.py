@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import chain
 
 from orbit_registry.search.stemming import stem
 
@@ -47,8 +48,7 @@ def terms(text: str) -> list[str]:
         pieces = _ASCII_PIECE.findall(text)
     else:
         pieces = _ANY_PIECE.findall(unicodedata.normalize("NFKC", text))
-    remembered = _REMEMBERED
-    return [term for piece in pieces for term in remembered[piece]]
+    return list(chain.from_iterable(map(_REMEMBERED.__getitem__, pieces)))
 
 
 class _Memory(dict[str, tuple[str, ...]]):

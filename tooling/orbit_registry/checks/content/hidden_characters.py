@@ -17,14 +17,12 @@ HIDDEN = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-# In JSON the first 32 characters and the quote stand as escapes, among them harmless tabs and line breaks.
-_ESCAPED = re.compile(HIDDEN.pattern + r"|\\u00[01]|\\[bf]")
 _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BACKSPACE", "\x7f": "DELETE"}
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each text with direction, control or zero-width characters, at the first of them."""
-    for record in context.spelling.suspects(_ESCAPED):
+    for record in context.spelling.unusual():
         for text in strings_of(record):
             first = HIDDEN.search(text.value) if not text.value.isascii() or not text.value.isprintable() else None
             if first is None:

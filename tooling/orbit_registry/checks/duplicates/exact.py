@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.duplicates.pairs import blamed_first, groups, may_err, settled
-from orbit_registry.checks.wording import copies
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record that says what an earlier one says; an error only where it changed."""
-    for held in groups(context.records).values():
+    for kind, held in groups(context.records).items():
         by_path = {record.path: record for record in held}
-        for paths in copies((record.path, context.wordings[record.path]) for record in held):
+        for paths in context.copies[kind]:
             same = [by_path[path] for path in paths]
             for index, record in enumerate(same[1:], start=1):
                 other = next((one for one in same[:index] if not settled(context, one, record)), None)

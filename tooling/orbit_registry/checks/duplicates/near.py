@@ -8,7 +8,6 @@ from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.duplicates.pairs import blamed_first, groups, may_err, settled
 from orbit_registry.checks.neighbours import FEWEST_TO_ERR
-from orbit_registry.checks.wording import copies
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import contrast
@@ -20,7 +19,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     lower, upper = context.config.duplicates["warning"], context.config.duplicates["error"]
     for kind, held in groups(context.records).items():
         texts = {record.path: context.wordings[record.path] for record in held}
-        for _, *rest in copies(texts.items()):  # which are ORB601's
+        for _, *rest in context.copies[kind]:  # which are ORB601's
             for path in rest:
                 del texts[path]
         by_path = {record.path: record for record in held}
