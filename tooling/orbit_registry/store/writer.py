@@ -86,7 +86,7 @@ def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mappi
     """
     uid = new_uid()
     record_id = _new_id(workspace, kind, uid, take=False)
-    return _drafted(workspace, kind, author, new_data(kind, record_id, uid, author, fields))
+    return _drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
 
 
 def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> Record:
@@ -101,14 +101,16 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
         sweep(workspace, kind)
         uid = new_uid()
         record_id = _new_id(workspace, kind, uid, take=True)
-        text, record = _drafted(workspace, kind, author, new_data(kind, record_id, uid, author, fields))
+        text, record = _drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
         write_step(workspace, f"{kind.name}-add", [Change(record.path, None, text)], author=author)
         return record
 
 
-def _drafted(workspace: Workspace, kind: Kind, author: Author, data: Mapping[str, object]) -> tuple[str, Record]:
+def _drafted(
+    workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
+) -> tuple[str, Record]:
     in_inbox = str(data["status"]) in _pending(kind)
-    path = record_path(workspace, kind, str(data["id"]), pending_review=in_inbox)
+    path = record_path(workspace, kind, record_id, pending_review=in_inbox)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
     refuse_globs(record)
