@@ -266,7 +266,6 @@ class Registry:
         from orbit_registry.store import verification
 
         self.refresh()
-        self._refuse_agent(any_id)
         said = verification.Statement(by or self.author().name, add, remove, volatility, expires)
         return verification.verify(self.workspace, any_id, said)
 

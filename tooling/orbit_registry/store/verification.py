@@ -10,8 +10,8 @@ from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.records.freshness import inputs_of
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import moment, stamp
+from orbit_registry.store.authority import write_step
 from orbit_registry.store.fingerprints import Fingerprints
-from orbit_registry.store.journal import apply_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing
@@ -67,7 +67,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, now: datetime | N
             return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
 
         change, result = edited(workspace, record, edit, touch=False)
-        apply_step(workspace, f"{record.kind.name}-verify", [change])
+        write_step(workspace, f"{record.kind.name}-verify", [change])
         after = {entry.input: entry.hash for entry in inputs_of(result)}
         return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))
 
