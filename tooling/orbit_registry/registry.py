@@ -18,13 +18,14 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author, current_author
 from orbit_registry.store.journal import begun
-from orbit_registry.store.reader import Collection, read_collection
+from orbit_registry.store.reader import Collection, Reading
 from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import CheckOutcome
     from orbit_registry.records.freshness import Freshness
+    from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.store import adrs, merge, verification, voting
     from orbit_registry.store import renumber as numbers
@@ -98,13 +99,18 @@ class Registry:
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads again."""
-        for name in ("collection", "documents", "records"):
+        for name in ("reading", "collection", "documents", "records", "filled", "searcher"):
             self.__dict__.pop(name, None)
 
     @cached_property
     def collection(self) -> Collection:
         """The records as their files state them, and the files that hold none."""
-        return read_collection(self.workspace)
+        return self.reading.collection
+
+    @cached_property
+    def reading(self) -> Reading:
+        """One pass over the files of all records."""
+        return Reading(self.workspace)
 
     @cached_property
     def documents(self) -> Documents:
@@ -200,6 +206,33 @@ class Registry:
         from orbit_registry.checks.neighbours import neighbours
 
         return neighbours(self.workspace, self._with_prose(new.kind.name), new)
+
+    def search(
+        self, text: str, *, kind: str | None = None, tags: Sequence[str] = (), path: str | None = None,
+        limit: int = 10, everything: bool = False,
+    ) -> SearchResult:  # fmt: skip
+        """Find records by words, of one kind or of every; see `search.hits.Searcher`."""
+        if kind is not None:
+            self.workspace.kinds[kind]
+
+        def keep(record: Record) -> bool:
+            return (everything or record.status.searched) and kind in (None, record.kind.name)
+
+        return self.searcher.search(text, tags=tags, path=path, limit=limit, keep=keep)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """The records, ready to be searched."""
+        from orbit_registry.search.hits import Searcher
+
+        return Searcher(self.workspace, self.filled)
+
+    @cached_property
+    def filled(self) -> RecordSet:
+        """The records with their prose, as far as it was read before without a parser; costs less than `records`."""
+        from orbit_registry.store.prose import prose_of
+
+        return prose_of(self.workspace, self.reading.entries, self.reading.documents).filled(self.collection.records)
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return the records of a kind with their prose; only decisions need documents to be read for it."""

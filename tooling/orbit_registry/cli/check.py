@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from orbit_registry.checks.report import formats, render
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.places import from_root
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
@@ -49,27 +48,23 @@ def check(
     orbit check --fix
     """
     registry = open_registry()
-    wanted = [_from_root(registry, path) for path in paths]
+    wanted = [_existing(registry, path) for path in paths]
     outcome = registry.check(wanted, against=against, fix=fix, everything=everything)
     click.echo(render(output, outcome), nl=False)
     if not outcome.ok or (strict and any(found.severity is Severity.WARNING for found in outcome.diagnostics)):
         context.exit(1)
 
 
-def _from_root(registry: Registry, path: str) -> str:
+def _existing(registry: Registry, path: str) -> str:
     """Return a path given from where the command runs as one from the workspace's root.
 
     Raises:
         UsageError: nothing is there, or it is outside.
     """
-    root = registry.workspace.root.resolve()
-    file = Path.cwd().resolve() / path
-    normal = Path(os.path.normpath(file))
-    if not normal.is_relative_to(root):
-        raise UsageError(f"{path!r} is outside the workspace {root}", hint="name a file or folder inside it")
-    if not normal.exists():
+    found = from_root(registry, path)
+    if not (registry.workspace.root / found).exists():
         raise UsageError(f"{path!r} is not there", hint="name files and folders from where you are")
-    return normal.relative_to(root).as_posix()
+    return found
 
 
 @click.group()

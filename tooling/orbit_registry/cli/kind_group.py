@@ -14,6 +14,7 @@ from orbit_registry.cli.kind import (
     supersede_command,
     update_command,
 )
+from orbit_registry.cli.searching import search_command
 from orbit_registry.cli.voting import vote_command
 
 
@@ -22,7 +23,13 @@ def kind_group(name: str) -> click.Group:
     kind = kind_of(name)
     group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
     commands: list[click.Command] = [] if kind.in_document else [add_command(kind)]
-    commands += [list_command(kind), show_command(kind), update_command(kind), supersede_command(kind)]
+    commands += [
+        list_command(kind),
+        show_command(kind),
+        search_command(kind),
+        update_command(kind),
+        supersede_command(kind),
+    ]
     commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
     commands += [renumber_command(kind)] if kind.numbering == "sequence" else []
     commands += [vote_command(kind)] if kind.voted else []

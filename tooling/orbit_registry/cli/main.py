@@ -28,7 +28,8 @@ KINDS = Path(__file__).parents[1] / "kinds"
 FIRST: Mapping[str, tuple[str, str]] = {
     "init": ("setup:init", "Make this repository a workspace."),
     "adr": ("adr:group", "Decisions: add, list, show, amend, accept, supersede, …"),
-    "learning": ("learning:group", "Learnings: add, list, show, update, supersede, vote."),
+    "learning": ("learning:group", "Learnings: add, list, show, search, update, supersede, vote."),
+    "search": ("searching:search", "Find records by words."),
     "check": ("check:check", "The gate: find what is invalid, duplicate or dangling."),
     "site": ("site:group", "Build or serve the site."),
 }

@@ -96,8 +96,7 @@ def sync(
     """
     began = time.perf_counter()
     reading = Reading(workspace)
-    documents = {path for entry in reading.entries if (path := reading.document_of(entry)) is not None}
-    prose = prose_of(workspace, reading.entries, documents)
+    prose = prose_of(workspace, reading.entries, reading.documents)
     inputs = _inputs(workspace, reading, prose, policy)
     folder = _cache_folder(workspace)
     held = None if rebuild else _current(folder, inputs)

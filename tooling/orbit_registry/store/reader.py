@@ -100,6 +100,11 @@ class Reading:
         source = fresh[0].source if fresh[0] is not None else None
         return source.path if source else None
 
+    @property
+    def documents(self) -> set[str]:
+        """The documents that records name."""
+        return {path for entry in self.entries if (path := self.document_of(entry)) is not None}
+
     @cached_property
     def collection(self) -> Collection:
         """The records, without the prose that stands in documents, and every file that holds none."""

@@ -1,0 +1,36 @@
+"""Prints how long a search takes once the index is loaded, and what loading costs, in ms; run in a repository."""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import time
+
+from orbit_registry.registry import Registry
+
+QUERIES = 300
+
+started = time.perf_counter()
+registry = Registry.open()
+searcher = registry.searcher
+loaded = time.perf_counter() - started
+chance = random.Random(7)
+words = sorted({word for record in registry.filled for word in record.title.split()})
+times = []
+for number in range(QUERIES):
+    text = " ".join(chance.choices(words, k=number % 5 + 1))
+    began = time.perf_counter()
+    searcher.search(text)
+    times.append(time.perf_counter() - began)
+times.sort()
+print(
+    json.dumps(
+        {
+            "records": len(registry.collection.records),
+            "load_ms": round(loaded * 1000),
+            "p50_ms": round(statistics.median(times) * 1000, 2),
+            "p99_ms": round(times[len(times) * 99 // 100] * 1000, 2),
+        }
+    )
+)
