@@ -272,3 +272,90 @@ def test_the_gate_sees_every_change_of_an_input(project: Project) -> None:
         project.write("data.txt", "one\n")
     project.write("src/parser/dates.py", "other\n")
     assert project.codes() == ["ORB801"]
+
+
+def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(project: Project) -> None:
+    """Globs, inputs and evidence get the names that git saw files move to, shown as one diff first."""
+    globs = project.learn("Globs move", "--path", "src/parser/**/*.py", "--path", "!src/app.py", "--path", "src/app.py")
+    rests = project.learn("Inputs move", "--evidence", "file:src/app.py", "--tag", "a")
+    project.orbit("verify", rests, "--input", "src/parser/", "--input", "package.json#scripts.test")
+    project.commit()
+    project.git("mv", "src/parser", "lib")
+    project.commit()
+    (project.root / "code").mkdir()
+    project.git("mv", "lib", "code/dates")
+    project.git("mv", "src/app.py", "code/main.py")
+    project.commit()
+    project.git("mv", "package.json", "code/package.json")
+    before = {one: project.file(one).read_bytes() for one in (globs, rests)}
+
+    shown = project.orbit("learning", "prune", "--fix-renames")
+    assert f"--- a/.orbit/learnings/{globs}/learning.yaml" in shown
+    assert '\n+    - "code/dates/**/*.py"' in shown
+    assert {one: project.file(one).read_bytes() for one in before} == before
+
+    data = project.json("learning", "prune", "--fix-renames", "--confirm")
+    assert data["written"] is True
+    assert {(one["id"], one["old"], one["new"]) for one in data["moves"]} == {
+        (globs, "src/parser/**/*.py", "code/dates/**/*.py"),
+        (globs, "src/app.py", "code/main.py"),
+        (rests, "src/app.py", "code/main.py"),
+        (rests, "src/parser/", "code/dates/"),
+        (rests, "package.json#scripts.test", "code/package.json#scripts.test"),
+    }
+    assert project.causes() == {}
+    assert project.orbit("learning", "prune", "--fix-renames") == "nothing that learnings name is gone\n"
+
+
+def test_what_nobody_saw_move_is_said_and_left(project: Project) -> None:
+    """A file that was deleted, or whose folder went several ways, is named; nothing is guessed."""
+    learned = project.learn("It was deleted", "--path", "src/parser/**", "--path", "src/app.py")
+    project.commit()
+    project.git("rm", "-rq", "src/parser")
+    project.commit()
+    before = project.file(learned).read_bytes()
+    shown = project.json("learning", "prune", "--fix-renames", "--confirm")
+    assert shown == {
+        "moves": [{"id": learned, "field": "scope.paths", "old": "src/parser/**", "new": None}],
+        "diff": "",
+        "written": False,
+    }
+    assert project.file(learned).read_bytes() == before
+
+
+def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(project: Project) -> None:
+    """Without `--confirm` nothing is written; what only changed is never retired unless its cause is named."""
+    gone = project.learn("Its scope is gone", "--path", "src/parser/**")
+    past = project.learn("It has expired", "--tag", "a")
+    changed = project.learn("Its input has changed", "--tag", "b")
+    suggested = project.learn("It waits for review", "--path", "src/parser/**", "--pending")
+    project.orbit("verify", past, "--expires", "2020-01-01")
+    project.orbit("verify", changed, "--input", "src/app.py")
+    project.commit()
+    project.git("rm", "-rq", "src/parser")
+    project.write("src/app.py", "other\n")
+
+    shown = project.json("learning", "prune")
+    assert {one["id"]: one["retire"] for one in shown["stale"]} == {gone: True, past: True, changed: False}
+    assert suggested in project.causes()
+    assert {one["id"] for one in project.json("learning", "prune", "--stale-only")["stale"]} == {gone, changed}
+    assert "status: active" in project.file(gone).read_text("utf-8")
+
+    assert project.json("learning", "prune", "--stale-only", "--confirm")["retired"] == [gone]
+    assert project.json("learning", "prune", "--confirm")["retired"] == [past]
+    assert project.json("learning", "prune", "--cause", "fingerprint", "--confirm")["retired"] == [changed]
+    assert set(project.causes()) == {suggested}
+
+
+def test_an_agent_prunes_nothing_that_holds(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may look; retiring and renaming in records that hold is a person's."""
+    learned = project.learn("Its scope moves", "--path", "src/parser/**")
+    project.commit()
+    project.git("mv", "src/parser", "lib")
+    project.commit()
+    before = project.file(learned).read_bytes()
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    assert "lib/**" in project.orbit("learning", "prune", "--fix-renames")
+    for options in (["--confirm"], ["--fix-renames", "--confirm"]):
+        assert "an agent may not" in project.refused("learning", "prune", *options)
+    assert project.file(learned).read_bytes() == before

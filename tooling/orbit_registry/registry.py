@@ -22,12 +22,13 @@ from orbit_registry.store.reader import Collection, Reading
 from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
+    from orbit_registry.checks.derivation import Standing
     from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import CheckOutcome
     from orbit_registry.records.freshness import Freshness
     from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.snapshot.sync import SyncResult
-    from orbit_registry.store import adrs, merge, verification, voting
+    from orbit_registry.store import adrs, merge, relocation, verification, voting
     from orbit_registry.store import renumber as numbers
     from orbit_registry.store.documents import Documents
     from orbit_registry.store.outcome import TakeoverReport
@@ -285,11 +286,29 @@ class Registry:
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
-        from orbit_registry.checks.derivation import freshness_of
+        return self._standing(tuple(self.collection.records) if records is None else records).freshness
+
+    def _standing(self, records: Sequence[Record]) -> Standing:
+        from orbit_registry.checks.derivation import standing
         from orbit_registry.checks.memories import Counts
 
-        asked = tuple(self.collection.records) if records is None else records
-        return freshness_of(self.workspace, asked, count=Counts(self.workspace))[0]
+        return standing(self.workspace, records, count=Counts(self.workspace))
+
+    def follow_renames(self, kind: str | None = None, *, write: bool = False) -> relocation.Relocation:
+        """Find what records name and git has seen move since they were made; `write` puts the new names into them."""
+        from orbit_registry.checks.derivation import lost_names
+        from orbit_registry.records.freshness import made
+        from orbit_registry.store import relocation
+        from orbit_registry.store.renames import renames_since
+
+        self.refresh()
+        records = [one for one in self.collection.records if kind is None or one.kind.name == kind]
+        found = self._standing(records)
+        lost = lost_names(records, found)
+        if not lost:
+            return relocation.Relocation()
+        renames = renames_since(self.workspace.git, min(made(one.record) for one in lost), found.files)
+        return (relocation.relocate if write else relocation.plan)(self.workspace, lost, renames)
 
     def verify(
         self, any_id: str, *, by: str | None = None, add: Sequence[str] = (), remove: Sequence[str] = (),
@@ -299,8 +318,9 @@ class Registry:
         from orbit_registry.store import verification
 
         self.refresh()
-        said = verification.Statement(by or self.author().name, add, remove, volatility, expires)
-        return verification.verify(self.workspace, any_id, said)
+        author = self.author()
+        said = verification.Statement(by or author.name, add, remove, volatility, expires)
+        return verification.verify(self.workspace, any_id, said, author)
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record while doing a task."""

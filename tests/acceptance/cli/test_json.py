@@ -63,6 +63,7 @@ ASKED: dict[str, list[str]] = {
     "learning retire": ["LEARNING"],
     "learning vote": ["LEARNING", "--task", "T-1"],
     "learning verify": ["LEARNING"],
+    "learning prune": [],
     "stale": [],
     "verify": ["ADR-0001", "LEARNING", "--volatility", "stable"],
     "check": [],

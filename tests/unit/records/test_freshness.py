@@ -46,7 +46,8 @@ def test_an_input_that_differs_makes_stale(known: str | None, found: Found, stat
     freshness = derive(rests_on(known), Sight({"a.py": found}), NOW)
     assert freshness.state is state
     assert freshness.cause is (Cause.FINGERPRINT if state is State.STALE else None)
-    assert freshness.is_gone is found.is_missing
+    assert [reason.is_gone for reason in freshness.reasons] == [found.is_missing] * (state is State.STALE)
+    assert not freshness.is_gone
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from orbit_registry.checks.matching import count_matches, parsed
 from orbit_registry.errors import GitError
-from orbit_registry.records.freshness import Freshness, Sight, derive, turns
+from orbit_registry.records.freshness import Freshness, Sight, derive, inputs_of, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness import Ground, look, windows_of
+from orbit_registry.store.relocation import Lost
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 
@@ -19,16 +21,32 @@ _RESTING = frozenset({"freshness", "evidence", "source"})
 """Fields without which a record, whose scope matches something, is fresh."""
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How records stand outside the gate."""
+
+    freshness: Mapping[str, Freshness]
+    """By the record's path; those left out are fresh or closed."""
+    sight: Sight
+    files: tuple[str, ...] = ()
+    """Tracked files, and those that git would add."""
+    dead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Globs that include and match none of them, by the record's path."""
+
+
+def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the globs of a scope that include and match no file."""
+    new = (text for text in paths if text not in counts)
+    return tuple(text for text in new if isinstance(glob := parsed(text), Glob) and not glob.exclude)
+
+
 def nowhere(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: Mapping[str, int]) -> frozenset[str]:
     """Return the files of records whose scope has globs that include, none of which matches a file."""
-    found: set[str] = set()
-    for record, paths in scoped:
-        if any(text in counts for text in paths):
-            continue
-        globs = [glob for text in paths if isinstance(glob := parsed(text), Glob)]
-        if any(not glob.exclude for glob in globs):
-            found.add(record.path)
-    return frozenset(found)
+    return frozenset(
+        record.path
+        for record, paths in scoped
+        if not any(text in counts for text in paths) and dead_globs(paths, counts)
+    )
 
 
 def not_fresh(
@@ -50,25 +68,45 @@ def not_fresh(
     return found
 
 
-def freshness_of(
+def standing(
     workspace: Workspace,
     records: Sequence[Record],
     now: datetime | None = None,
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = count_matches,
-) -> tuple[dict[str, Freshness], Sight]:
-    """Return the same for records anywhere outside the gate, and what was seen; every record counts as fresh else."""
+) -> Standing:
+    """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it."""
     tracked, untracked = _files(workspace)
     sight = look(workspace, Ground.of(records), tracked, untracked)
     scoped = [
         (one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.scope.paths)
     ]
-    lost: frozenset[str] = frozenset()
+    files = (*(tracked or ()), *untracked)
+    counts: Mapping[str, int] = {}
     if tracked is not None and scoped:
-        lost = nowhere(scoped, count({text for _, paths in scoped for text in paths}, (*tracked, *untracked)))
+        counts = count({text for _, paths in scoped for text in paths}, files)
+    lost = nowhere(scoped, counts) if tracked is not None else frozenset()
     documents = {source.path for one in records if "source" in one.data and (source := one.source) is not None}
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
-    return found, sight
+    dead = {one.path: globs for one, paths in scoped if (globs := dead_globs(paths, counts))}
+    return Standing(found, sight, files, dead if tracked is not None else {})
+
+
+def lost_names(records: Iterable[Record], found: Standing) -> list[Lost]:
+    """Return what records that wait or hold name and that is not there: globs, inputs, files of their evidence."""
+    lost: list[Lost] = []
+    for record in records:
+        if record.phase == "closed":
+            continue
+        globs = found.dead.get(record.path, ())
+        seen = found.sight.inputs
+        inputs = tuple(one.input for one in inputs_of(record) if one.input in seen and seen[one.input].is_missing)
+        files = tuple(
+            reference for kind, reference in record.evidence if kind == "file" and (kind, reference) in found.sight.gone
+        )
+        if globs or inputs or files:
+            lost.append(Lost(record, globs, inputs, files))
+    return lost
 
 
 def _files(workspace: Workspace) -> tuple[list[str] | None, list[str]]:

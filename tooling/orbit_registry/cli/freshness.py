@@ -8,8 +8,8 @@ from shlex import quote
 import click
 
 from orbit_registry.cli.output import emit, format_option, plural, record_data, say_refusals, warn_of_unread
-from orbit_registry.errors import OrbitError
-from orbit_registry.records.freshness import FRESH, Cause, Freshness
+from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.records.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 
@@ -89,6 +89,80 @@ def verify(
     if failed:
         say_refusals(output, done or None, "\n".join(lines), failed)
     emit(output, done, "\n".join(lines), next_commands=["orbit stale", "orbit check"])
+
+
+@click.command("prune")
+@click.option("--stale-only", is_flag=True, help="Leave those alone that have expired.")
+@click.option("--cause", type=_CAUSES, multiple=True, help="Only those, and all of those, stale for this cause.")
+@click.option("--fix-renames", is_flag=True, help="Show as a diff where git saw moved files go, and retire nothing.")
+@click.option("--confirm", is_flag=True, help="Do it; without this nothing is written.")
+@format_option
+def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: bool, output: str) -> None:
+    """Show learnings that no longer hold; retire those whose ground is gone, or follow what was renamed.
+
+    Retired are those that expired or whose scope, evidence or document is gone. What has only changed or aged wants
+    to be read again and is left to `orbit verify`, unless --cause names it.
+
+    \b
+    orbit learning prune
+    orbit learning prune --fix-renames --confirm
+    orbit learning prune --stale-only --confirm
+    """
+    registry = Registry.open()
+    registry.recover()
+    if fix_renames:
+        if cause or stale_only:
+            raise UsageError("--fix-renames asks git, whatever the cause", hint="leave --cause and --stale-only away")
+        _follow(registry, confirm, output)
+        return
+    found = registry.freshness()
+    listed = [
+        (record, freshness)
+        for record in registry.collection.records.of_kind("learning")
+        if record.phase == "live"
+        and (freshness := found.get(record.path)) is not None
+        and not (stale_only and freshness.state is State.EXPIRED)
+        and (not cause or any(reason.cause in cause for reason in freshness.reasons))
+    ]
+    doomed = [record for record, freshness in listed if cause or freshness.is_gone]
+    retired: list[str] = []
+    failed: list[OrbitError] = []
+    for record in doomed if confirm else ():
+        try:
+            retired.append(registry.transition(record.id, "retired").id)
+        except OrbitError as error:
+            failed.append(error)
+    data = {
+        "stale": [
+            {**freshness_data(record, freshness), "retire": record in doomed, "retired": record.id in retired}
+            for record, freshness in listed
+        ],
+        "retired": retired,
+    }
+    lines = [_said(*pair) for pair in listed if pair[0].id not in retired]
+    lines += [f"{record_id} is retired" for record_id in retired]
+    if not confirm and listed:
+        end = f"{len(doomed)} of {plural(len(listed), 'learning')} would be retired"
+        lines.append(f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again")
+    text = "\n".join(lines or ["every learning is fresh"])
+    if failed:
+        say_refusals(output, data, text, failed)
+    again = ["orbit learning prune --confirm"] if doomed and not confirm else ["orbit check"]
+    emit(output, data, text, next_commands=again)
+
+
+def _follow(registry: Registry, confirm: bool, output: str) -> None:
+    """Show, or write, where what learnings name is now."""
+    found = registry.follow_renames("learning", write=confirm)
+    moves = [{"id": one.record.id, "field": one.field, "old": one.old, "new": one.new} for one in found.moves]
+    left = [f"{one.record.id}: nobody saw where `{one.old}` went" for one in found.moves if one.new is None]
+    names = plural(sum(one.new is not None for one in found.moves), "name")
+    end = f"{names} corrected" if confirm else f"{names} to correct: `--confirm` writes this"
+    lines = [*([found.diff.rstrip("\n")] if found.changes else []), *left]
+    text = "\n".join([*lines, *([end] if found.changes else [] if left else ["nothing that learnings name is gone"])])
+    data = {"moves": moves, "diff": found.diff, "written": confirm and bool(found.changes)}
+    again = "orbit stale" if confirm or not found.changes else "orbit learning prune --fix-renames --confirm"
+    emit(output, data, text, next_commands=[again])
 
 
 def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:

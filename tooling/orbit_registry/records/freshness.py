@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from orbit_registry.records.record import Record
@@ -108,8 +108,11 @@ class Freshness:
 
     @property
     def is_gone(self) -> bool:
-        """Say whether the record has expired or lost what it rests on: it wants to be retired rather than verified."""
-        return any(reason.is_gone for reason in self.reasons)
+        """Say whether the record has expired or lost its ground: it wants to be retired rather than read again.
+
+        An input that is gone does not say so: what rested on it may hold without.
+        """
+        return any(reason.is_gone and reason.cause is not Cause.FINGERPRINT for reason in self.reasons)
 
 
 FRESH = Freshness()
@@ -136,6 +139,11 @@ def when(record: Record, name: str) -> datetime | None:
 def looked_at(record: Record) -> datetime | None:
     """Return when somebody last vouched for a record: its verification, else its last change."""
     return when(record, "verified_at") or _moment(record.data.get("updated_at"))
+
+
+def made(record: Record) -> datetime:
+    """Return when a record was made; the beginning of time where that can't be told."""
+    return _moment(record.data.get("created_at")) or datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def too_old_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> datetime | None:

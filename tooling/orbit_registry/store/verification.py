@@ -10,6 +10,7 @@ from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.records.freshness import inputs_of
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import moment, stamp
+from orbit_registry.store.author import Author
 from orbit_registry.store.authority import write_step
 from orbit_registry.store.fingerprints import Fingerprints
 from orbit_registry.store.reader import read_collection
@@ -39,11 +40,11 @@ class Verified:
     changed: tuple[str, ...]
 
 
-def verify(workspace: Workspace, any_id: str, said: Statement, now: datetime | None = None) -> Verified:
+def verify(workspace: Workspace, any_id: str, said: Statement, author: Author | None = None) -> Verified:
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes, `updated_at` neither.
 
     Raises:
-        RefusedError: the record is closed, or an input can't be hashed or taken out; nothing was written.
+        RefusedError: the record is closed, in force and an agent asks, or an input can't be hashed or taken out.
         UsageError: `expires` is no moment.
     """
     with writing(workspace):
@@ -57,7 +58,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, now: datetime | N
             given["volatility"] = said.volatility
         if said.expires is not None:
             given["expires_at"] = _expiry(said.expires)
-        given |= {"verified_at": stamp(now or datetime.now(UTC)), "verified_by": said.by}
+        given |= {"verified_at": stamp(datetime.now(UTC)), "verified_by": said.by}
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:
             held = data.get("freshness")
@@ -67,7 +68,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, now: datetime | N
             return {**data, "freshness": {name: value for name, value in merged.items() if value is not None}}
 
         change, result = edited(workspace, record, edit, touch=False)
-        write_step(workspace, f"{record.kind.name}-verify", [change])
+        write_step(workspace, f"{record.kind.name}-verify", [change], author=author)
         after = {entry.input: entry.hash for entry in inputs_of(result)}
         return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))
 
