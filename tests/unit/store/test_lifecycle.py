@@ -312,6 +312,27 @@ def test_one_may_replace_several(registry: Registry) -> None:
     assert registry.get(new.id).supersedes == (first.id, second.id)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("log", "log", "[ADR-0002](../search/4_decisions.md#adr-0002--rank-by-bm25-again)"),
+        ("file", "log", "[ADR-0002](../design/search/4_decisions.md#adr-0002--rank-by-bm25-again)"),
+        ("log", "file", "[ADR-0002](../../adr/0002-rank-by-bm25-again.md)"),
+    ],
+)
+def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: str, after: str, line: str) -> None:
+    """In a log it has the entry's anchor as forges build it, and the document reads back as superseded by it."""
+    old = registry.add_adr(NewAdr("Rank by votes", feature="core", style=before)).record
+    registry.add_adr(NewAdr("Rank by BM25, again", feature="search", style=after))
+    registry.supersede(old.id, "ADR-0002")
+    registry.refresh()
+    assert f"Superseded by {line}" in (registry.workspace.root / str(old.source and old.source.path)).read_text("utf-8")
+    _, entry = registry.documents.of(registry.get(old.id)) or (None, None)
+    assert entry is not None
+    assert entry.status == "superseded"
+    assert line.endswith(f"({entry.targets('superseded_by')[0]})")
+
+
 # --- adopted documents
 
 

@@ -10,6 +10,7 @@ from html import escape, unescape
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap
 from orbit_registry.site.urls import relative
+from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import find_citations
 from orbit_registry.text.markdown import parse_markdown, render_html
 from orbit_registry.text.position import Position
@@ -19,7 +20,6 @@ NO_PAGE = "ORB391"
 _PIECE = re.compile(r"<[^<>]*>")
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
-_NOT_SLUG = re.compile(r"[^\w\- ]")
 _TAG = re.compile(r"<[^<>]*>")
 
 
@@ -50,11 +50,6 @@ class Prose:
     headings: tuple[Heading, ...] = ()
     lookups: tuple[tuple[str, str, str], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-
-
-def slug(text: str) -> str:
-    """Return a heading's anchor the way forges make it, without leading underscores."""
-    return _NOT_SLUG.sub("", text.strip().lower()).replace(" ", "-").lstrip("_")
 
 
 def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:

@@ -22,8 +22,11 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import Edit, edited, record_path, writing
 from orbit_registry.text.adr import AdrDocument, read_document, set_status
+from orbit_registry.text.anchors import anchor_at
 
 SUPERSEDED = "superseded"
+_LONGEST_LINK = 500
+"""Characters of a link that `text.adr.relations` still reads."""
 
 
 def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Record:
@@ -76,7 +79,7 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
         old, new = records.get(old_id), records.get(new_id)
         _refuse_supersession(records, old, new)
 
-        restated = _restated(workspace, old, _superseded_words(old, new), SUPERSEDED)
+        restated = _restated(workspace, old, _superseded_words(workspace, old, new), SUPERSEDED)
 
         def closed(data: dict[str, object]) -> Mapping[str, object]:
             by = _with(data.get("superseded_by"), new.id)
@@ -126,12 +129,16 @@ def _with(value: object, record_id: str) -> list[str]:
     return held if record_id in held else [*held, record_id]
 
 
-def _superseded_words(old: Record, new: Record) -> str:
-    """Return what the old document says: the new one's id, linked where it stands in another file."""
+def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
+    """Return what the old document says: the new one's id, linked where it stands in another file, at its entry."""
     source, target = old.source, new.source
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
+    found = read_documents_of(workspace, [new]).of(new) if target.heading is not None else None
+    anchor = anchor_at(found[0].text, found[1].span.start) if found is not None else None
+    if anchor and len(link) + len(anchor) < _LONGEST_LINK:
+        link = f"{link}#{anchor}"
     return f"Superseded by [{new.id}]({link})"
 
 
