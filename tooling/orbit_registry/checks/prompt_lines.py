@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from orbit_registry.text.adr import template_from
+from orbit_registry.text.adr.templates import PROMPTS
 
 _PLACEHOLDER = re.compile(
     r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
@@ -16,12 +16,6 @@ _PLACEHOLDER = re.compile(
 _FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
-_WHOLE = (
-    "# ADR-0001 — A\n\nStatus: Accepted\n\n## Context\n\nA.\n\n"
-    "## Decision Drivers\n\nA.\n\n## Considered Options\n\nA.\n\n"
-    "## Decision\n\nA.\n\n## Consequences\n\nA.\n\n### Positive\n\nA.\n\n### Negative\n\nA.\n\n## Rationale\n\nA.\n"
-)
-"""A decision with every section that a template made from it gives a prompt for."""
 
 
 def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
@@ -47,6 +41,6 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
     files = (folder / name for name in ("new.md", "entry.md"))
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if in_document:
-        texts.append(template_from(_WHOLE, "docs/adr/0001-a.md") or "")
+        texts += PROMPTS.values()
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
     return frozenset(line for line in lines if line and "$" not in line and not line.startswith("#") and " " in line)

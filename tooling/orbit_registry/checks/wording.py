@@ -10,6 +10,8 @@ from orbit_registry.records.record import Record
 from orbit_registry.search.similarity import normalised
 
 _FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
+_STATED = re.compile(r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE)
+"""A section that states what header lines do."""
 _ASCII_LOWER = bytes(range(256)).lower()
 _NO_LETTER = bytes(code for code in range(128) if not chr(code).isalnum())
 
@@ -21,7 +23,8 @@ def wording(record: Record) -> str:
     from orbit_registry.checks.prompt_lines import is_prompt, prompts_of  # decisions alone need a Markdown parser
 
     known = prompts_of(record.kind.folder, True)
-    said = [line for line in record.prose.split("\n") if not _FORM.match(line) and not is_prompt(line, known)]
+    lines = _STATED.sub("", record.prose).split("\n")
+    said = [line for line in lines if not _FORM.match(line) and not is_prompt(line, known)]
     return "\n".join((record.title, *said))
 
 

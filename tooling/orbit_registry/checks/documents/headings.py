@@ -30,11 +30,14 @@ def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
     for (_, number), places in seen.items():
         first_title, first = places[0]
         for title, place in places[1:]:
-            same = title.casefold().split() == first_title.casefold().split()
-            said = "stands in two places: here and" if same else f"heads two decisions: `{title}` here, `{first_title}`"
-            message = f"ADR-{number} {said} at {first}"
+            if title.casefold().split() == first_title.casefold().split():
+                message = f"ADR-{number} ({title}) is written down twice: here and at {first}"
+                hint = "keep the entry that is right and delete the other; after a merge: `orbit resolve`"
+            else:
+                message = f"ADR-{number} is the number of two decisions: `{title}` here and `{first_title}` at {first}"
+                hint = "give one of the two headings a number that is free; after a merge: `orbit resolve`"
             severity = Severity.ERROR if {place.path, first.path} & ours else Severity.WARNING
-            yield TWICE.at(place, message, severity=severity, record=f"ADR-{number}", related=[first])
+            yield TWICE.at(place, message, severity=severity, hint=hint, record=f"ADR-{number}", related=[first])
 
 
 def run_order(context: CheckContext) -> Iterator[Diagnostic]:
@@ -47,7 +50,9 @@ def run_order(context: CheckContext) -> Iterator[Diagnostic]:
                 continue
             number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
             if number < int(above[is_global]):
-                message = f"ADR-{entry.number} stands below ADR-{above[is_global]}"
+                message = (
+                    f"ADR-{entry.number} stands below ADR-{above[is_global]}; the entries of a log ascend by number"
+                )
                 severity = Severity.WARNING if path in ours else Severity.NOTE
                 yield ORDER.at(Location(path, entry.position), message, severity=severity)
             above[is_global] = max(above[is_global], entry.number, key=int)
@@ -74,8 +79,8 @@ TWICE = Check(
     "ORB707",
     "heading-twice",
     Severity.ERROR,
-    "Two headings carry the number of one decision.",
-    "give one heading its own number, or remove the entry that is told twice; after a merge: `orbit resolve`",
+    "Two headings carry one number.",
+    "give one of the two headings a number that is free, or delete the entry that is written down twice",
     run_twice,
 )
 ORDER = Check(
@@ -83,7 +88,7 @@ ORDER = Check(
     "entry-order",
     Severity.WARNING,
     "The entries of a log don't ascend by number.",
-    "move the entry to its place; `orbit adr add` puts new ones where they belong",
+    "move the whole entry, heading and text, above the first one with a higher number",
     run_order,
 )
 NUMBER = Check(

@@ -1,0 +1,81 @@
+"""What a template asks is no text: neither left unseen, nor compared with another decision's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.checks.wording import wording
+from orbit_registry.registry import Registry
+from orbit_registry.store.adrs import NewAdr
+
+MADR = """---
+status: accepted
+date: 2026-01-01
+---
+
+# Use X
+
+## Context and Problem Statement
+
+We need a place for data.
+
+## Decision Drivers
+
+* Speed
+
+## Considered Options
+
+* X
+* Y
+
+## Decision Outcome
+
+Chosen option: "X", because it is good.
+
+### Consequences
+
+* Good, because fast.
+* Bad, because of memory.
+
+### Confirmation
+
+A test measures it.
+
+## Pros and Cons of the Options
+
+* Good, because it works
+
+## More Information
+
+Nothing.
+"""
+NYGARD = (
+    "# 1. Use X\n\nDate: 2026-01-01\n\n## Status\n\nAccepted\n\n## Context\n\nWe need a place for data.\n\n"
+    "## Decision\n\nX.\n\n## Consequences\n\n### Positive\n\nFast.\n\n### Negative\n\nMemory.\n\n### Neutral\n\nNone.\n"
+)
+
+
+@pytest.mark.parametrize("neighbour", ["", MADR, NYGARD], ids=["own", "madr", "nygard"])
+@pytest.mark.parametrize("style", ["file", "log"])
+def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, style: str) -> None:
+    """With nothing but prompts in them, each says its title alone, and ORB403 names both."""
+    if neighbour:
+        (workspace / "docs/adr").mkdir(parents=True)
+        (workspace / "docs/adr/0001-use-x.md").write_text(neighbour, "utf-8")
+        Registry.open(workspace).backfill()
+    registry = Registry.open(workspace)
+    made = [
+        registry.add_adr(NewAdr(title, feature="core", style=style)).record.id
+        for title in ("Cache in SQLite", "Rotate the signing keys")
+    ]
+
+    outcome = Registry.open(workspace).check()
+
+    records = Registry.open(workspace).records
+    for record_id in made:
+        record = records.get(record_id)
+        assert [line for line in wording(record).split("\n") if line.strip()] == [record.title]
+    assert [one for one in outcome.diagnostics if one.code in ("ORB601", "ORB602")] == []
+    assert {one.record for one in outcome.diagnostics if one.code == "ORB403"} == set(made)
