@@ -143,6 +143,11 @@ def _glob(chance: random.Random, tree: dict[str, list[str]]) -> str:
     return f"**/*.{extension}"
 
 
+def _file(chance: random.Random, tree: dict[str, list[str]]) -> str:
+    folder = chance.choice(list(tree))
+    return f"{folder}/{tree[folder][0]}"
+
+
 def _scope(chance: random.Random, tree: dict[str, list[str]]) -> str:
     globs = dict.fromkeys(_glob(chance, tree) for _ in range(3))
     tags = dict.fromkeys(chance.choice(AREAS) for _ in range(chance.randint(1, 3)))
@@ -167,7 +172,7 @@ def _learning(root: Path, chance: random.Random, words: Words, tree: dict[str, l
         f"body: |\n{body}category: {chance.choice(AREAS)}\nconfidence: {chance.choice(('low', 'medium', 'high'))}\n"
         f"{_scope(chance, tree)}"
         f"evidence:\n  - {{kind: task, reference: T-{chance.randint(1, 9999)}}}\n"
-        f"  - {{kind: file, reference: {chance.choice(list(tree))}/main.py}}\n"
+        f"  - {{kind: file, reference: {_file(chance, tree)}}}\n"
         f"priority: {chance.choice((0, 0, 0, 10, 100))}\n"
         f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
     )
