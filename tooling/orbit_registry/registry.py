@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from orbit_registry.store import adrs, merge, relocation, verification, voting
     from orbit_registry.store import renumber as numbers
     from orbit_registry.store.documents import Documents
+    from orbit_registry.store.journal import Change
     from orbit_registry.store.outcome import TakeoverReport
     from orbit_registry.store.setup import SetupReport
     from orbit_registry.store.writer import Edit
@@ -248,6 +249,22 @@ class Registry:
         if self._found(any_id).kind.in_document:
             return adrs.update_adr(self.workspace, any_id, edit, title)
         return lifecycle.change_fields(self.workspace, any_id, edit)
+
+    def planned_update(self, any_id: str, edit: Edit, *, title: str | None = None) -> tuple[Record, list[Change]]:
+        """Return what `update` would do: the record, and each file with its text before and after."""
+        from orbit_registry.store import adrs, lifecycle
+
+        self.refresh()
+        if self._found(any_id).kind.in_document:
+            return adrs.planned_update(self.workspace, any_id, edit, title)
+        return lifecycle.planned_change(self.workspace, any_id, edit)
+
+    def replace_text(self, any_id: str, before: str, after: str) -> Record:
+        """Give a record's file another text; see `store.lifecycle.replace_text`."""
+        from orbit_registry.store import lifecycle
+
+        self.refresh()
+        return lifecycle.replace_text(self.workspace, any_id, before, after)
 
     def transition(self, any_id: str, to: str) -> Record:
         """Give a record another status, as its kind's table allows."""

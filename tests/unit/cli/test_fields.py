@@ -9,7 +9,7 @@ import click
 import pytest
 
 from orbit_registry.cli.fields import add_options, evidence_from, fields_from, merged_edit, setting_from, update_options
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind, load_kinds
 
 CASES = Path(__file__).parents[2] / "cases" / "kinds"
@@ -102,9 +102,24 @@ HELD = {"summary": "Leap", "labels": ["a", "b"], "scope": {"paths": ["x", "y"], 
         (["--label", "c", "--label", "a"], {"labels": ["a", "b", "c"]}),
         (["--remove-label", "a"], {"labels": ["b"]}),
         (["--remove-label", "a", "--remove-label", "b"], {"labels": None}),
-        (["--remove-label", "nothing"], {}),
         (["--path", "z"], {"scope": {"paths": ["x", "y", "z"], "tags": ["t"], "agents": ["g"]}}),
         (["--remove-path", "x"], {"scope": {"paths": ["y"], "tags": ["t"], "agents": ["g"]}}),
+        (
+            ["--add-path", "z", "--add-tag", "u"],
+            {"scope": {"paths": ["x", "y", "z"], "tags": ["t", "u"], "agents": ["g"]}},
+        ),
+        (
+            ["--symbol", "a.py::b", "--semantic-seed", "s"],
+            {
+                "scope": {
+                    "paths": ["x", "y"],
+                    "tags": ["t"],
+                    "agents": ["g"],
+                    "symbols": ["a.py::b"],
+                    "semantic_seed": "s",
+                }
+            },
+        ),
         (["--path", "z", "--remove-path", "x"], {"scope": {"paths": ["y", "z"], "tags": ["t"], "agents": ["g"]}}),
         (["--remove-tag", "t"], {"scope": {"paths": ["x", "y"], "agents": ["g"]}}),
         (["--evidence", "task:T-1"], {"evidence": [{"kind": "task", "reference": "T-1"}]}),
@@ -118,6 +133,35 @@ def test_an_update_changes_what_it_names(arguments: list[str], changed: dict[str
 
     expected = {**HELD, **changed}
     assert result == {name: value for name, value in expected.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("option", "gone", "words"),
+    [
+        ("--remove-label", "c", "`a`, `b`"),
+        ("--remove-path", "z", "`x`, `y`"),
+        ("--remove-symbol", "a.py::b", "nothing"),
+        ("--remove-evidence", "task:T-2", "`task:T-1`"),
+    ],
+)
+def test_removing_what_is_not_there_names_what_is(option: str, gone: str, words: str) -> None:
+    """A slip is not passed over as if it were done."""
+    edit = merged_edit(LEARNING, values(update_options(LEARNING), option, gone))
+
+    with pytest.raises(RefusedError) as caught:
+        edit({**HELD, "evidence": [{"kind": "task", "reference": "T-1"}]})
+    assert gone in caught.value.message
+    assert words in str(caught.value.hint)
+
+
+def test_evidence_is_removed_by_what_it_names() -> None:
+    """Whatever else the entry holds; the others stay, and the last one takes the list along."""
+    held = {"evidence": [{"kind": "task", "reference": "T-1", "x-note": "n"}, {"kind": "file", "reference": "a:1"}]}
+    one = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "task:T-1"))(held)
+    none = merged_edit(LEARNING, values(update_options(LEARNING), "--remove-evidence", "file:a:1"))(dict(one))
+
+    assert one == {"evidence": [{"kind": "file", "reference": "a:1"}]}
+    assert none == {}
 
 
 def test_the_last_of_a_scope_takes_the_scope_along() -> None:

@@ -15,7 +15,7 @@ from orbit_registry.search.similarity import Pair
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.workspace import Workspace
 
-ALONE = frozenset({"ORB401", "ORB402", "ORB403", "ORB404", "ORB405", "ORB406", "ORB407", "ORB501", "ORB504"})
+ALONE = frozenset({"ORB401", "ORB402", "ORB403", "ORB404", "ORB405", "ORB406", "ORB407", "ORB501", "ORB504", "ORB505"})
 """Checks whose findings depend on nothing but one record, its prose, its kind and the configuration."""
 
 

@@ -9,27 +9,13 @@ from typing import Any
 
 import click
 
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.store.files import decode, read_text
+from orbit_registry.store.writer import FIXED
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_problem import YamlProblemError
 
-FIXED = frozenset(
-    (
-        "schema_version",
-        "id",
-        "uid",
-        "status",
-        "created_at",
-        "updated_at",
-        "created_by",
-        "supersedes",
-        "superseded_by",
-        "source",
-    )
-)
-"""Fields that only verbs change."""
 MANAGED = FIXED | {
     "scope",
     "links",
@@ -58,22 +44,41 @@ def update_options(kind: Kind) -> list[click.Option]:
     """Return the options of `update`: the same fields, none required, and removals from lists."""
     options = [_field_option(kind, name, required=False) for name in _own_fields(kind)]
     removals = [
-        click.Option(["--remove-path"], multiple=True, metavar="GLOB", help="Take a path out of the scope."),
-        click.Option(["--remove-tag"], multiple=True, metavar="TAG", help="Take a tag out of the scope."),
-        click.Option(["--remove-label"], multiple=True, metavar="WORD", help="Take a label away."),
+        click.Option([f"--remove-{name}"], multiple=True, metavar=metavar, help=f"Take one away ({field}).")
+        for name, metavar, field in _LISTS
     ]
-    return [option for option in options if option is not None] + shared_options() + removals
+    return [option for option in options if option is not None] + shared_options(adding=True) + removals
 
 
-def shared_options() -> list[click.Option]:
-    """Return the options that every kind has."""
+_LISTS = (
+    ("path", "GLOB", "scope.paths"),
+    ("tag", "TAG", "scope.tags"),
+    ("symbol", "PATH::NAME", "scope.symbols"),
+    ("label", "WORD", "labels"),
+    ("evidence", "KIND:REF", "evidence"),
+    ("legacy-id", "NAME", "legacy_ids"),
+    ("distinct-from", "ID", "distinct_from"),
+)
+_HELP = {
+    "path": "Files it applies to; may be given often.",
+    "tag": "Topic it applies to (scope.tags).",
+    "symbol": "Function or class it applies to: src/app.py::main.",
+    "label": "Word to group by (labels).",
+    "evidence": "task:T-1, commit:abc, file:src/x.py, …",
+    "legacy-id": "An earlier name that goes on resolving.",
+    "distinct-from": "A record that looks alike but differs.",
+}
+
+
+def shared_options(*, adding: bool = False) -> list[click.Option]:
+    """Return the options that every kind has; with `adding`, `--add-path` says the same as `--path`."""
+    options = []
+    for name, metavar, _ in _LISTS:
+        flags = [f"--add-{name}", f"--{name}"] if adding else [f"--{name}"]
+        options.append(click.Option([*flags, name.replace("-", "_")], multiple=True, metavar=metavar, help=_HELP[name]))
     return [
-        click.Option(["--path"], multiple=True, metavar="GLOB", help="Files it applies to; may be given often."),
-        click.Option(["--tag"], multiple=True, metavar="TAG", help="Topic it applies to (scope.tags)."),
-        click.Option(["--label"], multiple=True, metavar="WORD", help="Word to group by (labels)."),
-        click.Option(["--evidence"], multiple=True, metavar="KIND:REF", help="task:T-1, commit:abc, file:src/x.py, …"),
-        click.Option(["--legacy-id"], multiple=True, metavar="NAME", help="An earlier name that goes on resolving."),
-        click.Option(["--distinct-from"], multiple=True, metavar="ID", help="A record that looks alike but differs."),
+        *options,
+        click.Option(["--semantic-seed"], metavar="TEXT", help="Words by which search finds it too."),
         click.Option(["--set", "settings"], multiple=True, metavar="FIELD=YAML", help="Any other field, as YAML."),
     ]
 
@@ -117,7 +122,12 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
             value = list(value)
         if value is not None and value != []:
             fields[name] = value
-    scope = {"paths": list(values.get("path", ())), "tags": list(values.get("tag", ()))}
+    scope = {
+        "paths": list(values.get("path", ())),
+        "tags": list(values.get("tag", ())),
+        "symbols": list(values.get("symbol", ())),
+        "semantic_seed": values.get("semantic_seed"),
+    }
     given: dict[str, object] = {
         "scope": {axis: words for axis, words in scope.items() if words},
         "labels": list(values.get("label", ())),
@@ -160,33 +170,60 @@ def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, ob
     What no option names stays as it is; an axis of the scope that wasn't named too.
     """
     fields = fields_from(kind, values)
-    removed = {"paths": set(values.get("remove_path", ())), "tags": set(values.get("remove_tag", ()))}
 
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = dict(data)
         for name, value in fields.items():
-            if name == "scope" and isinstance(value, dict):
+            if name == "scope" and isinstance(value, Mapping):
                 held = _mapping(result.get("scope"))
-                result["scope"] = {**held, **{axis: _joined(held.get(axis), words) for axis, words in value.items()}}
-            elif isinstance(value, list) and name != "settings":
-                result[name] = _joined(result.get(name), value)
+                result["scope"] = {**held, **{axis: _merged(held.get(axis), new) for axis, new in value.items()}}
             else:
-                result[name] = value
-        scope = _mapping(result.get("scope"))
-        for axis, gone in removed.items():
-            if gone and axis in scope:
-                scope = {**scope, axis: [word for word in _list(scope[axis]) if word not in gone]}
-        if scope or "scope" in result:
-            result["scope"] = {axis: words for axis, words in scope.items() if words not in ([], None)}
-        labels = [word for word in _list(result.get("labels")) if word not in set(values.get("remove_label", ()))]
-        if labels or "labels" in result:
-            result["labels"] = labels
+                result[name] = _merged(result.get(name), value)
+        for name, _, place in _LISTS:
+            gone = values.get(f"remove_{name.replace('-', '_')}", ())
+            if gone:
+                result = _without(result, place, [evidence_from(one) if name == "evidence" else one for one in gone])
         return {name: value for name, value in result.items() if value not in ([], {}) or name not in _EMPTIABLE}
 
     return edit
 
 
-_EMPTIABLE = frozenset(("scope", "labels"))
+_EMPTIABLE = frozenset(("scope", "labels", "evidence", "legacy_ids", "distinct_from"))
+
+
+def _merged(held: object, value: object) -> object:
+    return _joined(held, value) if isinstance(value, list) else value
+
+
+def _without(data: dict[str, object], place: str, gone: list[Any]) -> dict[str, object]:
+    """Return a record's data without some entries of a list.
+
+    Raises:
+        RefusedError: one of them is not there; it names those that are.
+    """
+    name, _, axis = place.partition(".")
+    held = _list(_mapping(data.get(name)).get(axis) if axis else data.get(name))
+    for one in gone:
+        found = [entry for entry in held if _is_entry(entry, one)]
+        if not found:
+            there = ", ".join(f"`{_entry_words(entry)}`" for entry in held) or "nothing"
+            raise RefusedError(f"`{_entry_words(one)}` is not in {place}", hint=f"in it is {there}")
+        held = [entry for entry in held if entry not in found]
+    if not axis:
+        return {**data, name: held}
+    scope = {**_mapping(data.get(name)), axis: held}
+    return {**data, name: {key: value for key, value in scope.items() if value not in ([], None)}}
+
+
+def _is_entry(entry: object, wanted: object) -> bool:
+    """Say whether an entry of a list is the one that is meant; evidence may hold more than kind and reference."""
+    if isinstance(entry, Mapping) and isinstance(wanted, Mapping):
+        return all(entry.get(key) == value for key, value in wanted.items())
+    return entry == wanted
+
+
+def _entry_words(entry: object) -> str:
+    return f"{entry.get('kind')}:{entry.get('reference')}" if isinstance(entry, Mapping) else str(entry)
 
 
 def _mapping(value: object) -> dict[str, object]:

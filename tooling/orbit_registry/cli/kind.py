@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import click
 
-from orbit_registry.cli.fields import merged_edit, text_from, update_options
 from orbit_registry.cli.output import (
     emit,
     format_option,
@@ -133,29 +131,6 @@ def show_command(kind: Kind) -> click.Command:
 
     params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
     return format_option(click.Command("show", params=params, callback=show, help=f"Show {one_of(kind)} by any id."))
-
-
-def update_command(kind: Kind) -> click.Command:
-    """Return `orbit KIND update`."""
-
-    def update(any_id: str, output: str, body_file: str | None, **values: Any) -> None:
-        registry = open_registry()
-        if body_file is not None:
-            values[kind.prose] = text_from(body_file)
-        refuse_other_kind(registry, kind, any_id)
-        title = values.pop("title", None) if kind.in_document else None
-        record = registry.update(any_id, merged_edit(kind, values), title=title)
-        emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
-
-    params: list[click.Parameter] = [
-        click.Argument(["any_id"], metavar="ID"),
-        *update_options(kind),
-        click.Option(
-            ["--body-file"], metavar="FILE", hidden=kind.in_document, help=f"Read `{kind.prose}` from a file."
-        ),
-    ]
-    said = f"Change fields of {one_of(kind)}; lists gain entries, what isn't named stays."
-    return format_option(click.Command("update", params=params, callback=update, help=said))
 
 
 def supersede_command(kind: Kind) -> click.Command:

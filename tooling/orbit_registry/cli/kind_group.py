@@ -12,9 +12,9 @@ from orbit_registry.cli.kind import (
     show_command,
     status_command,
     supersede_command,
-    update_command,
 )
 from orbit_registry.cli.searching import search_command
+from orbit_registry.cli.updating import update_command
 from orbit_registry.cli.voting import vote_command
 
 

@@ -23,6 +23,17 @@ class Scope:
         return not (self.paths or self.tags or self.symbols)
 
 
+def symbol_problem(symbol: str) -> str | None:
+    """Return why a text names no symbol, `path::name` with a path from the root; None where it does."""
+    path, separator, name = symbol.partition("::")
+    if not separator or not path.strip() or not name.strip() or symbol != " ".join(symbol.split()):
+        return "it is not of the form path::name"
+    parts = path.split("/")
+    if path.startswith(("/", "~")) or "\\" in path or ":" in parts[0] or ".." in parts or "." in parts or "" in parts:
+        return "its path is not one from the root, with `/`"
+    return None
+
+
 def scope_from(data: Mapping[str, object]) -> Scope:
     """Return the scope in a record's `scope` mapping, which its schema has found valid."""
 

@@ -26,7 +26,7 @@ from orbit_registry.store.writer import (
     edited,
     new_data,
     record_path,
-    refuse_globs,
+    refuse_scope,
     render,
     sweep,
     validated,
@@ -141,7 +141,7 @@ def _record(
     path = record_path(workspace, kind, record_id)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
-    refuse_globs(record)
+    refuse_scope(record)
     return record, text
 
 
@@ -278,19 +278,26 @@ def update_adr(
         InvalidRecordError: the result breaks the schema; nothing was written.
     """
     with writing(workspace):
-        record = read_collection(workspace).records.get(any_id)
-        if record.phase == "closed":
-            raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
-        flat = " ".join(title.split()) if title is not None else None
-
-        def whole(data: dict[str, object]) -> Mapping[str, object]:
-            changed = dict(edit(data))
-            return {**changed, "title": flat} if flat is not None else changed
-
-        change, result = edited(workspace, record, whole)
-        document = _projected(workspace, record, result)
-        write_step(workspace, "adr-update", [*document, change], author=author)
+        result, changes = planned_update(workspace, any_id, edit, title)
+        write_step(workspace, "adr-update", changes, author=author)
         return result
+
+
+def planned_update(
+    workspace: Workspace, any_id: str, edit: Edit, title: str | None = None
+) -> tuple[Record, list[Change]]:
+    """Return the decision and the changes of files that `update_adr` would make now; see there for what is raised."""
+    record = read_collection(workspace).records.get(any_id)
+    if record.phase == "closed":
+        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
+    flat = " ".join(title.split()) if title is not None else None
+
+    def whole(data: dict[str, object]) -> Mapping[str, object]:
+        changed = dict(edit(data))
+        return {**changed, "title": flat} if flat is not None else changed
+
+    change, result = edited(workspace, record, whole)
+    return result, [*_projected(workspace, record, result), change]
 
 
 def _projected(workspace: Workspace, old: Record, new: Record) -> list[Change]:

@@ -8,21 +8,24 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
-from orbit_registry.errors import RefusedError
+from orbit_registry.errors import InvalidRecordError, RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
+from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt_fields import STATUS_LIMIT
 from orbit_registry.store.author import Author
 from orbit_registry.store.authority import write_step
 from orbit_registry.store.documents import Document, Documents, read_documents
-from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import Edit, edited, record_path, writing
+from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_scope, validated, writing
 from orbit_registry.text.adr import AdrDocument, read_document, set_status
 from orbit_registry.text.anchors import anchor_at
+from orbit_registry.text.yaml_edit import rewrite
 
 SUPERSEDED = "superseded"
 _LONGEST_LINK = 500
@@ -223,11 +226,48 @@ def change_fields(workspace: Workspace, any_id: str, edit: Edit, *, author: Auth
         RefusedError: the record is closed.
     """
     with writing(workspace):
-        record = read_collection(workspace).records.get(any_id)
-        if record.phase == "closed":
-            raise RefusedError(
-                f"{record.id} is {record.status.name} and is kept as it was", hint="add a new record instead"
-            )
-        change, result = edited(workspace, record, edit)
-        write_step(workspace, f"{record.kind.name}-update", [change], author=author)
+        result, changes = planned_change(workspace, any_id, edit)
+        write_step(workspace, f"{result.kind.name}-update", changes, author=author)
         return result
+
+
+def planned_change(workspace: Workspace, any_id: str, edit: Edit) -> tuple[Record, list[Change]]:
+    """Return the record and the change of its file that `change_fields` would make now; raises what that does."""
+    record = read_collection(workspace).records.get(any_id)
+    _refuse_closed(record)
+    change, result = edited(workspace, record, edit)
+    return result, [change]
+
+
+def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, author: Author | None = None) -> Record:
+    """Give a record's file another text, as somebody wrote it; `before` is the one they began with.
+
+    Raises:
+        RefusedError: the record is closed, or its file is another one by now.
+        InvalidRecordError: the text is no such record, or changes what only verbs change; it says where.
+    """
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        _refuse_closed(record)
+        if read_text(workspace.root / record.path) != before:
+            raise RefusedError(f"{record.path} has changed meanwhile", hint="begin again with the text it has now")
+        result = validated(after, record.kind, record.path)
+        for name in sorted(FIXED):
+            if result.data.get(name) != record.data.get(name):
+                verbs = ", ".join(("supersede", *record.kind.verbs))
+                raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")
+        refuse_scope(result, known=record)
+        if after == before:
+            return record
+        text = rewrite(
+            after, {**result.data, "updated_at": stamp(datetime.now(UTC))}, order=record.kind.schema.properties
+        )
+        write_step(workspace, f"{record.kind.name}-update", [Change(record.path, before, text)], author=author)
+        return validated(text, record.kind, record.path)
+
+
+def _refuse_closed(record: Record) -> None:
+    if record.phase == "closed":
+        raise RefusedError(
+            f"{record.id} is {record.status.name} and is kept as it was", hint="add a new record instead"
+        )

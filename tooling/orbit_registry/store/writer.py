@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, RefusedError
@@ -14,6 +14,7 @@ from orbit_registry.kinds.schema import SCHEMA_VERSION
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record
+from orbit_registry.records.scope import Scope, symbol_problem
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.author import Author
 from orbit_registry.store.authority import refuse_for_agent, write_step
@@ -29,6 +30,11 @@ from orbit_registry.text.yaml_edit import rewrite
 from orbit_registry.text.yaml_problem import YamlProblemError
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
+FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
+    "superseded_by",
+    "source",
+}
+"""Fields that only verbs change."""
 _ABANDONED_SECONDS = 3600
 
 
@@ -113,7 +119,7 @@ def _drafted(
     path = record_path(workspace, kind, record_id, pending_review=in_inbox)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
-    refuse_globs(record)
+    refuse_scope(record)
     refuse_for_agent(workspace, [Change(path, None, text)], author=author)
     return text, record
 
@@ -148,19 +154,25 @@ def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = Tr
         where = f"{record.path}:{place.line}:{place.column}" if place else record.path
         raise InvalidRecordError(f"{where}: {error.problem.message}", hint=error.problem.hint) from None
     changed = validated(result, record.kind, record.path)
-    refuse_globs(changed, known=current.scope.paths)
+    refuse_scope(changed, known=current)
     return Change(record.path, text, result), changed
 
 
-def refuse_globs(record: Record, *, known: Collection[str] = ()) -> None:
-    """Raise when a scope gets a path that is no glob of ours: one that is absolute, leads upwards or is broken.
+def refuse_scope(record: Record, *, known: Record | None = None) -> None:
+    """Raise when a scope gets a path that is no glob of ours (absolute, leading upwards, broken), or no symbol.
 
-    `known` are the paths it had before: an old mistake is the gate's to report, and hinders no other edit.
+    `known` is the record as it was before: an old mistake is the gate's to report, and hinders no other edit.
     """
+    before = known.scope if known is not None else Scope()
     for path in record.scope.paths:
-        found = parse_glob(path) if path not in known else None
+        found = parse_glob(path) if path not in before.paths else None
         if isinstance(found, Problem):
             raise InvalidRecordError(f"`{path}` can't be a scope's path: {found.message}", hint=found.hint)
+    for symbol in record.scope.symbols:
+        problem = symbol_problem(symbol) if symbol not in before.symbols else None
+        if problem is not None:
+            hint = "for example src/app/session.py::open_session"
+            raise InvalidRecordError(f"`{symbol}` can't be a scope's symbol: {problem}", hint=hint)
 
 
 def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Record:

@@ -1,0 +1,149 @@
+"""Updating at the command line: what isn't named stays, and nothing that is wrong gets into a file."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def file(shell: Any) -> Path:
+    """Return the learning's file, with a comment and a field that only a person knows."""
+    found = Path(shell.root) / f".orbit/learnings/{shell.learning}/learning.yaml"
+    found.write_text(found.read_text("utf-8") + "x-own: 1 # mine\n", "utf-8")
+    return found
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that makes $EDITOR a program which replaces one text by another in the file."""
+
+    def becomes(old: str, new: str) -> None:
+        script = tmp_path / "editor.py"
+        lines = ["import sys, pathlib", "file = pathlib.Path(sys.argv[1])", "text = file.read_text('utf-8')"]
+        script.write_text("\n".join([*lines, f"file.write_text(text.replace({old!r}, {new!r}), 'utf-8')"]), "utf-8")
+        monkeypatch.delenv("VISUAL", raising=False)
+        monkeypatch.setenv("EDITOR", f"python3 {script}")
+
+    return becomes
+
+
+def test_lists_gain_and_lose_by_name(shell: Any, file: Path) -> None:
+    """Paths, tags, labels and evidence; everything else is as it was, comments too."""
+    shell(
+        "learning", "update", shell.learning, "--add-path", "src/**", "--add-label", "db", "--add-evidence", "file:a.py"
+    )
+    code, whole = shell.json(
+        "learning", "update", shell.learning, "--add-path", "lib/**", "--remove-path", "src/**",
+        "--remove-tag", "care", "--remove-evidence", "task:T-1",
+    )  # fmt: skip
+
+    assert code == 0
+    assert whole["data"]["scope"] == {"paths": ["lib/**"]}
+    assert whole["data"]["labels"] == ["db"]
+    assert whole["data"]["evidence"] == [{"kind": "file", "reference": "a.py"}]
+    assert whole["data"]["summary"] == "Look before you leap"
+    assert "x-own: 1 # mine\n" in file.read_text("utf-8")
+
+
+def test_a_slip_is_answered_with_what_there_is(shell: Any, file: Path) -> None:
+    """Removing what is not there changes nothing."""
+    before = file.read_bytes()
+
+    code, _, err = shell("learning", "update", shell.learning, "--remove-tag", "cares", "--priority", "3")
+
+    assert (code, file.read_bytes()) == (1, before)
+    assert "`cares` is not in scope.tags" in err
+    assert "in it is `care`" in err
+
+
+@pytest.mark.parametrize("symbol", ["main", "/app.py::main", "../app.py::main"])
+def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> None:
+    """What is none is refused with an example; what is one is kept."""
+    before = file.read_bytes()
+    code, _, err = shell("learning", "update", shell.learning, "--add-symbol", symbol)
+    assert (code, file.read_bytes()) == (1, before)
+    assert "::open_session" in err
+
+    _, whole = shell.json("learning", "update", shell.learning, "--add-symbol", "src/app.py::main")
+    assert whole["data"]["scope"]["symbols"] == ["src/app.py::main"]
+
+
+def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
+    """It changes nothing, and says what would."""
+    before = file.read_bytes()
+
+    code, out, _ = shell("learning", "update", shell.learning, "--summary", "Look twice", "--dry-run")
+
+    assert (code, file.read_bytes()) == (0, before)
+    assert "-summary: Look before you leap\n+summary: Look twice\n" in out
+    subprocess.run(["git", "apply"], input=out, cwd=shell.root, text=True, check=True)
+    assert "summary: Look twice\n" in file.read_text("utf-8")
+
+
+def test_a_dry_run_of_a_decision_shows_its_document(shell: Any) -> None:
+    """A new title stands in both files."""
+    _, whole = shell.json("adr", "update", "ADR-0001", "--title", "Use SQLite 3", "--dry-run")
+
+    assert whole["data"]["diff"].count("Use SQLite 3") == 2
+    assert shell.json("show", "ADR-0001")[1]["data"]["title"] == "Use SQLite"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--editor", "--priority", "1"], ["--body", "a", "--body-file", "-"]])
+def test_a_call_that_says_nothing_or_two_things_is_wrong(shell: Any, arguments: list[str]) -> None:
+    """It ends with 2 and a hint."""
+    code, _, err = shell("learning", "update", shell.learning, *arguments)
+
+    assert code == 2
+    assert "hint" in err
+
+
+def test_an_editor_changes_the_file_as_a_whole(shell: Any, file: Path, editor: Any) -> None:
+    """What the person wrote stands, byte for byte, but for the time; the copy goes."""
+    editor("x-own: 1 # mine", "x-own: 2   # still mine")
+
+    assert shell("learning", "update", shell.learning, "--editor")[0] == 0
+
+    assert "x-own: 2   # still mine\n" in file.read_text("utf-8")
+    assert list((shell.root / ".orbit/state/edits").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("summary: Look", "summry: Look", "learning.yaml:"),
+        ("status: active", "status: retired", "`status` can't be changed by hand"),
+        ("x-own: 1", "x-own: [", "learning.yaml:"),
+    ],
+)
+def test_what_an_editor_leaves_invalid_is_kept_aside(
+    shell: Any, file: Path, editor: Any, old: str, new: str, words: str
+) -> None:
+    """The record stays as it was, the error says what and where, and the same command goes on with the text."""
+    before = file.read_bytes()
+    editor(old, new)
+
+    code, _, err = shell("learning", "update", shell.learning, "--editor")
+    assert (code, file.read_bytes()) == (1, before)
+    assert words in err
+    (copy,) = (shell.root / ".orbit/state/edits").iterdir()
+    assert f"your text is kept in .orbit/state/edits/{copy.name}" in err
+    assert new in copy.read_text("utf-8")
+
+    editor(new, f"{old} # again" if old.endswith("1") else old)
+    assert shell("learning", "update", shell.learning, "--editor")[0] == 0
+    assert not copy.exists()
+
+
+def test_an_editor_that_fails_changes_nothing(shell: Any, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that is not there, or ends with an error, is named."""
+    before = file.read_bytes()
+    monkeypatch.delenv("VISUAL", raising=False)
+    for command in ("no-such-editor", "false"):
+        monkeypatch.setenv("EDITOR", command)
+        code, _, err = shell("learning", "update", shell.learning, "--editor")
+        assert (code, file.read_bytes()) == (2, before)
+        assert command in err

@@ -1,0 +1,88 @@
+"""`orbit KIND update`: changes fields, or the file as a whole in an editor; what isn't named stays."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from orbit_registry.cli.editor import edited_text
+from orbit_registry.cli.fields import merged_edit, text_from, update_options
+from orbit_registry.cli.kind import one_of, open_registry, refuse_other_kind
+from orbit_registry.cli.output import emit, format_option, record_data
+from orbit_registry.errors import UsageError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.store.files import read_text
+from orbit_registry.store.journal import Change
+
+_OWN = frozenset(("any_id", "output", "dry_run", "editor"))
+
+
+def update_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND update`."""
+
+    def update(
+        any_id: str, output: str, dry_run: bool, body_file: str | None, editor: bool = False, **values: Any
+    ) -> None:
+        registry = open_registry()
+        refuse_other_kind(registry, kind, any_id)
+        if body_file is not None:
+            if values.get(kind.prose) is not None:
+                raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
+            values[kind.prose] = text_from(body_file)
+        given = any(value not in (None, ()) for value in values.values())
+        if editor:
+            if given or dry_run:
+                raise UsageError("--editor stands alone", hint="change everything there, or nothing")
+            record = _in_editor(registry, any_id)
+        else:
+            if not given:
+                raise UsageError(
+                    "there is nothing to change", hint=f"`orbit {kind.name} update --help` lists the fields"
+                )
+            title = values.pop("title", None) if kind.in_document else None
+            edit = merged_edit(kind, values)
+            if dry_run:
+                record, changes = registry.planned_update(any_id, edit, title=title)
+                said = unified_diff(changes)
+                emit(output, {**record_data(record), "diff": said, "dry_run": True}, said.rstrip("\n") or "no change")
+                return
+            record = registry.update(any_id, edit, title=title)
+        emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
+
+    params: list[click.Parameter] = [
+        click.Argument(["any_id"], metavar="ID"),
+        *update_options(kind),
+        click.Option(
+            ["--body-file"],
+            metavar="FILE",
+            hidden=kind.in_document,
+            help=f"Read `{kind.prose}` from a file; - is stdin.",
+        ),
+        click.Option(["--dry-run"], is_flag=True, help="Print what would change as a diff, change nothing."),
+    ]  # fmt: skip
+    if not kind.in_document:
+        params.append(click.Option(["--editor"], is_flag=True, help="Change the file in $VISUAL or $EDITOR."))
+    said = f"Change fields of {one_of(kind)}; lists gain entries, what isn't named stays."
+    return format_option(click.Command("update", params=params, callback=update, help=said))
+
+
+def _in_editor(registry: Registry, any_id: str) -> Record:
+    record = registry.get(any_id)
+    before = read_text(registry.workspace.root / record.path)
+    with edited_text(registry.workspace, record.id, before) as after:
+        return registry.replace_text(record.id, before, after)
+
+
+def unified_diff(changes: Iterable[Change]) -> str:
+    """Return changes of files as one diff that `git apply` and `patch -p1` understand."""
+    parts: list[str] = []
+    for change in changes:
+        before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
+        for line in difflib.unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"):
+            parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(parts)
