@@ -126,7 +126,7 @@ class Registry:
         """The records with their prose filled in."""
         from orbit_registry.store.documents import with_prose
 
-        return RecordSet(with_prose(self.workspace, record, self.documents) for record in self.collection.records)
+        return self.collection.records.mapped(lambda record: with_prose(self.workspace, record, self.documents))
 
     def get(self, any_id: str) -> Record:
         """Return the record an id or legacy id means.

@@ -14,7 +14,6 @@ from orbit_registry.checks.outlines import Outlines
 from orbit_registry.checks.remembered import Result
 from orbit_registry.checks.runner import run_checks
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.documents import read_documents, with_prose
 from orbit_registry.store.facts import read_citing
@@ -96,7 +95,7 @@ def context_of(
     workspace = inputs.workspace
     collection = inputs.reading.collection
     documents = read_documents(workspace, collection.records, parse=parse)
-    records = RecordSet(with_prose(workspace, record, documents) for record in collection.records)
+    records = collection.records.mapped(lambda record: with_prose(workspace, record, documents))
     texts = _Texts(inputs)
     for path, document in documents.by_path.items():
         texts.put(path, document.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
@@ -15,7 +15,16 @@ class RecordSet:
     """Records in the order of their ids; built once, never changed."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        self._records = sorted(records, key=lambda record: (record.sort_key, record.path))
+        self._fill(sorted(records, key=lambda record: (record.sort_key, record.path)))
+
+    def mapped(self, change: Callable[[Record], Record]) -> RecordSet:
+        """Return a set with what `change` makes of each record; it must leave ids, legacy ids and paths as they are."""
+        made = RecordSet(())
+        made._fill([change(record) for record in self._records])
+        return made
+
+    def _fill(self, records: list[Record]) -> None:
+        self._records = records
         self._by_id: dict[str, list[Record]] = defaultdict(list)
         self._by_legacy: dict[str, list[Record]] = defaultdict(list)
         for record in self._records:
