@@ -109,10 +109,21 @@ def rows(result: SyncResult) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
+def index(root: Path) -> bytes:
+    """Return the bytes of the push index."""
+    (file,) = (root / ".orbit/state/cache" / line for line in seal(root)[1:2])
+    return file.read_bytes()
+
+
+def seal(root: Path) -> list[str]:
+    """Return the lines of the push index's seal."""
+    return (root / ".orbit/state/cache/push.seal").read_text("utf-8").split("\n")
+
+
 @settings(max_examples=20, deadline=None)
 @given(steps=steps)
 def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
-    """After any changes, each followed by a sync, rows and digest are those of a sync that knew nothing before."""
+    """After any changes, each followed by a sync, rows, digest and push index are those of a sync that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "kept"
         write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n")
@@ -126,3 +137,4 @@ def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]
         first = sync(open_workspace(fresh))
         assert rows(kept) == rows(first)
         assert kept.digest == first.digest
+        assert index(root) == index(fresh)

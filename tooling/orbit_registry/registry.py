@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from orbit_registry.checks.outcome import CheckOutcome
     from orbit_registry.records.freshness import Freshness
     from orbit_registry.search.hits import Searcher, SearchResult
+    from orbit_registry.snapshot import matches
+    from orbit_registry.snapshot.coverage import Coverage
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.store import adrs, merge, relocation, verification, voting
     from orbit_registry.store import renumber as numbers
@@ -365,6 +367,27 @@ class Registry:
         from orbit_registry.snapshot.sync import sync
 
         return sync(self.workspace, rebuild=rebuild)
+
+    def match(
+        self, paths: Sequence[str] = (), tags: Sequence[str] = (), *, task: str | None = None, everything: bool = False
+    ) -> list[matches.Match]:
+        """Return the records that apply to paths (from the folder one stands in) or tags; see `snapshot.matches`."""
+        from orbit_registry.snapshot import matches
+
+        asked = [matches.project_path(self.workspace, path, Path.cwd()) for path in paths]
+        return matches.match(self.workspace, asked, tags, task=task, everything=everything)
+
+    def explain(self, path: str) -> list[matches.Verdict]:
+        """Return why each record that has to do with a path is pushed there, or is not."""
+        from orbit_registry.snapshot import matches
+
+        return matches.explain(self.workspace, matches.project_path(self.workspace, path, Path.cwd()))
+
+    def coverage(self) -> Coverage:
+        """Return which tracked files have which records."""
+        from orbit_registry.snapshot.coverage import coverage
+
+        return coverage(self.workspace)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""

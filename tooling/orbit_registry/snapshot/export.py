@@ -34,7 +34,7 @@ def export(snapshot: Path, file: Path, parquet: Path | None = None) -> list[Path
             raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
         with new_database(temporary) as connection:
             connection.execute(f"ATTACH {quoted(str(snapshot))} AS held (READ_ONLY)")
-            for table in (*CONTENT, "meta"):
+            for table in (*CONTENT, "vote_keys", "meta"):
                 connection.execute(f"INSERT INTO {table} SELECT {_columns(table)} FROM held.{table} {_shared(table)}")
             connection.execute("DETACH held")
             written = _write_parquet(connection, parquet) if parquet is not None else []

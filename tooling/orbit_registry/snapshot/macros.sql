@@ -3,7 +3,8 @@
 -- tried only on the few globs whose anchor the path has: DuckDB compiles it anew for each row.
 
 -- Each record's votes as log2 of the sum of 2^((t - 2020-01-01) / half-life): the order is the same at any time, and no
--- half-life overflows. The sum runs over a sorted list, because a parallel sum differs from run to run.
+-- half-life overflows. At the half-life of the file the key is the stored one, which the push index has too; at another
+-- it is worked out here. The sum runs over a sorted list, because a parallel sum differs from run to run.
 CREATE MACRO vote_scores(half_life_days) AS TABLE
 WITH dated AS (
     SELECT
@@ -40,9 +41,11 @@ SELECT
         )
         ELSE s.votes::DOUBLE
     END AS score,
-    s.top + log2(t.total) AS rank_key,
+    coalesce(k.rank_key, s.top + log2(t.total)) AS rank_key,
     s.last_voted_at
-FROM summed AS s JOIN sums AS t ON t.record_id = s.record_id;
+FROM summed AS s
+JOIN sums AS t ON t.record_id = s.record_id
+LEFT JOIN vote_keys AS k ON k.record_id = s.record_id AND k.half_life = half_life_days;
 
 CREATE VIEW vote_ranking AS
 SELECT

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.rank import vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope
 from orbit_registry.records.vote import counted, moment
@@ -34,8 +35,8 @@ CONTENT = (
     "sources",
 )
 """The tables the digest covers: what two clones of one commit share."""
-LOCAL = ("diagnostics", "events")
-"""What depends on the machine: its files, its time, its git."""
+LOCAL = ("diagnostics", "events", "vote_keys")
+"""What depends on the machine: its files, its time, its git, its half-life of votes."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _MTIME = ',"mtime":'
 
@@ -84,8 +85,9 @@ def rows_of(
     diagnostics: Iterable[Diagnostic] = (),
     *,
     inbox: str = "",
+    half_life_days: float | None = None,
 ) -> Rows:
-    """Return the rows of a collection.
+    """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
     the one in git counts.
@@ -99,6 +101,12 @@ def rows_of(
         (local if row["record_id"] in own else shared)["links"].append(_encode(row))
     for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
         (local if source.inbox else shared)["sources"].append(_source_row(source))
+    if half_life_days is not None:
+        local["vote_keys"] = [
+            _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
+            for record in kept
+            if (key := vote_key(record.votes, half_life_days)) is not None
+        ]
     local["diagnostics"] = [_encode(_diagnostic_row(one)) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
     return Rows(shared, local, hashes)
 

@@ -18,9 +18,10 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
+from orbit_registry.snapshot.push_index import cache_folder, stamps_of, sync_index
 from orbit_registry.snapshot.rows import Source, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
-from orbit_registry.store.files import TEMPORARY, inside, read_bytes, sync_folder, write_atomic, write_error
+from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.prose import ProseReading, prose_of
 from orbit_registry.store.reader import Reading, fingerprint
@@ -28,7 +29,7 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 STATE = "snapshot.json"
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
@@ -85,7 +86,7 @@ def sync(
     policy: Policy = NO_SECRETS,
     rebuild: bool = False,
 ) -> SyncResult:
-    """Bring the snapshot up to date; where nothing changed, no record is built and DuckDB is not even imported.
+    """Bring both derived files up to date; where nothing changed, no record is built and DuckDB is not even imported.
 
     `diagnostics` is asked only when the snapshot is built; files that hold no record are reported in any case.
 
@@ -95,10 +96,12 @@ def sync(
         SnapshotError: the database refused.
     """
     began = time.perf_counter()
+    stamps = stamps_of(workspace)
     reading = Reading(workspace)
     prose = prose_of(workspace, reading.entries, reading.documents)
     inputs = _inputs(workspace, reading, prose, policy)
-    folder = _cache_folder(workspace)
+    folder = cache_folder(workspace)
+    sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
     held = None if rebuild else _current(folder, inputs)
     if held is None:
         with locked(folder / "snapshot.lock"):
@@ -108,15 +111,6 @@ def sync(
     reading.save()
     prose.save()
     return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, time.perf_counter() - began, False)
-
-
-def _cache_folder(workspace: Workspace) -> Path:
-    folder = inside(workspace.root, workspace.relative(workspace.cache))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(folder, error) from None
-    return folder
 
 
 def _inputs(workspace: Workspace, reading: Reading, prose: ProseReading, policy: Policy) -> str:
@@ -173,6 +167,7 @@ def _build(
         _sources(reading, prose, {one.path for one in records}, bool(inbox)),
         [replace(one, message=policy.cleaned(one.message)) for one in problems.values()],
         inbox=inbox,
+        half_life_days=half_life_days(),
     )
     previous = _current(folder, None)
     before = content_hashes(folder / previous.file) if previous is not None else {}

@@ -121,6 +121,12 @@ CREATE TABLE diagnostics (
     hint VARCHAR
 );
 
+CREATE TABLE vote_keys (
+    record_id VARCHAR NOT NULL,
+    half_life DOUBLE NOT NULL,
+    rank_key DOUBLE NOT NULL
+);
+
 CREATE TABLE events (
     happened_at TIMESTAMP NOT NULL,
     type VARCHAR NOT NULL,

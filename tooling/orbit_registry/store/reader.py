@@ -111,7 +111,7 @@ class Reading:
         records: list[Record] = []
         problems = list(self.misplaced)
         for entry in self.entries:
-            record, found = self._record(entry)
+            record, found = self._read(entry)
             problems += found
             if record is not None:
                 records.append(record)
@@ -122,7 +122,11 @@ class Reading:
         """Keep what was read for the next run."""
         self._cache.save()
 
-    def _record(self, entry: Entry) -> tuple[Record | None, list[Diagnostic]]:
+    def record(self, entry: Entry) -> Record | None:
+        """Return one record without reading the others; None where its file holds none."""
+        return self._read(entry)[0]
+
+    def _read(self, entry: Entry) -> tuple[Record | None, list[Diagnostic]]:
         found = self._fresh.get(entry.path)
         if found is None:
             state = self.states[entry.path]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.scope.globs import FEWEST_FILES, SHARE
+from orbit_registry.push.breadth import FEWEST_FILES, SHARE
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 

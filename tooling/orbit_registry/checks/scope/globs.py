@@ -1,4 +1,4 @@
-"""The globs of a scope, and what counts as broad; shared by the checks of this family."""
+"""The globs of a scope; shared by the checks of this family."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from collections.abc import Sequence
 
 from orbit_registry.checks.matching import parsed
 from orbit_registry.text.glob_syntax import Glob
-
-FEWEST_FILES = 20
-"""In a smaller project a share of the files says nothing."""
-SHARE = 0.2
 
 
 def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:

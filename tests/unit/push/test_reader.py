@@ -1,0 +1,246 @@
+"""What the index answers, and what becomes of one that is missing, torn, foreign or damaged."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from mmap import mmap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.push import reader
+from orbit_registry.push.matcher import fits, program
+from orbit_registry.push.reader import Index, NoIndex, open_index, read_index
+from orbit_registry.text.globs import Glob, match_any, matches, parse_glob
+from orbit_registry.text.yaml import load
+
+ROOT = Path(__file__).parents[3]
+VECTORS: Any = load((ROOT / "tests/cases/globs.yaml").read_text("utf-8"))
+Make = Callable[[Iterable[Iterable[str]]], Index]
+
+PIECES = st.sampled_from(
+    ["a", "b", "ab", ".", ".rs", "*", "**", "?", "/", "/**/", "/**", "[ab]", "[!a]", "[.-0]", "{a,b}", "{a/b,.rs,*}"]
+)
+GLOBS = st.lists(PIECES, min_size=1, max_size=7).map("".join).filter(lambda text: isinstance(parse_glob(text), Glob))
+SCOPES = st.lists(st.lists(st.one_of(GLOBS, GLOBS.map(lambda glob: f"!{glob}")), max_size=4), max_size=8)
+PATHS = st.lists(st.sampled_from(["a", "b", "ab", ".rs", "/", ".", "0", "\n"]), max_size=8).map("".join)
+
+
+def globs_of(scope: Iterable[str]) -> list[Glob]:
+    """Return the globs of a scope that can be read."""
+    return [glob for text in scope if isinstance(glob := parse_glob(text), Glob)]
+
+
+def found(index: Index, path: str, limit: int | None = None) -> list[tuple[int, str]]:
+    """Return what an index finds: the record's number and the glob, as brute force says it."""
+    hits = index.match(path, limit)
+    rows = [index.row(hit >> 32) for hit in hits]
+    assert not index.damaged
+    return [(hit >> 32, index.glob_of(row, hit)) for hit, row in zip(hits, rows, strict=True) if row is not None]
+
+
+@pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
+def test_the_index_answers_every_vector(make_index: Make, text: str, path: str, expected: bool) -> None:
+    """A glob matches in the index what the shared vector file says it matches."""
+    assert bool(make_index([[text]]).match(path)) is expected
+
+
+@pytest.mark.parametrize(("text", "path", "expected"), VECTORS["cases"])
+def test_the_matcher_answers_every_vector(text: str, path: str, expected: bool) -> None:
+    """The reader's own matcher, which no anchor helps, agrees too."""
+    glob = parse_glob(text)
+    assert isinstance(glob, Glob)
+    assert any(fits(program(alternative.text), path) for alternative in glob.alternatives) is expected
+
+
+@pytest.mark.parametrize(("scope", "path", "expected"), VECTORS["scopes"])
+def test_the_index_answers_every_scope_of_the_vectors(
+    make_index: Make, scope: list[str], path: str, expected: str | None
+) -> None:
+    """Several globs, excluding ones among them: the first that matches is named, or none."""
+    assert found(make_index([scope]), path) == ([] if expected is None else [(0, expected)])
+
+
+@settings(max_examples=400, deadline=None)
+@given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
+def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
+    """Whatever the scopes and paths are, the index finds what `match_any` finds, in rank order (10^5 pairs)."""
+    index = make_index(scopes)
+    parsed = [globs_of(scope) for scope in scopes]
+    for path in paths:
+        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
+        assert found(index, path) == expected
+        assert found(index, path, 2) == expected[:2]
+
+
+@settings(max_examples=1000, deadline=None)
+@given(text=GLOBS, paths=st.lists(PATHS, min_size=1, max_size=40))
+def test_the_matcher_agrees_with_the_language(text: str, paths: list[str]) -> None:
+    """A canonical text means to the matcher what the glob means."""
+    glob = parse_glob(text)
+    assert isinstance(glob, Glob)
+    programs = [program(alternative.text) for alternative in glob.alternatives]
+    for path in paths:
+        assert any(fits(one, path) for one in programs) is matches(glob, path)
+
+
+def test_real_globs_and_files_agree_with_brute_force(make_index: Make, corpora: Path) -> None:
+    """On a real collection the index finds what brute force finds, for every file of the repository it was kept in."""
+    folder = corpora / "orbit-2026-07"
+    scopes = []
+    for file in sorted(folder.glob("**/learning.yaml")):
+        data = load(file.read_text("utf-8"))
+        scope = data.get("scope") if isinstance(data, dict) else None
+        if isinstance(scope, dict):
+            scopes.append([str(glob) for glob in scope.get("paths") or ()])
+    files = (folder / "files.txt").read_text("utf-8").splitlines()
+    assert len(scopes) >= 50
+    assert len(files) > 1000
+    index = make_index(scopes)
+    parsed = [globs_of(scope) for scope in scopes]
+    for path in files:
+        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
+        assert found(index, path) == expected
+
+
+def test_the_first_few_are_those_of_all(make_index: Make) -> None:
+    """A limit reads only the start of long lists, and gives the first of what no limit gives."""
+    scopes = [["src/**"], ["**/*.py", "src/a/*"], ["!src/a/x.py", "src/**"], ["*/a/x.*"]] * 60
+    index = make_index(scopes)
+    whole = index.match("src/a/x.py")
+    assert len(whole) == 180
+    assert [index.match("src/a/x.py", limit) for limit in (1, 5, 50, 179, 200)] == [
+        whole[:limit] for limit in (1, 5, 50, 179, 200)
+    ]
+
+
+def test_what_is_not_pushed_is_asked_for_by_name(make_bytes: Any) -> None:
+    """Records that are not pushed come after all others, and only where everything is asked for."""
+    index = in_memory(make_bytes([["src/**"], ["src/*"], ["src/x"]], lambda number: number != 0))
+    rows = {number: row.values[reader.ID] for number in range(3) if (row := index.row(number)) is not None}
+    assert [rows[hit >> 32] for hit in index.match("src/x")] == ["L-00001", "L-00002"]
+    assert [rows[hit >> 32] for hit in index.match("src/x", None, True)] == ["L-00001", "L-00002", "L-00000"]
+
+
+@pytest.mark.parametrize("path", ["", "/", "a" * 5000, "\udcff/x", "a//b", "\0", "../x", "é/日本.md"])
+def test_any_text_may_be_asked(make_index: Make, path: str) -> None:
+    """A path that is none breaks nothing and matches what its characters match."""
+    index = make_index([["src/**"], ["**/*.py"]])
+    assert index.match(path) == []
+    assert not index.damaged
+
+
+def in_memory(content: bytes) -> Any:
+    """Return what some bytes are as an index."""
+    held = mmap(-1, max(1, len(content)))
+    held.write(content)
+    return read_index(held, "/", [])
+
+
+@pytest.mark.parametrize("length", [1, 8, 100, 320, 328, 400])
+def test_a_torn_index_is_none(make_bytes: Any, length: int) -> None:
+    """A file that was cut off is said to be no index."""
+    index = in_memory(make_bytes([["src/**"]])[:length])
+    assert isinstance(index, NoIndex)
+    assert not index
+    assert index.reason
+
+
+def test_an_index_of_another_version_is_none(make_bytes: Any) -> None:
+    """A reader touches no format but its own."""
+    content = bytearray(make_bytes([["src/**"]]))
+    content[8] += 1
+    assert in_memory(bytes(content)).reason == "the push index has another format"
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_changed_header_is_no_index(make_bytes: Any, data: st.DataObject) -> None:
+    """Whichever byte of the header is another one, the index is refused."""
+    content = bytearray(make_bytes([["src/**"], ["**/*.py"]]))
+    place = data.draw(st.integers(0, reader.HEADER_WORDS * 8 - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    assert isinstance(in_memory(bytes(content)), NoIndex)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_damaged_body_never_ends_in_a_traceback(make_bytes: Any, data: st.DataObject) -> None:
+    """Bytes that changed in the body lead to an answer or to `damaged`; `is_whole` sees each of them."""
+    from orbit_registry.push.pack import is_whole
+
+    content = bytearray(make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]]))
+    for _ in range(data.draw(st.integers(1, 5))):
+        place = data.draw(st.integers(reader.HEADER_WORDS * 8, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+    whole = bytes(content) == make_bytes([["src/**"], ["**/*.py", "!src/g*"], ["*/a_*/x.py"]])
+    assert is_whole(bytes(content)) is whole
+    index = in_memory(bytes(content))
+    for path in ("src/a.py", "src/a_b/x.py", "x"):
+        for hit in index.match(path):
+            if (row := index.row(hit >> 32)) is not None:
+                assert isinstance(row.teaser, str)
+
+
+def sealed(folder: Path, content: bytes) -> None:
+    """Put an index and its seal into a folder, as a sync does."""
+    file = folder / "push-000001.idx"
+    file.write_bytes(content)
+    found = file.stat()
+    said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+    (folder / reader.SEAL).write_text(f"{reader.SEAL_FIRST_LINE}\n{file.name}\n{said}\nx\n")
+
+
+def test_a_sealed_index_opens_and_one_of_anothers_making_does_not(make_bytes: Any, tmp_path: Path) -> None:
+    """An index that was written over, copied or brought along is not believed, whatever its header says."""
+    content = make_bytes([["src/**"]])
+    sealed(tmp_path, content)
+    assert isinstance(open_index("/", str(tmp_path)), Index)
+    (tmp_path / "push-000001.idx").write_bytes(content)
+    assert open_index("/", str(tmp_path)).reason == "the push index is not the one that was made here"
+
+
+@pytest.mark.parametrize("seal", ["", "x", "orbit push index 2\na\nb\nc\n", "orbit push index 1\n../x\nb\nc\n", "\0"])
+def test_a_seal_that_is_none_means_no_index(tmp_path: Path, seal: str) -> None:
+    """A torn or foreign seal is as good as none, and names no file elsewhere."""
+    (tmp_path / reader.SEAL).write_text(seal)
+    assert isinstance(open_index("/", str(tmp_path)), NoIndex)
+
+
+def test_links_are_not_followed(make_bytes: Any, tmp_path: Path) -> None:
+    """Neither the seal nor the index may be a symbolic link."""
+    real = tmp_path / "real"
+    real.mkdir()
+    sealed(real, make_bytes([["src/**"]]))
+    other = tmp_path / "other"
+    other.mkdir()
+    for file in real.iterdir():
+        (other / file.name).symlink_to(file)
+    assert isinstance(open_index("/", str(other)), NoIndex)
+
+
+def test_nothing_is_no_index(tmp_path: Path) -> None:
+    """Where nothing was built there is a value that says so."""
+    assert open_index("/", str(tmp_path / "none")).reason == "there is no push index yet"
+
+
+def test_the_reader_imports_built_in_modules_and_mmap(make_bytes: Any, tmp_path: Path) -> None:
+    """A bare interpreter loads the package, the reader, the matcher and `mmap`: not `os`, not `re`, not `json`."""
+    sealed(tmp_path, make_bytes([["src/*_x/**"]]))
+    program_text = (
+        "import sys; before = set(sys.modules)\n"
+        f"sys.path.insert(0, {str(ROOT / 'tooling')!r})\n"
+        "from orbit_registry.push.reader import open_index\n"
+        f"index = open_index('/', {str(tmp_path)!r})\n"
+        "assert len(index.match('src/a_x/b')) == 1\n"
+        "index.stale, index.row(0).teaser\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program_text], capture_output=True, text=True, check=True)
+    package = {f"orbit_registry{name}" for name in ("", ".push", ".push.reader", ".push.matcher")}
+    assert set(done.stdout.split()) <= {*package, "mmap"}

@@ -1,0 +1,74 @@
+"""`orbit match`, `orbit explain`, `orbit coverage`: which records apply where, and why; they change no record."""
+
+from __future__ import annotations
+
+import click
+
+from orbit_registry.cli.kind import open_registry
+from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.errors import UsageError
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--tag", "tags", multiple=True, help="A tag; records that have any of the tags or paths apply.")
+@click.option("--task", help="The task at hand: records that name other tasks are left out.")
+@click.option("--all", "everything", is_flag=True, help="Pending, closed and expired records too.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many, the first in rank.")
+@format_option
+def match(
+    paths: tuple[str, ...], tags: tuple[str, ...], task: str | None, everything: bool, limit: int | None, output: str
+) -> None:
+    """List the records that apply to paths or tags, in the order in which they are pushed.
+
+    A path need not exist; with "/" at its end it names a folder. No cap applies but --limit.
+
+    \b
+    orbit match src/app.py
+    orbit match src/app.py docs/guide.md --tag sql --limit 5
+    """
+    if not paths and not tags:
+        raise UsageError("nothing to match", hint="name a path or a `--tag`; `orbit list` lists every record")
+    from orbit_registry.snapshot.matches import texts
+
+    found = open_registry().match(paths, tags, task=task, everything=everything)
+    kept = found[:limit]
+    omitted = len(found) - len(kept)
+    said = texts(kept) or "no record applies"
+    if omitted:
+        said += f"\nomitted: {omitted}"
+    data = {"matches": [one.as_data() for one in kept], "omitted": omitted}
+    following = [f"orbit show {data_id}" for data_id in [one.as_data()["id"] for one in kept[:1]]]
+    emit(output, data, said, next_commands=following)
+
+
+@click.command()
+@click.argument("path")
+@format_option
+def explain(path: str, output: str) -> None:
+    """Say of every record that has to do with a path why it is pushed there, or why it is not.
+
+    \b
+    orbit explain src/app.py
+    """
+    verdicts = open_registry().explain(path)
+    lines: list[str] = []
+    for one in verdicts:
+        data = one.as_data()
+        lines += [f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}", f"    {one.glob}: {data['said']}"]
+    emit(output, {"verdicts": [one.as_data() for one in verdicts]}, "\n".join(lines) or "no record has to do with it")
+
+
+@click.command()
+@format_option
+def coverage(output: str) -> None:
+    """Say which tracked files have which records, which have none, and which records match nothing or too much.
+
+    \b
+    orbit coverage
+    orbit coverage --format json
+    """
+    found = open_registry().coverage()
+    emit(output, found.as_data(), found.text())
+    if output == "text" and found.uncovered:
+        click.echo(f"{plural(len(found.uncovered), 'file')} without a record: `--format json` lists them", err=True)

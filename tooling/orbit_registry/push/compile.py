@@ -1,0 +1,149 @@
+"""Compiles records into the push index and keeps it equal to the files; nothing at a door's start imports this.
+
+An index is made of parts, one a record. The parts of records whose files did not change are taken from the index that
+is there, so that after one edit one record is compiled and the rest is packed again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from orbit_registry.push import reader
+from orbit_registry.push.breadth import Breadth
+from orbit_registry.push.pack import ALTERNATIVES, Part
+from orbit_registry.push.reader import LIST
+from orbit_registry.records.rank import Order, microseconds, order_of, priority_of, vote_key
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import counted, moment
+from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
+
+LONGEST_TEASER = 400
+_SEPARATORS = re.compile("[\x00-\x1f]")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+_SPACE = re.compile(r"\s+")
+_TAG = re.compile(r"<(?=[/!?A-Za-z])")
+_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
+_KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a record was read from: a hash of all of it, its own file's time (ns) and size, whether it waits here."""
+
+    path: str
+    digest: str
+    mtime_ns: int
+    size: int
+    inbox: bool = False
+    has_body: bool = False
+
+
+@lru_cache(maxsize=65_536)
+def entry_of(text: str) -> str | None:
+    """Return what a glob is compiled to; None for one that can't be read, which matches nothing.
+
+    One text an alternative: whether its key decides, its canonical text, extension (with its dot), depth, then the
+    keys under which it may stand.
+    """
+    glob = parse_glob(text)
+    if not isinstance(glob, Glob):
+        return None
+    return ALTERNATIVES.join(map(_alternative, glob.alternatives, anchors(glob)))
+
+
+def _alternative(alternative: Alternative, anchor: Anchor) -> str:
+    keys = [_KINDS[anchor.kind] + anchor.text]
+    if not anchor.decides:
+        keys += _more_keys(alternative)
+    extension = "" if anchor.extension is None else f".{anchor.extension}"
+    depth = "" if anchor.depth is None else str(anchor.depth)
+    return LIST.join(["1" if anchor.decides else "0", alternative.text, extension, depth, *dict.fromkeys(keys)])
+
+
+def _more_keys(alternative: Alternative) -> Iterable[str]:
+    """Yield what else a path must have: a name in its place, whichever stands in the fewest globs will be asked for."""
+    groups = alternative.groups
+    last = groups[-1][-1]
+    if last.literal is not None:
+        yield f"b{last.literal}"
+    for group in groups:
+        for part in group[: -1 if group is groups[-1] else None]:
+            if part.literal is not None:
+                yield f"s{part.literal}"
+
+
+def safe(text: str) -> str:
+    """Return a text as data in another's block: one line, nothing unseen, no tag that could close it, no home."""
+    said = _SPACE.sub(" ", _UNSEEN.sub(" ", _HOME.sub("~", text))).strip()
+    said = _TAG.sub("&lt;", said)
+    return said if len(said) <= LONGEST_TEASER else f"{said[: LONGEST_TEASER - 1].rstrip()}…"
+
+
+def part_of(record: Record, origin: Origin, half_life_days: float) -> Part:
+    """Return a record compiled; it is already free of secrets."""
+    key = vote_key(record.votes, half_life_days)
+    scope, status = record.scope, record.status
+    expires = _expires(record)
+    globs = [glob for glob in scope.paths if entry_of(glob) is not None]
+    lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags)
+    row = (
+        record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
+        origin.digest, _teaser(record, origin), record.kind.gate, record.text("category") or "",
+        _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
+        "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
+        *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
+    )  # fmt: skip
+    flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
+    flags |= reader.EXPIRES if expires is not None else 0
+    flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
+    cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
+                    for place, field in enumerate(row))  # fmt: skip
+    pushed = status.phase == "live" and status.pushed and not origin.inbox
+    return Part(order_in(cleaned), cleaned, flags, pushed)
+
+
+def order_in(row: tuple[str, ...] | list[str]) -> Order:
+    """Return what a row is sorted by."""
+    key = float(row[reader.RANK]) if row[reader.RANK] else None
+    updated = int(row[reader.UPDATED_AT]) if row[reader.UPDATED_AT] else None
+    return order_of(key, int(row[reader.PRIORITY]), updated, row[reader.ID], row[reader.PATH])
+
+
+def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
+    """Return the parts with the flag of those whose scope covers too many of the tracked files."""
+    found = []
+    for part in parts:
+        globs = part.row[reader.GLOBS]
+        flags = part.flags & ~reader.BROAD
+        if globs and breadth.is_broad(globs.split(LIST)):
+            flags |= reader.BROAD
+        found.append(part if flags == part.flags else replace(part, flags=flags))
+    return found
+
+
+def _teaser(record: Record, origin: Origin) -> str:
+    line = f"- [{record.id}] {safe(record.title)}"
+    source = record.source
+    more = source.path if source else record.path if origin.has_body or record.prose.strip() else ""
+    return f"{line}\n  more: {safe(more)}" if more else line
+
+
+def _expires(record: Record) -> int | None:
+    """Return when a record's time is over, in seconds since 1970; None where it states no time that is one."""
+    value = record.data.get("freshness")
+    said = value.get("expires_at") if isinstance(value, Mapping) else None
+    try:
+        return int(moment(str(said)).timestamp()) if said is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _word(text: str) -> str:
+    return _SEPARATORS.sub(" ", text)

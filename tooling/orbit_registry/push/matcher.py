@@ -1,0 +1,130 @@
+"""Says whether a path is what one glob without braces describes, as `text.globs` does; it reads the canonical text.
+
+The compiler writes canonical texts only (no braces, no `**` inside a segment, specials as `[*]`), so nothing is
+checked here. This module imports nothing: it is loaded when a pattern has to be tried, in the start of a hook.
+"""
+
+MAX_PATH = 4096
+
+# One character of a name: itself, None for any, or a class (negated, ranges).
+Unit = str | tuple[bool, tuple[tuple[str, str], ...]] | None
+Chunk = str | tuple[Unit, ...]
+Segment = tuple[Chunk, ...]
+Program = tuple[tuple[Segment, ...], ...]
+
+
+def program(text: str) -> Program:
+    """Return the groups of segments between the `**` of a canonical glob; a segment is the chunks between its `*`."""
+    groups: list[list[Segment]] = [[]]
+    names = text.split("/")
+    for name in names:
+        if name == "**":
+            groups.append([])
+        else:
+            groups[-1].append(_segment(name))
+    if names[-1] == "**":  # at the end it takes one segment at least
+        groups[-1].append(("", ""))
+    return tuple(map(tuple, groups))
+
+
+def _segment(name: str) -> Segment:
+    chunks: list[list[Unit]] = [[]]
+    at = 0
+    while at < len(name):
+        character = name[at]
+        at += 1
+        if character == "*":
+            chunks.append([])
+        elif character == "?":
+            chunks[-1].append(None)
+        elif character == "[":
+            negated = name[at] == "!"
+            first = at + negated
+            end = name.index("]", first + 1)
+            chunks[-1].append(_class(name[first:end], negated))
+            at = end + 1
+        elif character == "{":  # only ever `{!}`, a literal exclamation mark at the start
+            chunks[-1].append(name[at])
+            at += 2
+        else:
+            chunks[-1].append(character)
+    return tuple(_chunk(chunk) for chunk in chunks)
+
+
+def _class(members: str, negated: bool) -> Unit:
+    if len(members) == 1 and not negated:
+        return members
+    ranges = []
+    at = 0
+    while at < len(members):
+        width = 2 if members[at + 1 : at + 2] == "-" and at + 2 < len(members) else 0
+        ranges.append((members[at], members[at + width]))
+        at += width + 1
+    return negated, tuple(ranges)
+
+
+def _chunk(units: list[Unit]) -> Chunk:
+    literal = [unit for unit in units if isinstance(unit, str)]
+    return "".join(literal) if len(literal) == len(units) else tuple(units)
+
+
+def fits(asked: Program, path: str) -> bool:
+    """Say whether a path is what a program describes.
+
+    The first part stands at the start, the last at the end, and each other one is taken where it comes first: if any
+    choice of places fits, the leftmost one does, so nothing is tried twice. Segments in a path and characters in a
+    segment are told apart in the same way.
+    """
+    return len(path) <= MAX_PATH and _groups_fit(asked, path.split("/"))
+
+
+def _groups_fit(groups: Program, names: list[str]) -> bool:
+    first, last = groups[0], groups[-1]
+    if len(groups) == 1:
+        return len(first) == len(names) and _names_at(first, names, 0)
+    start, end = len(first), len(names) - len(last)
+    if start > end or not _names_at(last, names, end) or not _names_at(first, names, 0):
+        return False
+    for group in groups[1:-1]:
+        while start + len(group) <= end and not _names_at(group, names, start):
+            start += 1
+        start += len(group)
+        if start > end:
+            return False
+    return True
+
+
+def _names_at(group: tuple[Segment, ...], names: list[str], start: int) -> bool:
+    for segment in group:
+        if not _chunks_fit(segment, names[start]):
+            return False
+        start += 1
+    return True
+
+
+def _chunks_fit(chunks: Segment, name: str) -> bool:
+    first, last = chunks[0], chunks[-1]
+    if len(chunks) == 1:
+        return len(first) == len(name) and _characters_at(first, name, 0)
+    start, end = len(first), len(name) - len(last)
+    if start > end or not _characters_at(last, name, end) or not _characters_at(first, name, 0):
+        return False
+    for chunk in chunks[1:-1]:
+        while start + len(chunk) <= end and not _characters_at(chunk, name, start):
+            start += 1
+        start += len(chunk)
+        if start > end:
+            return False
+    return True
+
+
+def _characters_at(chunk: Chunk, name: str, start: int) -> bool:
+    if isinstance(chunk, str):
+        return name.startswith(chunk, start)
+    for place, unit in enumerate(chunk, start):
+        if isinstance(unit, str):
+            if unit != name[place]:
+                return False
+        elif unit is not None and any(low <= name[place] <= high for low, high in unit[1]) == unit[0]:
+            return False
+    return True

@@ -1,0 +1,399 @@
+"""Opens the push index and looks records up in it, in the order in which they are pushed; it writes nothing.
+
+It is on the path of every tool call of an agent, so it imports built-in modules and `mmap`, no more: not even `os`.
+What it needs stands in the file as flat arrays (see `docs/reference/push-index.md`). An index that is missing, torn,
+foreign or of another version is a `NoIndex`, a value with a reason; a damaged one answers nothing and says so.
+
+A repository may bring an index of its own making. So a second file, the seal, names the index with its inode and its
+times, which the kernel sets: who wrote the repository can't know what they will be here.
+"""
+
+import sys
+from mmap import ACCESS_READ, mmap
+from posix import O_CLOEXEC, O_NOFOLLOW, O_RDONLY, close, fstat, lstat, read
+from posix import open as open_file
+
+TYPE_CHECKING = False  # `typing` is too much to import here
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    from orbit_registry.push.matcher import Program
+
+FORMAT = 1
+SEAL = "push.seal"
+SEAL_FIRST_LINE = "orbit push index 1"
+MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
+PRIME = 1_000_000_000_000_000_003
+HEADER_WORDS = 40
+MAX_PATH = 4096
+NAMES_KEPT = 4096
+"""How many folders' answers are kept: a process that asks about many paths asks about the same folders."""
+EXCLUDES, BROAD, EXPIRES, PROCEDURAL = 1, 2, 4, 8
+
+# Words of the header.
+(
+    W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
+) = range(10)  # fmt: skip
+SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "glob", "flag")
+FIRST_SECTION = 16
+"""Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
+
+# Fields of a row.
+(
+    ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, DIGEST, TEASER, GATE, CATEGORY, EXPIRES_AT, PRIORITY, UPDATED_AT, RANK,
+    VOTES, PROJECT, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, GLOBS,
+) = range(23)  # fmt: skip
+FIELDS = 23
+LIST = "\x1f"
+_DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
+
+
+class NoIndex:
+    """What stands in an index's place where there is none that can be used; it is false, and says why."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Row:
+    """One record as the index knows it; `values` are its fields as texts, by the numbers above."""
+
+    __slots__ = ("flags", "number", "values")
+
+    def __init__(self, number: int, values: list[str], flags: int) -> None:
+        self.number, self.values, self.flags = number, values, flags
+
+    @property
+    def teaser(self) -> str:
+        """What is pushed: one line, or two where there is more to read; escaped and redacted."""
+        return self.values[TEASER]
+
+    def words(self, field: int) -> list[str]:
+        """Return a field that is a list."""
+        return self.values[field].split(LIST) if self.values[field] else []
+
+    def is_expired(self, now: float) -> bool:
+        """Say whether its time is over; `now` in seconds since 1970."""
+        return bool(self.flags & EXPIRES) and int(self.values[EXPIRES_AT]) <= now
+
+
+def checksum(content: bytes) -> int:
+    """Return a number for some bytes: where a key is looked for, whether a header is whole."""
+    return int.from_bytes(content, "little") % PRIME
+
+
+def read_seal(folder: str) -> list[str] | None:
+    """Return the lines of the seal: first line, name, stamp, inputs, then stamps of what the index was made from."""
+    try:
+        handle = open_file(f"{folder}/{SEAL}", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        lines = read(handle, 1 << 20).decode("utf-8", "surrogateescape").split("\n")
+    except OSError:
+        lines = [""]
+    close(handle)
+    return lines if lines[0] == SEAL_FIRST_LINE and len(lines) >= 5 and "/" not in lines[1] else None
+
+
+def stamp(path: str) -> str:
+    """Return what tells a file from its earlier and later selves; "-" where there is none."""
+    try:
+        found = lstat(path)
+    except (OSError, ValueError):
+        return "-"
+    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
+
+
+def open_index(root: str, folder: str) -> "Index | NoIndex":
+    """Return the index in a cache folder; `root` is the project's, from which the paths of records count."""
+    lines = read_seal(folder)
+    if lines is None:
+        return NoIndex("there is no push index yet")
+    try:
+        handle = open_file(f"{folder}/{lines[1]}", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    except (OSError, ValueError):
+        return NoIndex("the push index is gone")
+    try:
+        found = fstat(handle)
+        said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+        if said != lines[2] or found.st_ctime_ns % 1_000_000_000 == 0:
+            return NoIndex("the push index is not the one that was made here")
+        content = mmap(handle, 0, access=ACCESS_READ)
+    except (OSError, ValueError):
+        return NoIndex("the push index can't be read")
+    finally:
+        close(handle)
+    return read_index(content, root, lines)
+
+
+def read_index(content: mmap, root: str, seal: list[str]) -> "Index | NoIndex":
+    """Return the index that some bytes are."""
+    if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8 or len(content) % 8:
+        return NoIndex("the push index is cut off")
+    words = memoryview(content)[: HEADER_WORDS * 8].cast("Q").tolist()
+    if words[W_MAGIC] != MAGIC or words[W_FORMAT] != FORMAT:
+        return NoIndex("the push index has another format")
+    if words[W_LENGTH] != len(content):
+        return NoIndex("the push index is cut off")
+    said, words[W_HEADER_SUM] = words[W_HEADER_SUM], 0
+    if said != checksum(b"".join(word.to_bytes(8, "little") for word in words)):
+        return NoIndex("the push index is damaged")
+    return Index(content, words, root, seal)
+
+
+class Index:
+    """An open index. Records are numbered by rank: 0 is pushed first; those that are not pushed come last.
+
+    A hit is a number: the record's number times 2^32, plus the place in its scope of the glob that matched, so that
+    hits in their natural order stand in rank order, and the least one of a record names its first glob.
+    """
+
+    def __init__(self, content: mmap, words: list[int], root: str, seal: list[str]) -> None:
+        self.content, self.root, self.seal = content, root, seal
+        self.records, self.pushed = words[W_RECORDS], words[W_PUSHED]
+        self._words, self._mask, self._places = words, words[W_BUCKETS] - 1, words[W_PLACES]
+        self.damaged = False
+        self._try: Callable[[Program, str], bool]
+        view = memoryview(content)
+
+        def section(name: str, form: "Literal['B', 'I', 'Q']") -> "memoryview[int]":
+            at = FIRST_SECTION + 2 * SECTIONS.index(name)
+            return view[words[at] : words[at] + words[at + 1]].cast(form)
+
+        self._bucket, self._hash, self._text = section("bucket", "I"), section("hash", "Q"), section("text", "Q")
+        self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
+        self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
+        self._hit, self._row, self._glob = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
+        self.flags, self.glob_count = section("flag", "B"), len(self._glob) - 1
+        self._programs: dict[int | str, Program] = {}
+        self._folders: dict[tuple[str, str | None], tuple[list[tuple[int, int]], list[int]]] = {}
+
+    # ------------------------------------------------------------------------------------------------- questions
+
+    def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        """Return hits for a path from the project's root, in rank order, one a record: the first `limit` of them.
+
+        `everything` asks also for records that are not pushed.
+        """
+        if len(path) > MAX_PATH:
+            return []
+        try:
+            return self._merged(self._ranges(path), limit, everything, path)
+        except _DAMAGE:
+            self.damaged = True
+            return []
+
+    def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        """Return hits for a tag (axis "t") or a category ("c"), as `match` does; their place means nothing."""
+        beyond = (self.records if everything else self.pushed) << 32
+        ranges: list[tuple[int, int]] = []
+        found: list[int] = []
+        try:
+            place = self._place((axis + word).encode("utf-8", "surrogatepass"))
+            if place >= 0:
+                self._details(place, (0,), ranges, [])
+            for start, end in ranges:
+                found += self._hit[start : end if limit is None else min(end, start + limit)]
+        except _DAMAGE:
+            self.damaged = True
+        return [hit for hit in found if hit < beyond]
+
+    def row(self, number: int) -> Row | None:
+        """Return a record by its number; None where the index is damaged there."""
+        try:
+            start, end = self._row[number], self._row[number + 1]
+            values = self.content[start:end].decode("utf-8").split("\0")
+            if len(values) == FIELDS:
+                return Row(number, values, self.flags[number])
+        except _DAMAGE:
+            pass
+        self.damaged = True
+        return None
+
+    def globs(self, row: Row) -> list[str]:
+        """Return a record's globs as it states them, in their order."""
+        return [self.glob_entry(int(number))[0] for number in row.words(GLOBS)]
+
+    def glob_of(self, row: Row, hit: int) -> str:
+        """Return the glob of a record that a hit names."""
+        numbers = row.words(GLOBS)
+        place = hit & 0xFFFFFFFF
+        return self.glob_entry(int(numbers[place]))[0] if place < len(numbers) else ""
+
+    def excluding(self, row: Row, path: str) -> str | None:
+        """Return the glob by which a record takes a path away; None where it does not."""
+        for number in row.words(GLOBS):
+            text, entry = self.glob_entry(int(number))
+            if text.startswith("!"):
+                for one in entry.split("\x1e"):
+                    if self._fits(one.split(LIST)[1], path):
+                        return text
+        return None
+
+    def is_current(self, row: Row) -> bool:
+        """Say whether a record's file is the one that the index was made from."""
+        try:
+            found = lstat(f"{self.root}/{row.values[PATH]}")
+        except (OSError, ValueError):
+            return False
+        return row.values[MTIME] == str(found.st_mtime_ns) and row.values[SIZE] == str(found.st_size)
+
+    @property
+    def stale(self) -> bool:
+        """Say whether something changed since that the index was made from: HEAD, git's index, a folder of records."""
+        for line in self.seal[4:]:
+            known, _, path = line.partition("\t")
+            if path and stamp(path if path.startswith("/") else f"{self.root}/{path}") != known:
+                return True
+        return False
+
+    # ---------------------------------------------------------------------------------------------------- insides
+
+    def _merged(self, ranges: list[tuple[int, int]], limit: int | None, everything: bool, path: str) -> list[int]:
+        """Merge ranges of hits, each in rank order, and leave out what an excluding glob takes away.
+
+        Where only the first few are wanted, only the start of each range is read, and more of it as long as too few
+        are found: a hit counts only if it stands before everything that was not read.
+        """
+        hits, flags = self._hit, self.flags
+        beyond = (self.records if everything else self.pushed) << 32
+        width = None if limit is None else 2 * limit + 8
+        while True:
+            held: list[int] = []
+            cut = beyond
+            for start, end in ranges:
+                if width is not None and start + width < end:
+                    cut = min(cut, hits[start + width])
+                    end = start + width
+                held += hits[start:end]
+            held.sort()
+            found: list[int] = []
+            last = -1
+            for hit in held:
+                if hit >= cut or len(found) == limit:
+                    break
+                number = hit >> 32
+                if number != last:
+                    last = number
+                    row = self.row(number) if flags[number] & EXCLUDES else None
+                    if not flags[number] & EXCLUDES or (row is not None and self.excluding(row, path) is None):
+                        found.append(hit)
+            if width is None or cut == beyond or len(found) == limit:
+                return found
+            width *= 4
+
+    def _ranges(self, path: str) -> list[tuple[int, int]]:
+        """Return the ranges of hits of all globs that match a path."""
+        ranges, patterns = self.ways_in(path)
+        return ranges + [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
+
+    def ways_in(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the ranges of hits that a path surely has, and the patterns that have to be tried on it."""
+        directory, slash, basename = path.rpartition("/")
+        _, dot, extension = basename.rpartition(".")
+        asked = (directory + slash, extension if dot else None)
+        known = self._folders.get(asked)
+        if known is None:
+            known = self._folder(path, asked[1])
+            if len(self._folders) >= NAMES_KEPT:
+                self._folders.clear()
+            self._folders[asked] = known
+        ranges, patterns = list(known[0]), list(known[1])
+        own = self._place(b"p" + path.encode("utf-8", "surrogatepass"))
+        if own >= 0:
+            self._details(own, (0,), ranges, patterns)
+        own = self._place(b"b" + basename.encode("utf-8", "surrogatepass"))
+        if own >= 0:
+            self._details(own, self._wanted(path, asked[1]), ranges, patterns)
+        return ranges, patterns
+
+    def range_of(self, number: int) -> tuple[int, int]:
+        """Return where the hits of a pattern stand."""
+        return self._posting[number], self._posting[number + 1]
+
+    def hits_in(self, ranges: list[tuple[int, int]]) -> list[int]:
+        """Return the hits of some ranges, in rank order."""
+        return sorted(hit for start, end in ranges for hit in self._hit[start:end])
+
+    def _folder(self, path: str, extension: str | None) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return what all files of one folder with one extension share: decided ranges, and patterns to be tried."""
+        ranges: list[tuple[int, int]] = []
+        patterns: list[int] = []
+        wanted = self._wanted(path, extension)
+        places = [self._place(b"d")]
+        end = -1
+        encoded = path.encode("utf-8", "surrogatepass")
+        for name in encoded.split(b"/")[:-1]:
+            end += 1 + len(name)
+            places += self._place(b"d" + encoded[:end]), self._place(b"s" + name)
+        for place in dict.fromkeys(places):
+            if place >= 0:
+                self._details(place, wanted, ranges, patterns)
+        return ranges, patterns
+
+    def _wanted(self, path: str, extension: str | None) -> tuple[int, ...]:
+        """Return the keys of details that a path has: extension and depth, each given or left open."""
+        depth = path.count("/") + 1
+        if extension is not None:
+            place = self._place(b"x" + extension.encode("utf-8", "surrogatepass"))
+            if place >= 0:
+                return (0, depth, (place + 1) << 32, (place + 1) << 32 | depth)
+        return (0, depth)
+
+    def _place(self, key: bytes) -> int:
+        """Return the number of what stands under a key; -1 where nothing does."""
+        wanted = int.from_bytes(key, "little") % PRIME
+        bucket = wanted & self._mask
+        for place in range(self._bucket[bucket], self._bucket[bucket + 1]):
+            if self._hash[place] == wanted:
+                text = self._text[place]
+                start = text >> 16
+                if self.content[start : start + (text & 0xFFFF)] == key:
+                    return place
+        return -1
+
+    def _details(self, place: int, wanted: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]) -> None:
+        start = self._detail[place]
+        for key in self._detail_key[start : self._detail[place + 1]].tolist():
+            if key in wanted:
+                for number in range(self._use[start], self._use[start + 1]):
+                    if self._pattern[number]:
+                        patterns.append(number)
+                    else:
+                        ranges.append((self._posting[number], self._posting[number + 1]))
+            start += 1
+
+    def pattern_fits(self, number: int, path: str) -> bool:
+        """Say whether a path is what a pattern describes."""
+        asked = self._programs.get(number)
+        if asked is None:
+            text = self._pattern[number]
+            start = text >> 16
+            asked = self._program(number, self.content[start : start + (text & 0xFFFF)].decode("utf-8"))
+        return self._try(asked, path)
+
+    def _fits(self, text: str, path: str) -> bool:
+        asked = self._programs.get(text) or self._program(text, text)
+        return self._try(asked, path)
+
+    def _program(self, key: int | str, text: str) -> "Program":
+        # Many paths meet no pattern that has to be tried: the start of a hook then goes without this module.
+        from orbit_registry.push.matcher import fits, program
+
+        self._try = fits
+        if len(self._programs) >= NAMES_KEPT:
+            self._programs.clear()
+        asked = self._programs[key] = program(text)
+        return asked
+
+    def glob_entry(self, number: int) -> tuple[str, str]:
+        """Return a glob by its number: as it is written, and what it was compiled to."""
+        text, _, entry = self.content[self._glob[number] : self._glob[number + 1]].decode("utf-8").partition("\x1d")
+        return text, entry

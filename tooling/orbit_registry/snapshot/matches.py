@@ -1,0 +1,220 @@
+"""Answers which records apply to paths and tags, and why or why not; the push index is brought up to date first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path, PurePosixPath
+
+from orbit_registry.errors import SnapshotError, UsageError
+from orbit_registry.push import reader
+from orbit_registry.push.pack import is_whole
+from orbit_registry.push.reader import Index, Row
+from orbit_registry.records.rank import EPOCH
+from orbit_registry.records.vote import stamp
+from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
+from orbit_registry.store.reader import Reading
+from orbit_registry.store.workspace import Workspace
+
+_PUSHED = "pushed"
+VERDICTS: Mapping[str, str] = {
+    _PUSHED: "matches and is pushed",
+    "broad": "matches, and more than a fifth of all tracked files too: for briefs, not for tool calls",
+    "excluded": "a glob of the record takes the path away",
+    "no match": "a part of the glob fits, the whole does not",
+    "not live": "matches, but does not hold: it waits or is closed",
+    "not pushed": "matches, but this status is never pushed, or the record waits in this machine's inbox",
+    "expired": "matches, but its time is over",
+    "changed": "its file changed while this was asked",
+}
+"""Why a record is pushed for a path, or is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A record that applies; `ways` are pairs of what was asked (a path, or a tag after `#`) and the glob, or ""."""
+
+    row: Row
+    ways: tuple[tuple[str, str], ...]
+    expired: bool
+
+    def as_data(self) -> dict[str, object]:
+        """Return the match as JSON shows it."""
+        return {
+            **_head(self.row),
+            "broad": bool(self.row.flags & reader.BROAD),
+            "expired": self.expired,
+            "votes": int(self.row.values[reader.VOTES] or 0),
+            "priority": int(self.row.values[reader.PRIORITY] or 0),
+            "updated_at": _updated(self.row),
+            "matched_by": [
+                {"tag": asked[1:]} if asked.startswith("#") else {"path": asked[1:], "glob": glob}
+                for asked, glob in self.ways
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to say of one record about a path: a key of `VERDICTS`, and the glob it is about."""
+
+    row: Row
+    why: str
+    glob: str
+
+    def as_data(self) -> dict[str, object]:
+        """Return the verdict as JSON shows it."""
+        pushed = self.why == _PUSHED
+        return {**_head(self.row), "pushed": pushed, "why": self.why, "said": VERDICTS[self.why], "glob": self.glob}
+
+
+def current_index(workspace: Workspace) -> Index:
+    """Return the push index, brought up to date; one that turns out to be damaged is made anew.
+
+    Raises:
+        SnapshotError: it can't be read even so.
+        WriteError: the disk refused.
+    """
+    stamps = stamps_of(workspace)
+    reading = Reading(workspace)
+    sync_index(workspace, reading, stamps)
+    reading.save()
+    index = open_index(workspace)
+    if not isinstance(index, Index) or not is_whole(index.content):
+        sync_index(workspace, reading, stamps, rebuild=True)
+        index = open_index(workspace)
+    if not isinstance(index, Index):
+        raise SnapshotError(index.reason, hint="remove .orbit/state/cache, then run `orbit sync`")
+    return index
+
+
+def match(
+    workspace: Workspace,
+    paths: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    *,
+    task: str | None = None,
+    everything: bool = False,
+    now: float | None = None,
+) -> list[Match]:
+    """Return the records that apply to any of the paths or tags, in rank order, each once, with every way in.
+
+    A record that names tasks is left out where `task` is given and is none of them. `everything` asks also for records
+    that wait, are closed or expired. `now` is in seconds since 1970.
+    """
+    index = current_index(workspace)
+    at = time.time() if now is None else now
+    ways: dict[int, list[tuple[str, str]]] = {}
+    rows: dict[int, Row] = {}
+    for path in dict.fromkeys(paths):
+        for hit in index.match(path, None, everything):
+            row = _row(index, rows, hit >> 32)
+            ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
+    for tag in dict.fromkeys(tags):
+        for hit in index.under("t", tag, None, everything):
+            ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
+    found: list[Match] = []
+    for number in sorted(ways):
+        row = _row(index, rows, number)
+        tasks = row.words(reader.TASKS)
+        expired = row.is_expired(at)
+        if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
+            found.append(Match(row, tuple(ways[number]), expired))
+    return found
+
+
+def explain(workspace: Workspace, path: str, *, now: float | None = None) -> list[Verdict]:
+    """Return what is to say of every record that has to do with a path: those that are pushed first, in rank order."""
+    index = current_index(workspace)
+    at = time.time() if now is None else now
+    ranges, patterns = index.ways_in(path)
+    tried = {number: index.pattern_fits(number, path) for number in patterns}
+    fitting = index.hits_in(ranges + [index.range_of(number) for number, fits in tried.items() if fits])
+    failing = index.hits_in([index.range_of(number) for number, fits in tried.items() if not fits])
+    first: dict[int, tuple[int, bool]] = {}
+    for hits, fits in ((fitting, True), (failing, False)):
+        for hit in hits:
+            first.setdefault(hit >> 32, (hit, fits))
+    verdicts = [_verdict(index, path, hit, fits, at) for _, (hit, fits) in sorted(first.items())]
+    return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "broad"))
+
+
+def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdict:
+    row = _row(index, {}, hit >> 32)
+    glob = index.glob_of(row, hit)
+    if not fits:
+        return Verdict(row, "no match", glob)
+    excluding = index.excluding(row, path)
+    if excluding is not None:
+        return Verdict(row, "excluded", excluding)
+    if row.values[reader.PHASE] != "live":
+        why = "not live"
+    elif row.number >= index.pushed:
+        why = "not pushed"
+    elif row.is_expired(now):
+        why = "expired"
+    elif not index.is_current(row):
+        why = "changed"
+    else:
+        why = "broad" if row.flags & reader.BROAD else _PUSHED
+    return Verdict(row, why, glob)
+
+
+def _row(index: Index, known: dict[int, Row], number: int) -> Row:
+    row = known.get(number) or index.row(number)
+    if row is None:
+        raise SnapshotError("the push index is damaged", hint="`orbit sync --rebuild` makes it anew")
+    known[number] = row
+    return row
+
+
+def _head(row: Row) -> dict[str, object]:
+    values = row.values
+    first, _, more = row.teaser.partition("\n  more: ")
+    return {
+        "id": values[reader.ID],
+        "kind": values[reader.KIND],
+        "status": values[reader.STATUS],
+        "phase": values[reader.PHASE],
+        "title": first.removeprefix(f"- [{values[reader.ID]}] "),
+        "record": values[reader.PATH],
+        "more": more or None,
+    }
+
+
+def _updated(row: Row) -> str | None:
+    said = row.values[reader.UPDATED_AT]
+    return stamp(EPOCH + timedelta(microseconds=int(said))) if said else None
+
+
+def project_path(workspace: Workspace, text: str, here: Path) -> str:
+    """Return a path as globs see it, from the project's root; `here` is where a relative one counts from.
+
+    Links are followed in the folders that lead to it, and it need not exist. A "/" at its end stays: it asks about a
+    folder.
+
+    Raises:
+        UsageError: it leads out of the project.
+    """
+    whole = here / text
+    named = PurePosixPath(text).name not in ("", "..", ".")
+    place = whole.parent.resolve() / whole.name if named else whole.resolve()
+    if not place.is_relative_to(workspace.root):
+        raise UsageError(f"{text!r} leads out of the project", hint=f"name a path below {workspace.root}")
+    relative = place.relative_to(workspace.root).as_posix()
+    relative = "" if relative == "." else relative
+    return f"{relative}/" if relative and text.endswith(("/", "/.", "/..")) else relative
+
+
+def texts(found: Sequence[Match]) -> str:
+    """Return matches as people read them: the teaser, and below it each way in."""
+    lines: list[str] = []
+    for one in found:
+        state = "" if one.row.values[reader.PHASE] == "live" else f"  ({one.row.values[reader.STATUS]})"
+        first, *rest = one.row.teaser.split("\n")
+        lines += [first + state, *rest]
+        for asked, glob in one.ways:
+            lines.append(f"  by {asked[1:]}: {glob}" if asked.startswith("/") else f"  by tag {asked[1:]}")
+    return "\n".join(lines)

@@ -1,0 +1,305 @@
+"""Keeps the push index equal to the files: which records are compiled anew, and which file readers take.
+
+The index has a number, so that a process which holds one open keeps it; the seal names the newest, and is written
+last. What an index was made from stands in the seal: where only stamps changed, it alone is written again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orbit_registry.errors import GitError, OrbitError
+from orbit_registry.push import reader
+from orbit_registry.push.breadth import Breadth
+from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, with_breadth
+from orbit_registry.push.pack import Part, is_whole, pack, unpack
+from orbit_registry.push.reader import LIST, Index
+from orbit_registry.snapshot.policy import NO_SECRETS, Policy
+from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.files import TEMPORARY, inside, write_atomic, write_error
+from orbit_registry.store.lock import locked
+from orbit_registry.store.reader import Entry, Reading, fingerprint
+from orbit_registry.store.votes import NAME as VOTES
+from orbit_registry.store.votes import half_life_days
+from orbit_registry.store.workspace import Workspace, git_folder
+
+_PREFIX, _SUFFIX = "push-", ".idx"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSync:
+    """What a sync of the index did: its file, how many records it holds, how many of them were compiled."""
+
+    path: Path
+    records: int
+    compiled: int
+    built: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    entry: Entry
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the index should be made from: hashes of how, and of which files; stamps of the folders."""
+
+    base: str
+    files: str
+    stamps: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What the index at hand holds: parts by path, globs as compiled, a hash of the tracked files."""
+
+    parts: Mapping[str, Part]
+    entries: Mapping[str, str]
+    tracked: str
+
+
+def cache_folder(workspace: Workspace) -> Path:
+    """Return the folder of derived files, made where it is missing.
+
+    Raises:
+        WriteError: the disk refused.
+    """
+    folder = inside(workspace.root, workspace.relative(workspace.cache))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from None
+    return folder
+
+
+def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
+    """Return the index as it is on disk; it is not brought up to date."""
+    return reader.open_index(str(workspace.root), str(workspace.cache))
+
+
+def sync_index(
+    workspace: Workspace,
+    reading: Reading,
+    stamps: Sequence[str],
+    policy: Policy = NO_SECRETS,
+    *,
+    rebuild: bool = False,
+) -> IndexSync:
+    """Bring the push index up to date; where nothing changed, nothing is written.
+
+    `stamps` are those of `stamps_of` before anything was read: what changes later is then seen as a change.
+
+    Raises:
+        WriteError: the disk refused; the old index stands.
+        LockTimeoutError: another process is building.
+    """
+    folder = cache_folder(workspace)
+    places = [_Place(entry, _origin(reading, entry)) for entry in _kept(reading.entries)]
+    wanted = _Wanted(_base(workspace, policy), _digest(sorted(map(_line, places))), stamps)
+    done = None if rebuild else _unchanged(workspace, folder, wanted)
+    if done is not None:
+        return done
+    with locked(folder / "push.lock"):
+        done = None if rebuild else _unchanged(workspace, folder, wanted)
+        return done or _build(workspace, folder, reading, policy, places, wanted, rebuild)
+
+
+def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted) -> IndexSync | None:
+    """Return what is to say of an index made from these very files, its stamps renewed; None where there is none."""
+    index = open_index(workspace)
+    if not isinstance(index, Index) or index.seal[3].split(" ")[:2] != [wanted.base, wanted.files]:
+        return None
+    tracked = _tracked_known(index.seal, wanted.stamps) or _digest(_tracked(workspace))
+    if index.seal[3] != f"{wanted.base} {wanted.files} {tracked}":
+        return None
+    if index.seal[4:] != list(wanted.stamps):
+        _seal(folder, index.seal[1], index.seal[3], wanted.stamps)
+    return IndexSync(folder / index.seal[1], index.records, 0, False)
+
+
+def _build(
+    workspace: Workspace,
+    folder: Path,
+    reading: Reading,
+    policy: Policy,
+    places: Sequence[_Place],
+    wanted: _Wanted,
+    rebuild: bool,
+) -> IndexSync:
+    held = _Held({}, {}, "") if rebuild else _held(workspace, wanted.base)
+    kept: list[Part] = []
+    fresh: dict[str, _Place] = {}
+    for place in places:
+        part = held.parts.get(place.entry.path)
+        if part is None or not place.origin.digest or part.row[reader.DIGEST] != place.origin.digest:
+            fresh[place.entry.path] = place
+        else:
+            kept.append(_restamped(part, place.origin))
+    half_life = half_life_days()
+    records = [record for place in fresh.values() if (record := reading.record(place.entry)) is not None]
+    compiled = [part_of(record, fresh[record.path].origin, half_life) for record in policy.applied(records)]
+    entries = _entries([*kept, *compiled], held.entries)
+    files = _tracked(workspace)
+    tracked = _digest(files)
+    breadth = Breadth(files, entries)
+    compiled = with_breadth(compiled, breadth)
+    if tracked != held.tracked:
+        kept = with_breadth(kept, breadth)
+    content = pack([*kept, *compiled], entries, round(half_life * 86_400_000_000))
+    path = _publish(folder, content, f"{wanted.base} {wanted.files} {tracked}", wanted.stamps)
+    return IndexSync(path, len(kept) + len(compiled), len(compiled), True)
+
+
+def _entries(parts: Iterable[Part], known: Mapping[str, str]) -> dict[str, str]:
+    """Return what each glob of the parts is compiled to."""
+    found: dict[str, str] = {}
+    for part in parts:
+        globs = part.row[reader.GLOBS]
+        for glob in globs.split(LIST) if globs else ():
+            if glob not in found:
+                found[glob] = known.get(glob) or entry_of(glob) or ""
+    return found
+
+
+def _held(workspace: Workspace, base: str) -> _Held:
+    """Return what the index at hand holds, if it was made in the same way and every byte is as written."""
+    index = open_index(workspace)
+    if not isinstance(index, Index) or index.seal[3].split(" ")[0] != base or not is_whole(index.content):
+        return _Held({}, {}, "")
+    rows, entries = unpack(index)
+    parts = (Part(order_in(row), tuple(row), flags, pushed) for row, flags, pushed in rows)
+    return _Held({part.row[reader.PATH]: part for part in parts}, entries, index.seal[3].rpartition(" ")[2])
+
+
+def _restamped(part: Part, origin: Origin) -> Part:
+    row = part.row
+    stamp = (str(origin.mtime_ns), str(origin.size))
+    if row[reader.MTIME : reader.SIZE + 1] == stamp:
+        return part
+    return replace(part, row=(*row[: reader.MTIME], *stamp, *row[reader.SIZE + 1 :]))
+
+
+def _kept(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the records' places; where an id stands in this machine's inbox and in git, the one in git counts."""
+    listed = list(entries)
+    shared = {entry.folder.rpartition("/")[2] for entry in listed if not entry.pending}
+    return [entry for entry in listed if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
+
+
+def _origin(reading: Reading, entry: Entry) -> Origin:
+    state = reading.states[entry.path]
+    votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else ""
+    said = f"{state.sha256} {votes} {entry.has_body} {entry.pending}"
+    digest = hashlib.sha256(said.encode()).hexdigest()[:32] if state.sha256 else ""
+    return Origin(entry.path, digest, state.mtime_ns, state.size, entry.pending, entry.has_body)
+
+
+# ------------------------------------------------------------------------------------------------------- what it is
+
+
+def _base(workspace: Workspace, policy: Policy) -> str:
+    """Return a hash of what decides how a record is compiled, beside the record."""
+    said = (str(reader.FORMAT), code_stamp(), fingerprint(workspace.kinds), workspace.config.inbox,
+            str(half_life_days()), policy.name)  # fmt: skip
+    return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _line(place: _Place) -> str:
+    origin = place.origin
+    return f"{origin.path}\0{origin.digest}\0{origin.mtime_ns}\0{origin.size}"
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _tracked(workspace: Workspace) -> list[str]:
+    """Return the tracked files from the root; none outside git, where no scope is called broad."""
+    try:
+        return workspace.git.tracked() or []
+    except GitError:
+        return []
+
+
+def _tracked_known(seal: Sequence[str], stamps: Sequence[str]) -> str | None:
+    """Return the digest of the tracked files, if git's index has not changed since; git is not asked then."""
+    known = {line.partition("\t")[2]: line for line in seal[4:]}
+    mark = next((line for line in stamps if line.endswith("/index")), None)
+    inputs = seal[3].split(" ")
+    return inputs[2] if mark is not None and len(inputs) == 3 and known.get(mark.partition("\t")[2]) == mark else None
+
+
+def stamps_of(workspace: Workspace) -> list[str]:
+    """Return a line for each file that tells, by its stamp alone, that records may have changed."""
+    root = workspace.root
+    folders = [workspace.folder_of(kind, pending=pending) for kind in workspace.kinds for pending in (False, True)]
+    watched = [path.relative_to(root).as_posix() for path in folders]
+    own = git_folder(root)
+    if own is not None:
+        name = own.relative_to(root).as_posix() if own.is_relative_to(root) else str(own)
+        watched += [f"{name}/HEAD", f"{name}/index"]
+        with contextlib.suppress(OSError):
+            said = (own / "HEAD").read_text("utf-8", "replace").strip()
+            if said.startswith("ref: refs/") and ".." not in said and own.is_relative_to(root):
+                watched.append(f"{name}/{said[5:]}")
+    return [
+        f"{reader.stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}"
+        for path in watched
+        if "\n" not in path
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------- publishing
+
+
+def _publish(folder: Path, content: bytes, inputs: str, stamps: Sequence[str]) -> Path:
+    """Write an index under the next number and name it in the seal: from then on readers take it."""
+    numbers = [_number(entry.name) for entry in os.scandir(folder)]
+    seal = reader.read_seal(str(folder))
+    name = f"{_PREFIX}{max([*numbers, _number(seal[1]) if seal else 0]) + 1:06d}{_SUFFIX}"
+    temporary = folder / f"{TEMPORARY}{name}-{secrets.token_hex(4)}"
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(folder / name)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise write_error(folder / name, error) from None
+    _seal(folder, name, inputs, stamps)
+    _tidy(folder, {name, seal[1] if seal else name})
+    return folder / name
+
+
+def _seal(folder: Path, name: str, inputs: str, stamps: Sequence[str]) -> None:
+    try:
+        found = (folder / name).lstat()
+    except OSError as error:
+        raise write_error(folder / name, error) from None
+    said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+    write_atomic(folder / reader.SEAL, "\n".join((reader.SEAL_FIRST_LINE, name, said, inputs, *stamps)))
+
+
+def _number(name: str) -> int:
+    digits = name.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+    whole = name.startswith(_PREFIX) and name.endswith(_SUFFIX) and digits.isascii() and digits.isdigit()
+    return int(digits) if whole and len(digits) <= 12 else 0
+
+
+def _tidy(folder: Path, kept: set[str]) -> None:
+    """Remove what killed builds left and all indexes but those to keep; a reader that holds one open keeps it."""
+    for entry in list(os.scandir(folder)):
+        old = _number(entry.name) > 0 and entry.name not in kept
+        if old or entry.name.startswith(f"{TEMPORARY}{_PREFIX}"):
+            with contextlib.suppress(OSError, OrbitError):
+                Path(entry.path).unlink()
