@@ -23,11 +23,11 @@ from __future__ import annotations
 
 
 class OrbitError(Exception):
-    """An expected failure: what happened and where, with a hint that says what to do next."""
+    """An expected failure: what happened and where, with a hint that says what to do next; none goes without one."""
 
     exit_code = 1
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: str) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -58,7 +58,7 @@ class RecordNotFoundError(OrbitError):
 class AmbiguousIdError(OrbitError):
     """Several records answer to one id; `candidates` holds their ids."""
 
-    def __init__(self, message: str, *, candidates: tuple[str, ...], hint: str | None = None) -> None:
+    def __init__(self, message: str, *, candidates: tuple[str, ...], hint: str) -> None:
         super().__init__(message, hint=hint)
         self.candidates = candidates
 

@@ -150,7 +150,9 @@ class Registry:
             for problem in self.collection.problems:
                 if f"/{any_id}/" in f"{problem.location.path}/":
                     said = f"{any_id} can't be read: {problem.location}: {problem.message}"
-                    raise RecordNotFoundError(said, hint=problem.hint) from None
+                    raise RecordNotFoundError(
+                        said, hint=problem.hint or "correct it there; `orbit check` says more"
+                    ) from None
             raise
 
     @classmethod

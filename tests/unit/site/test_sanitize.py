@@ -14,7 +14,7 @@ from orbit_registry.site.sanitize import clean
 
 ACTS = re.compile(
     r"<(?:script|svg|math|iframe|form|input|button|style|meta|base|object|embed)\b"
-    r"|<[^>]*\son\w+\s*=|<[^>]*(?:javascript:|url\()",
+    r"|<[^>]*\son\w+\s*=|<[^>]*(?:=[\"']?\s*javascript:|url\()",
     re.IGNORECASE,
 )
 

@@ -42,7 +42,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
     """
     del yes
     if pending and values["status"] not in (None, "proposed"):
-        raise UsageError("--pending and --status contradict each other")
+        raise UsageError("--pending and --status contradict each other", hint="leave one of them out")
     if pending:
         values["status"] = "proposed"
     body = text_from(body_file) if body_file is not None else None
@@ -74,7 +74,9 @@ def amend(any_id: str, task: str, text: str | None, body_file: str | None, date:
     orbit adr amend ADR-0012 --task TASK-9 --text "Holds for the export too."
     """
     if (text is None) == (body_file is None):
-        raise UsageError("give --text or --body-file")
+        raise UsageError(
+            "give --text or --body-file", hint="one of them says what changes; `--body-file -` reads stdin"
+        )
     said = text if text is not None else text_from(str(body_file))
     record = open_registry().amend_adr(any_id, said, task, date)
     where = record.source.path if record.source else record.path

@@ -161,7 +161,8 @@ def setting_from(text: str) -> tuple[str, object]:
     try:
         return name.strip(), load(value)
     except YamlProblemError as error:
-        raise UsageError(f"--set {name}: {error.problem.message}") from None
+        hint = "the value is YAML: put text with `:`, `#`, `{` or `[` in it into quotes"
+        raise UsageError(f"--set {name}: {error.problem.message}", hint=error.problem.hint or hint) from None
 
 
 def merged_edit(kind: Kind, values: Mapping[str, Any]) -> Callable[[dict[str, object]], Mapping[str, object]]:

@@ -140,8 +140,7 @@ def run(arguments: list[str]) -> int:
             _say_json(error.message, error.hint)
         else:
             click.echo(visible(f"error: {error.message}"), err=True)
-            if error.hint:
-                click.echo(visible(f"  hint: {error.hint}"), err=True)
+            click.echo(visible(f"  hint: {error.hint}"), err=True)
         return error.exit_code
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader left; end in peace

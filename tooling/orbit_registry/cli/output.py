@@ -54,8 +54,7 @@ def say_refusals(output: str, data: object, text: str, errors: Sequence[OrbitErr
         click.echo(visible(text))
     for error in errors[:-1]:
         click.echo(visible(f"error: {error.message}"), err=True)
-        if error.hint:
-            click.echo(visible(f"  hint: {error.hint}"), err=True)
+        click.echo(visible(f"  hint: {error.hint}"), err=True)
     raise errors[-1]
 
 

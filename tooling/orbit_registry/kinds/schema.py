@@ -112,7 +112,8 @@ def compile_document(document: dict[str, Any], file: Path) -> RecordSchema:
     try:
         return RecordSchema(document, jsonschema_rs.Draft202012Validator(document))
     except ValueError as error:
-        raise ConfigError(f"{file}: not a JSON Schema: {str(error).splitlines()[0]}") from None
+        said = f"{file}: not a JSON Schema: {str(error).splitlines()[0]}"
+        raise ConfigError(said, hint="write it by the rules of JSON Schema 2020-12, as the shipped ones are") from None
 
 
 def read_schema(file: Path) -> RecordSchema:
@@ -133,7 +134,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{file}: {error}", hint="a kind's folder needs a schema.json") from None
     if not isinstance(value, dict):
-        raise ConfigError(f"{file}: a schema is an object")
+        raise ConfigError(f"{file}: a schema is an object", hint='begin it with `{"properties": {`')
     return value
 
 

@@ -21,6 +21,7 @@ ROLES = ("human", "agent")
 NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
 GATES = ("always", "scoped", "relevant_and_linked", "procedural")
 SHIPPED = Path(__file__).parent
+_COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _PREFIX = re.compile(r"[A-Z][A-Z0-9]*-\Z")
 
@@ -139,7 +140,8 @@ def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
             taken = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
             taken += [other for other in kinds.values() if kind.plural == other.plural]
             if taken:
-                raise ConfigError(f"{file}: {taken[0].name!r} already has that name, plural or prefix")
+                said = f"{file}: {taken[0].name!r} already has that name, plural or prefix"
+                raise ConfigError(said, hint="change `kind`, `plural` or `prefix` in it: each belongs to one kind")
             kinds[kind.name] = kind
     return KindTable(kinds)
 
@@ -149,19 +151,20 @@ def _read_kind(file: Path) -> Kind:
         data = load(file.read_text(encoding="utf-8"))
     except YamlProblemError as error:
         place = error.problem.position
-        raise ConfigError(f"{file}:{place.line if place else 1}: {error.problem.message}") from None
+        said = f"{file}:{place.line if place else 1}: {error.problem.message}"
+        raise ConfigError(said, hint=error.problem.hint or _COMPARE) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
     except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror}") from None
+        raise ConfigError(f"{file}: {error.strerror}", hint="make it a file that can be read") from None
     if not isinstance(data, dict):
-        raise ConfigError(f"{file}: a kind is a mapping")
+        raise ConfigError(f"{file}: a kind is a mapping", hint=_COMPARE)
     try:
         return _kind_from(data, file.parent)
     except KeyError as error:
-        raise ConfigError(f"{file}: `{error.args[0]}` is missing", hint="compare with a shipped kind.yaml") from None
+        raise ConfigError(f"{file}: `{error.args[0]}` is missing", hint=_COMPARE) from None
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{file}: {error}", hint="compare with a shipped kind.yaml") from None
+        raise ConfigError(f"{file}: {error}", hint=_COMPARE) from None
 
 
 def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
@@ -231,7 +234,7 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
     if kind.headline not in kind.schema.properties:
         wrong.append(f"the schema has no field {kind.headline!r} to be the headline")
     if wrong:
-        raise ConfigError(f"{folder / 'kind.yaml'}: {wrong[0]}")
+        raise ConfigError(f"{folder / 'kind.yaml'}: {wrong[0]}", hint=_COMPARE)
 
 
 def _mapping(value: object, name: str) -> Mapping[str, object]:

@@ -60,14 +60,17 @@ def _run(config: Path, folder: Path) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise GeneratorError(f"mkdocs took more than {TIMEOUT_SECONDS} s") from None
+        said = f"mkdocs took more than {TIMEOUT_SECONDS} s"
+        raise GeneratorError(
+            said, hint="leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
+        ) from None
     if done.returncode:
         last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-3:]
         raise GeneratorError(
             f"mkdocs failed: {' / '.join(last) or f'exit {done.returncode}'}",
             hint="`pip install orbit-registry[site]` brings the generator"
             if "No module named" in done.stderr
-            else None,
+            else f"`mkdocs build --config-file {config}` says more",
         )
     return done.stderr + done.stdout
 

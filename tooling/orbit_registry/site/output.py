@@ -58,7 +58,8 @@ class Output:
             RefusedError: a symbolic link stands on the way.
         """
         if path.startswith("/") or ".." in path.split("/"):
-            raise UnsafePathError(f"{path!r} does not stay inside the output folder")
+            said = f"{path!r} does not stay inside the output folder"
+            raise UnsafePathError(said, hint="rename the document or record whose page that would be")
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         digest = digest_of(data)
         target = self._target(path)

@@ -65,7 +65,8 @@ def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> 
     own = OwnConfig(file, "", data)
     docs = own.named(str(data.get("docs_dir", "docs")), root)
     if docs == ".":
-        raise ConfigError(f"{FILE}: docs_dir {docs!r} is not a folder inside the repository")
+        said = f"{FILE}: docs_dir {docs!r} is not a folder inside the repository"
+        raise ConfigError(said, hint="name a folder below the repository's root, such as `docs`")
     _refuse_outside(root, "docs_dir", docs)
     theme = data.get("theme")
     custom = theme.get("custom_dir") if isinstance(theme, dict) else None
@@ -91,7 +92,7 @@ def _refuse_code(root: Path, file: Path) -> None:
         name = os.path.relpath(file.parent / str(data["INHERIT"]), root).replace(os.sep, "/")
         _refuse_outside(root, "INHERIT", name)
         file = root / name
-    raise ConfigError(f"{file.name}: INHERIT leads in a circle")
+    raise ConfigError(f"{file.name}: INHERIT leads in a circle", hint="take INHERIT out of one of the files")
 
 
 def _table(file: Path, data: object) -> dict[str, Any]:

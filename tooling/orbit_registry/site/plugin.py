@@ -52,7 +52,7 @@ class OrbitPlugin(BasePlugin[Options]):
             self._cache = registry.workspace.cache / CACHE / "plugin"
             prepared = prepare(registry, own, self._cache, config.site_url or None, code_version())
         except OrbitError as error:
-            raise PluginError(error.message + (f" ({error.hint})" if error.hint else "")) from None
+            raise PluginError(f"{error.message} ({error.hint})") from None
         staged = prepared.staged.folder
         config.docs_dir = str(staged / DOCS)
         config.site_dir = str(self._cache / "generated")
@@ -75,7 +75,7 @@ class OrbitPlugin(BasePlugin[Options]):
                 clean_directory(str(self._target))
             result = publish(self._prepared, Path(config.site_dir), open_output(self._target))
         except OrbitError as error:
-            raise PluginError(error.message + (f" ({error.hint})" if error.hint else "")) from None
+            raise PluginError(f"{error.message} ({error.hint})") from None
         for one in result.diagnostics:
             level = logging.INFO if one.severity is Severity.NOTE else logging.WARNING
             _log.log(level, "%s: %s (%s)", one.location, one.message, one.code)

@@ -55,7 +55,8 @@ def empty_pages(generated: Path) -> dict[int, str]:
     try:
         return {depth: (generated / file_of(shell_url(depth))).read_text("utf-8") for depth in SHELL_DEPTHS}
     except OSError as error:
-        raise ShellError(f"the generator made no empty page: {error.filename}") from None
+        said = f"the generator made no empty page: {error.filename}"
+        raise ShellError(said, hint="delete the folder `.orbit/state/cache`, then build again") from None
 
 
 def shells_of(pages: dict[int, str], policy: Policy, base_url: str | None) -> dict[int, Shell]:

@@ -13,7 +13,7 @@ import duckdb
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows
-from orbit_registry.store.files import sync_folder
+from orbit_registry.store.files import sync_folder, write_error
 
 STORAGE = "v1.2.0"
 """The storage version that DuckDB 1.2 to 2.0 and the browser engine read."""
@@ -83,7 +83,8 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None]) -> No
                 _fill(connection, table, rows, lines / f"{table}.json")
             connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(meta.items()))
     except OSError as error:
-        raise SnapshotError(f"can't write {path}: {(error.strerror or str(error)).lower()}") from None
+        refused = write_error(path, error)
+        raise SnapshotError(refused.message, hint=refused.hint) from None
     finally:
         shutil.rmtree(lines, ignore_errors=True)
 

@@ -79,7 +79,10 @@ def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[
             connection.execute(f"COPY {table} TO {quoted(str(temporary))} (FORMAT parquet)")
             temporary.replace(target)
         except duckdb.Error as error:
-            raise SnapshotError(f"{target} can't be written: {str(error).splitlines()[0]}") from None
+            said = f"{target} can't be written: {str(error).splitlines()[0]}"
+            raise SnapshotError(
+                said, hint="see that the folder is writable and the disk has room, then try again"
+            ) from None
         finally:
             with contextlib.suppress(OSError):
                 temporary.unlink()

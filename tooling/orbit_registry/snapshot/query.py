@@ -38,6 +38,9 @@ TABLES_HINT = (
 )
 
 
+REBUILD = "`orbit sync --rebuild` makes it anew"
+
+
 class CorruptSnapshotError(SnapshotError):
     """The file is no database that can be opened; it can be built anew."""
 
@@ -91,7 +94,7 @@ def ask(path: Path, sql: str, *, seconds: float = SECONDS) -> Answer:
                 columns = tuple(column[0] for column in connection.description or ())
                 return Answer(columns, tuple(connection.fetchall()))
         except _BROKEN as error:
-            raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+            raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD) from None
         except duckdb.InterruptException:
             raise SnapshotError(
                 f"the question took more than {seconds:g} s", hint="narrow it, or add a LIMIT"
@@ -110,7 +113,7 @@ def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         connection = duckdb.connect(str(path), read_only=True, config=_CLOSED)
     except duckdb.Error as error:
-        raise CorruptSnapshotError(f"{path} can't be opened: {str(error).splitlines()[0]}") from None
+        raise CorruptSnapshotError(f"{path} can't be opened: {str(error).splitlines()[0]}", hint=REBUILD) from None
     try:
         yield connection
     finally:

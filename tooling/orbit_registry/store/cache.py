@@ -22,8 +22,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from orbit_registry.errors import OrbitError, UnreadableFileError
-from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes
+from orbit_registry.errors import OrbitError
+from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes, read_error
 
 CACHE_VERSION = 1
 PACKAGE = Path(__file__).parent.parent
@@ -109,8 +109,7 @@ class FileCache:
         try:
             found = os.lstat(full)
         except OSError as error:
-            said = f"{path}: {(error.strerror or str(error)).lower()}"
-            return FileState(path, "", error=UnreadableFileError(said))
+            return FileState(path, "", error=read_error(path, error))
         stamp = stamp_of(found)
         held = self._entries.get(path)
         if held is not None and held.stamp == stamp and held.sha256:

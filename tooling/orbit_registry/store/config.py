@@ -16,6 +16,8 @@ from orbit_registry.text.yaml_problem import YamlProblemError
 FORMAT = "orbit-registry"
 CONFIG_VERSION = 1
 CONFIG_SCHEMA = Path(__file__).with_name("config.schema.json")
+_INIT = "`orbit init` writes a new one"
+_CORRECT = "correct the setting there, or take it out to get its default"
 IMPORT_HINT = "it is another tool's; `orbit import PATH` takes its records over"
 
 
@@ -63,11 +65,11 @@ def read_config(path: Path) -> Config:
     except YamlProblemError as error:
         place = error.problem.position
         where = f"{path}:{place.line}:{place.column}" if place else str(path)
-        raise ConfigError(f"{where}: {error.problem.message}", hint=error.problem.hint) from None
+        raise ConfigError(f"{where}: {error.problem.message}", hint=error.problem.hint or _CORRECT) from None
     except ConfigError:
         raise
     except OrbitError as error:
-        raise ConfigError(error.message, hint=error.hint or "`orbit init` writes a new one") from None
+        raise ConfigError(error.message, hint=error.hint if path.exists() else _INIT) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ForeignWorkspaceError(f"{path} is not an {FORMAT} configuration", hint=IMPORT_HINT)
     version = data.get("schema_version")
@@ -80,7 +82,7 @@ def read_config(path: Path) -> Config:
     if problems:
         place = locate(text, problems[0].pointer)
         said = "; ".join(dict.fromkeys(problem.message for problem in problems))
-        raise ConfigError(f"{path}:{place.line}:{place.column}: {said}", hint=problems[0].hint)
+        raise ConfigError(f"{path}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _CORRECT)
     return _config_from(data)
 
 

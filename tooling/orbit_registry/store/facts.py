@@ -125,7 +125,7 @@ def _tracked(git: Git, untold: list[Untold]) -> tuple[str, ...] | None:
     try:
         tracked = git.tracked()
     except GitError as error:
-        untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint or "repair the index"))
+        untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint))
         return None
     if tracked is None:
         said = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"

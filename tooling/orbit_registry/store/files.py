@@ -14,6 +14,7 @@ from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteErr
 RECORD_LIMIT = 1_000_000
 DOCUMENT_LIMIT = 5_000_000
 TEMPORARY = ".tmp-"
+_TRY_AGAIN = "see that the disk is sound and has room, then run the command again"
 
 
 def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
@@ -32,7 +33,7 @@ def read_bytes(path: Path | str, *, limit: int) -> bytes:
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
-                raise UnreadableFileError(f"{path} is not a regular file")
+                raise UnreadableFileError(f"{path} is not a regular file", hint="put a file with its text there")
             if found.st_size > limit:
                 raise UnreadableFileError(
                     f"{path} has {found.st_size:,} bytes; at most {limit:,} are read", hint="move long text elsewhere"
@@ -47,7 +48,21 @@ def read_bytes(path: Path | str, *, limit: int) -> bytes:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise UnreadableFileError(f"{path} is a symbolic link", hint="put the file itself there") from None
-        raise UnreadableFileError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise read_error(path, error) from None
+
+
+def read_error(path: Path | str, error: OSError) -> UnreadableFileError:
+    """Return what to tell someone whose file can't be read."""
+    hints = {
+        errno.ENOENT: "correct the path, or bring the file back",
+        errno.EACCES: "check the owner and the permissions of the file",
+        errno.EPERM: "check the owner and the permissions of the file",
+        errno.ENOTDIR: "a file stands where a folder is needed",
+        errno.ENAMETOOLONG: "give it a shorter name",
+    }
+    said = (error.strerror or str(error)).lower()
+    hint = hints.get(error.errno or 0, "see what the system says of the file with `ls -l`")
+    return UnreadableFileError(f"{path}: {said}", hint=hint)
 
 
 def decode(content: bytes, path: Path | str) -> str:
@@ -83,10 +98,13 @@ def inside(root: Path, relative: str) -> Path:
         for part in pure.parts:
             path = path / part
             if path.is_symlink():
-                raise UnsafePathError(f"{relative!r} passes through a symbolic link at {path.relative_to(root)}")
+                said = f"{relative!r} passes through a symbolic link at {path.relative_to(root)}"
+                raise UnsafePathError(said, hint="put the files themselves there, or name where they really are")
     except OSError as error:
         said = (error.strerror or str(error)).lower()
-        raise UnsafePathError(f"{relative[:60]!r} can't be the name of a file: {said}") from None
+        raise UnsafePathError(
+            f"{relative[:60]!r} can't be the name of a file: {said}", hint="name a file of the project"
+        ) from None
     return path
 
 
@@ -127,7 +145,7 @@ def write_error(path: Path, error: OSError) -> WriteError:
         errno.EEXIST: "a file stands where a folder is needed",
     }
     said = (error.strerror or str(error)).lower()
-    return WriteError(f"can't write {path}: {said}; nothing was changed", hint=hints.get(error.errno or 0))
+    return WriteError(f"can't write {path}: {said}; nothing was changed", hint=hints.get(error.errno or 0, _TRY_AGAIN))
 
 
 def sync_folder(folder: Path) -> None:

@@ -55,7 +55,10 @@ class Git:
         done = _called([*_SETTINGS, *arguments], self.folder, stdin)
         if check and done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise GitError(f"git {arguments[0]}: {said[-1] if said else f'exit {done.returncode}'}")
+            raise GitError(
+                f"git {arguments[0]}: {said[-1] if said else f'exit {done.returncode}'}",
+                hint="`git status` and `git fsck` say whether the repository is whole",
+            )
         return done.stdout if not done.returncode else b""
 
     def ask(self, *arguments: str) -> str | None:
@@ -156,5 +159,8 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
         done = _called([*style, "merge-file", "-p", *labels, *map(str, files)], Path(name))
     if done.returncode > 127:
         said = done.stderr.decode("utf-8", "replace").replace(f"{name}{os.sep}", "").strip().splitlines()
-        raise GitError(f"git merge-file: {said[-1] if said else f'exit {done.returncode}'}")
+        raise GitError(
+            f"git merge-file: {said[-1] if said else f'exit {done.returncode}'}",
+            hint="merge the file by hand, then `git add` it",
+        )
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0

@@ -99,20 +99,28 @@ def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author 
 
 def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
     if old.uid == new.uid:
-        raise RefusedError(f"{old.id} can't supersede itself")
+        raise RefusedError(f"{old.id} can't supersede itself", hint="name the record that takes its place")
     if old.kind.name != new.kind.name:
-        raise RefusedError(f"{new.id} is a {new.kind.name}; a {old.kind.name} is superseded by one of its own kind")
+        raise RefusedError(
+            f"{new.id} is a {new.kind.name}; a {old.kind.name} is superseded by one of its own kind",
+            hint=f"add one with `orbit {old.kind.name} add`, or link the two: `related_to`",
+        )
     if new.phase != "live":
         raise RefusedError(
             f"{new.id} is {new.status.name}; only a record that holds can replace another",
             hint=f"accept {new.id} first",
         )
     if old.id in ancestors(records, new.id, "superseded_by"):
-        raise RefusedError(f"{new.id} is itself replaced by {old.id}; that would close a circle")
+        raise RefusedError(
+            f"{new.id} is itself replaced by {old.id}; that would close a circle",
+            hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it replace {old.id}",
+        )
     if old.status.name != SUPERSEDED:
         refuse_transition(old, SUPERSEDED)
     elif new.id not in old.superseded_by:
-        raise RefusedError(f"{old.id} is already superseded by {', '.join(old.superseded_by) or 'another record'}")
+        by = ", ".join(old.superseded_by)
+        hint = f"replace {by} with {new.id}" if by else f"name its successor in `superseded_by` of {old.path}"
+        raise RefusedError(f"{old.id} is already superseded by {by or 'another record'}", hint=hint)
 
 
 def ancestors(records: RecordSet, record_id: str, name: str) -> set[str]:

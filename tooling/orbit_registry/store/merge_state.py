@@ -127,7 +127,8 @@ def read_merge(workspace: Workspace) -> MergeState:
     """
     git = workspace.git
     if git.top is None:
-        raise GitError("this is no git repository, so there is nothing to resolve")
+        said = "this is no git repository, so there is nothing to resolve"
+        raise GitError(said, hint="run it in the clone where the merge stopped")
     operation, theirs, base = _operation(git)
     ours = git.head()
     if theirs and base is None and operation == "merge":

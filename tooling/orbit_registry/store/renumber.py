@@ -168,7 +168,7 @@ def _new_id(workspace: Workspace, record: Record, number: int | None, *, dry_run
         return taken.id, f"the next above {taken.above}"
     wanted = sequence_id(kind.prefix, number)
     if wanted == record.id:
-        raise RefusedError(f"{record.id} has that number already")
+        raise RefusedError(f"{record.id} has that number already", hint="leave --to out to get the next free number")
     place = _branch_with(workspace, record, wanted)
     if place is None and not _was(record, wanted):
         place = next((one.where for one in seen if one.number == number), None)

@@ -50,7 +50,9 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author | 
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if record.phase == "closed":
-            raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify")
+            by = ", ".join(record.superseded_by)
+            hint = f"verify {by} instead" if by else "only what is proposed or in force can be verified"
+            raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
         before = {entry.input: entry.hash for entry in inputs_of(record)}
         entries = hashed(workspace, _wanted(record, said), f"orbit verify {record.id} --remove-input INPUT")
         given: dict[str, object] = {"fingerprint": entries} if entries else {}

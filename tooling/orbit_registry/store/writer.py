@@ -152,7 +152,8 @@ def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = Tr
     except YamlProblemError as error:
         place = error.problem.position
         where = f"{record.path}:{place.line}:{place.column}" if place else record.path
-        raise InvalidRecordError(f"{where}: {error.problem.message}", hint=error.problem.hint) from None
+        hint = error.problem.hint or f"mend {record.path} by hand; `orbit check` says when it is right"
+        raise InvalidRecordError(f"{where}: {error.problem.message}", hint=hint) from None
     changed = validated(result, record.kind, record.path)
     refuse_scope(changed, known=current)
     return Change(record.path, text, result), changed
@@ -167,7 +168,8 @@ def refuse_scope(record: Record, *, known: Record | None = None) -> None:
     for path in record.scope.paths:
         found = parse_glob(path) if path not in before.paths else None
         if isinstance(found, Problem):
-            raise InvalidRecordError(f"`{path}` can't be a scope's path: {found.message}", hint=found.hint)
+            hint = found.hint or "write it from the project's root: `src/**`, `docs/*.md`"
+            raise InvalidRecordError(f"`{path}` can't be a scope's path: {found.message}", hint=hint)
     for symbol in record.scope.symbols:
         problem = symbol_problem(symbol) if symbol not in before.symbols else None
         if problem is not None:
@@ -185,7 +187,8 @@ def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Reco
     if record is None:
         said = "; ".join(f"{problem.message}" for problem in problems)
         place = f"the new {kind.name}" if is_new else str(problems[0].location)
-        raise InvalidRecordError(f"{place}: {said}", hint=problems[0].hint)
+        hint = next((problem.hint for problem in problems if problem.hint), None)
+        raise InvalidRecordError(f"{place}: {said}", hint=hint or f"`orbit {kind.name} add --help` names the fields")
     return record
 
 

@@ -1,0 +1,33 @@
+"""Every error of the package says what to do next: none can be made without a hint, and none has an empty one."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from orbit_registry import errors
+
+PACKAGE = Path(errors.__file__).parent
+TREE = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.OrbitError)]
+
+
+@pytest.mark.parametrize("error", TREE, ids=lambda one: str(one.__name__))
+def test_no_error_is_made_without_a_hint(error: type[errors.OrbitError]) -> None:
+    """The hint is a keyword without a default."""
+    assert inspect.signature(error).parameters["hint"].default is inspect.Parameter.empty
+
+
+def test_no_hint_is_empty() -> None:
+    """A hint that is written out says something."""
+    empty = [
+        f"{file.relative_to(PACKAGE)}:{call.lineno}"
+        for file in PACKAGE.rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "hint" and isinstance(keyword.value, ast.Constant) and keyword.value.value == ""
+    ]
+    assert empty == []
