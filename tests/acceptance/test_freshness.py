@@ -359,3 +359,18 @@ def test_an_agent_prunes_nothing_that_holds(project: Project, monkeypatch: pytes
     for options in (["--confirm"], ["--fix-renames", "--confirm"]):
         assert "an agent may not" in project.refused("learning", "prune", *options)
     assert project.file(learned).read_bytes() == before
+
+
+def test_a_record_can_rest_on_something_from_the_start(project: Project) -> None:
+    """`--fingerprint` hashes what it names while the record is made, and makes none where that can't be."""
+    twice = ["--fingerprint", "src/app.py", "--fingerprint", "./src/app.py"]
+    learned = project.learn("Parse strictly", "--tag", "a", *twice, "--set", "freshness={volatility: stable}")
+    held = project.json("learning", "show", learned)["freshness"]
+    assert held.keys() == {"volatility", "fingerprint"}
+    assert [one["input"] for one in held["fingerprint"]] == ["src/app.py"]
+    assert project.causes() == {}
+    project.write("src/app.py", "other\n")
+    assert project.causes() == {learned: "fingerprint"}
+    refused = project.refused("learning", "add", "--summary", "Close it", "--tag", "b", "--fingerprint", "gone.py")
+    assert "`gone.py` is not there; nothing was written" in refused
+    assert [one["id"] for one in project.json("learning", "list")] == [learned]

@@ -343,6 +343,16 @@ class Registry:
         said = verification.Statement(by or author.name, add, remove, volatility, expires)
         return verification.verify(self.workspace, any_id, said, author)
 
+    def fingerprint(self, freshness: object, inputs: Sequence[str]) -> Mapping[str, object]:
+        """Return what a new record states about its freshness, with inputs added and hashed.
+
+        Raises:
+            RefusedError: one can't be hashed.
+        """
+        from orbit_registry.store.verification import fingerprinted
+
+        return fingerprinted(self.workspace, freshness, inputs)
+
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record while doing a task."""
         from orbit_registry.store import voting

@@ -27,7 +27,7 @@ def add_command(kind: Kind) -> click.Command:
 
     def add(
         output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None,
-        task: str | None = None, **values: Any,
+        task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
     ) -> None:  # fmt: skip
         registry = open_registry()
         if body_file is not None and values.get(kind.prose) is not None:
@@ -35,6 +35,8 @@ def add_command(kind: Kind) -> click.Command:
         fields = fields_from(kind, values)
         if body_file is not None:
             fields[kind.prose] = text_from(body_file)
+        if fingerprint:
+            fields["freshness"] = registry.fingerprint(fields.get("freshness"), fingerprint)
         if pending:
             fields["status"] = kind.initial["agent"]
         text, draft = registry.draft(kind.name, fields)
@@ -58,6 +60,9 @@ def add_command(kind: Kind) -> click.Command:
     options: list[click.Parameter] = [
         *add_options(kind),
         click.Option(["--body-file"], metavar="FILE", help=f"Read `{kind.prose}` from a file; - is stdin."),
+        click.Option(
+            ["--fingerprint"], multiple=True, metavar="PATH", help="What it rests on: a file, a folder, FILE#FIELD."
+        ),
         click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
         click.Option(["--dry-run"], is_flag=True, help="Say what would be written, write nothing."),
         click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing; what is known already is refused."),

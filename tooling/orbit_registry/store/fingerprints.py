@@ -66,36 +66,37 @@ class Fingerprints:
         return self._found[text]
 
     def _hash(self, text: str) -> str:
-        field = _FIELD.match(text)
+        field = _FIELD.match(text) if "#" in text else None
         if field is not None and not os.path.lexists(f"{self._root}/{text}"):
             return _hash_of_value(self._field(field["file"], field["field"]))
-        path = self._place(text)
-        name = PurePosixPath(text).as_posix()
-        try:
-            is_folder = stat.S_ISDIR(path.lstat().st_mode)
-        except (FileNotFoundError, NotADirectoryError):
-            raise _RefusedError(_MISSING) from None
-        except OSError as error:
-            raise _unreadable(f"can't be read: {(error.strerror or str(error)).lower()}") from None
-        if is_folder:
+        path, mode = self._place(text)
+        if mode is None:
+            raise _RefusedError(_MISSING)
+        if stat.S_ISDIR(mode):
+            name = PurePosixPath(text).as_posix()
             return self._folder("" if name == "." else f"{name}/")
         if text.endswith("/"):
             raise _unreadable("can't be read: it is a file, not a folder")
-        return self._file(name, path)
+        return self._file(text, path)
 
-    def _place(self, text: str) -> Path:
-        """Return where an input stands; no part of its way is a symbolic link."""
+    def _place(self, text: str) -> tuple[Path, int | None]:
+        """Return where an input stands and its mode, None where it is missing; no part of its way is a link."""
         parent, _, leaf = text.rpartition("/")
-        if parent in self._safe and _PLAIN_NAME.fullmatch(leaf) and not text.startswith("/"):
-            path = self._root / text  # most inputs share their folders
-            if not path.is_symlink():
-                return path
         try:
+            if parent in self._safe and _PLAIN_NAME.fullmatch(leaf) and not text.startswith("/"):
+                path = self._root / text  # most inputs share their folders
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode):
+                    return path, mode
             path = inside(self._root, text)
+            self._safe.add(parent)
+            return path, path.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return self._root / text, None
         except OrbitError as error:
             raise _unreadable(f"can't be read: {error.message}") from None
-        self._safe.add(parent)
-        return path
+        except OSError as error:
+            raise _unreadable(f"can't be read: {(error.strerror or str(error)).lower()}") from None
 
     def _file(self, name: str, path: Path) -> str:
         extension = path.suffix.lower()
@@ -110,11 +111,11 @@ class Fingerprints:
         return _hash_of_bytes(content)
 
     def _field(self, name: str, field: str) -> object:
-        path = self._place(name)
-        if not os.path.lexists(path):
+        path, mode = self._place(name)
+        if mode is None:
             raise _RefusedError(Found(problem=f"can't be read: {name} is not there", is_missing=True))
         try:
-            value = self._value(PurePosixPath(name).as_posix(), path, _read(path, DOCUMENT_LIMIT))
+            value = self._value(name, path, _read(path, DOCUMENT_LIMIT))
         except _AsTextError as error:
             raise _unreadable(f"can't be read: {name}{error}") from None
         for step in _steps(field):

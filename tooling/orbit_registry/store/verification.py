@@ -54,7 +54,8 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author | 
             hint = f"verify {by} instead" if by else "only what is proposed or in force can be verified"
             raise RefusedError(f"{record.id} is {record.status.name}: there is nothing left to verify", hint=hint)
         before = {entry.input: entry.hash for entry in inputs_of(record)}
-        entries = hashed(workspace, _wanted(record, said), f"orbit verify {record.id} --remove-input INPUT")
+        way_out = f"; `orbit verify {record.id} --remove-input INPUT` takes one out"
+        entries = _hashed(workspace, _wanted(record, said), way_out)
         given: dict[str, object] = {"fingerprint": entries} if entries else {}
         if said.volatility is not None:
             given["volatility"] = said.volatility
@@ -75,12 +76,18 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author | 
         return Verified(result, tuple(text for text, known in after.items() if before.get(text) != known))
 
 
-def hashed(workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str) -> list[dict[str, object]]:
-    """Return the entries of a fingerprint with the hashes of now.
+def fingerprinted(workspace: Workspace, freshness: object, inputs: Sequence[str]) -> dict[str, object]:
+    """Return the freshness of a record with inputs added, each hashed; `freshness` is what it states already.
 
     Raises:
-        RefusedError: one can't be hashed; the hint names `way_out`.
+        RefusedError: an input can't be hashed.
     """
+    held = dict(freshness) if isinstance(freshness, Mapping) else {}
+    return {**held, "fingerprint": _hashed(workspace, _joined(_entries(held), inputs), "")}
+
+
+def _hashed(workspace: Workspace, entries: Sequence[Mapping[str, object]], way_out: str) -> list[dict[str, object]]:
+    """Return the entries of a fingerprint with the hashes of now; `way_out` is said where one has none."""
     try:
         tracked = workspace.git.tracked() if entries else None
     except GitError:
@@ -91,24 +98,33 @@ def hashed(workspace: Workspace, entries: Sequence[Mapping[str, object]], way_ou
         text = str(entry["input"])
         seen = found.find(text)
         if seen.hash is None:
-            raise RefusedError(f"`{text}` {seen.problem}; nothing was written", hint=f"correct it, or `{way_out}`")
+            hint = f"name a file, a folder with tracked files, or FILE#FIELD, from the root{way_out}"
+            raise RefusedError(f"`{text}` {seen.problem}; nothing was written", hint=hint)
         result.append({**entry, "input": text, "hash": seen.hash})
     return result
 
 
+def _entries(freshness: object) -> list[Mapping[str, object]]:
+    listed = freshness.get("fingerprint") if isinstance(freshness, Mapping) else None
+    return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+
+
+def _joined(held: Sequence[Mapping[str, object]], added: Sequence[str]) -> list[Mapping[str, object]]:
+    """Return entries with new inputs behind them, each once."""
+    names = {str(entry["input"]) for entry in held}
+    new = dict.fromkeys(name.removeprefix("./") or "." for name in added)
+    return [*held, *({"input": name} for name in new if name not in names)]
+
+
 def _wanted(record: Record, said: Statement) -> list[Mapping[str, object]]:
     """Return the entries that the record is to have, with whatever else they hold."""
-    freshness = record.data.get("freshness")
-    listed = freshness.get("fingerprint") if isinstance(freshness, Mapping) else None
-    held = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+    held = _entries(record.data.get("freshness"))
     names = [str(entry["input"]) for entry in held]
     for name in said.remove:
         if name not in names:
             known = ", ".join(names) or "none"
             raise RefusedError(f"{record.id} has no input `{name}`", hint=f"its inputs: {known}")
-    kept: list[Mapping[str, object]] = [entry for entry in held if entry["input"] not in said.remove]
-    new = dict.fromkeys(name.removeprefix("./") or "." for name in said.add)
-    return [*kept, *({"input": name} for name in new if name not in names or name in said.remove)]
+    return _joined([entry for entry in held if entry["input"] not in said.remove], said.add)
 
 
 def _expiry(text: str) -> str | None:
