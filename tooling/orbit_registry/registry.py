@@ -22,7 +22,6 @@ from orbit_registry.store.reader import Collection, Reading
 from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.checks.derivation import Standing
     from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import CheckOutcome
     from orbit_registry.records.freshness import Freshness
@@ -307,51 +306,25 @@ class Registry:
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
-        return self._standing(tuple(self.collection.records) if records is None else records).freshness
-
-    def _standing(self, records: Sequence[Record]) -> Standing:
         from orbit_registry.checks.derivation import standing
         from orbit_registry.checks.memories import Counts
 
-        return standing(self.workspace, records, count=Counts(self.workspace))
+        asked = tuple(self.collection.records) if records is None else records
+        return standing(self.workspace, asked, count=Counts(self.workspace)).freshness
 
-    def follow_renames(self, kind: str | None = None, *, write: bool = False) -> relocation.Relocation:
-        """Find what records name and git has seen move since they were made; `write` puts the new names into them."""
-        from orbit_registry.checks.derivation import lost_names
-        from orbit_registry.records.freshness import made
-        from orbit_registry.store import relocation
-        from orbit_registry.store.renames import renames_since
+    def follow_renames(self, kind: str, *, write: bool = False) -> relocation.Relocation:
+        """Find where git saw go what records of a kind name; see `checks.lost.follow_renames`."""
+        from orbit_registry.checks.lost import follow_renames
 
         self.refresh()
-        records = [one for one in self.collection.records if kind is None or one.kind.name == kind]
-        found = self._standing(records)
-        lost = lost_names(records, found)
-        if not lost:
-            return relocation.Relocation()
-        renames = renames_since(self.workspace.git, min(made(one.record) for one in lost), found.files)
-        return (relocation.relocate if write else relocation.plan)(self.workspace, lost, renames)
+        return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
 
-    def verify(
-        self, any_id: str, *, by: str | None = None, add: Sequence[str] = (), remove: Sequence[str] = (),
-        volatility: str | None = None, expires: str | None = None,
-    ) -> verification.Verified:  # fmt: skip
-        """Say that a record still holds; see `store.verification.verify`. An agent may not where a person decided."""
+    def verify(self, any_id: str, said: verification.Statement) -> verification.Verified:
+        """Say that a record still holds; see `store.verification.verify`."""
         from orbit_registry.store import verification
 
         self.refresh()
-        author = self.author()
-        said = verification.Statement(by or author.name, add, remove, volatility, expires)
-        return verification.verify(self.workspace, any_id, said, author)
-
-    def fingerprint(self, freshness: object, inputs: Sequence[str]) -> Mapping[str, object]:
-        """Return what a new record states about its freshness, with inputs added and hashed.
-
-        Raises:
-            RefusedError: one can't be hashed.
-        """
-        from orbit_registry.store.verification import fingerprinted
-
-        return fingerprinted(self.workspace, freshness, inputs)
+        return verification.verify(self.workspace, any_id, said, self.author())
 
     def vote(self, any_id: str, task: str, model: str | None = None) -> voting.VoteResult:
         """Vote for a record while doing a task."""

@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from orbit_registry.checks.matching import count_matches, parsed
 from orbit_registry.errors import GitError
-from orbit_registry.records.freshness import Freshness, Sight, derive, inputs_of, turns
+from orbit_registry.records.freshness import Freshness, Sight, derive, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness import Ground, look, windows_of
-from orbit_registry.store.relocation import Lost
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 
@@ -90,23 +89,6 @@ def standing(
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
     dead = {one.path: globs for one, paths in scoped if (globs := dead_globs(paths, counts))}
     return Standing(found, sight, files, dead if tracked is not None else {})
-
-
-def lost_names(records: Iterable[Record], found: Standing) -> list[Lost]:
-    """Return what records that wait or hold name and that is not there: globs, inputs, files of their evidence."""
-    lost: list[Lost] = []
-    for record in records:
-        if record.phase == "closed":
-            continue
-        globs = found.dead.get(record.path, ())
-        seen = found.sight.inputs
-        inputs = tuple(one.input for one in inputs_of(record) if one.input in seen and seen[one.input].is_missing)
-        files = tuple(
-            reference for kind, reference in record.evidence if kind == "file" and (kind, reference) in found.sight.gone
-        )
-        if globs or inputs or files:
-            lost.append(Lost(record, globs, inputs, files))
-    return lost
 
 
 def _files(workspace: Workspace) -> tuple[list[str] | None, list[str]]:

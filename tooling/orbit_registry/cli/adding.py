@@ -18,6 +18,7 @@ from orbit_registry.cli.voting import say_vote
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
+from orbit_registry.store.verification import fingerprinted
 
 MOST_NAMED = 5
 
@@ -36,7 +37,7 @@ def add_command(kind: Kind) -> click.Command:
         if body_file is not None:
             fields[kind.prose] = text_from(body_file)
         if fingerprint:
-            fields["freshness"] = registry.fingerprint(fields.get("freshness"), fingerprint)
+            fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:
             fields["status"] = kind.initial["agent"]
         text, draft = registry.draft(kind.name, fields)

@@ -12,6 +12,7 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.store.verification import Statement
 
 _CAUSES = click.Choice([cause.value for cause in Cause])
 
@@ -70,14 +71,13 @@ def verify(
     """
     registry = Registry.open()
     registry.recover()
+    said = Statement(by, inputs, removed, volatility, expires)
     done: list[dict[str, object]] = []
     lines: list[str] = []
     failed: list[OrbitError] = []
     for any_id in any_ids:
         try:
-            verified = registry.verify(
-                any_id, by=by, add=inputs, remove=removed, volatility=volatility, expires=expires
-            )
+            verified = registry.verify(any_id, said)
         except OrbitError as error:
             failed.append(error)
             continue

@@ -24,7 +24,8 @@ NEVER = "never"
 class Statement:
     """What somebody who verifies a record says of it beside that it holds; None leaves a field as it is."""
 
-    by: str
+    by: str | None = None
+    """Who looked; None: whoever runs this."""
     add: Sequence[str] = ()
     remove: Sequence[str] = ()
     volatility: str | None = None
@@ -40,7 +41,7 @@ class Verified:
     changed: tuple[str, ...]
 
 
-def verify(workspace: Workspace, any_id: str, said: Statement, author: Author | None = None) -> Verified:
+def verify(workspace: Workspace, any_id: str, said: Statement, author: Author) -> Verified:
     """Hash a record's inputs anew and note who verified it; nothing else of the record changes, `updated_at` neither.
 
     Raises:
@@ -61,7 +62,7 @@ def verify(workspace: Workspace, any_id: str, said: Statement, author: Author | 
             given["volatility"] = said.volatility
         if said.expires is not None:
             given["expires_at"] = _expiry(said.expires)
-        given |= {"verified_at": stamp(datetime.now(UTC)), "verified_by": said.by}
+        given |= {"verified_at": stamp(datetime.now(UTC)), "verified_by": said.by or author.name}
 
         def edit(data: dict[str, object]) -> Mapping[str, object]:
             held = data.get("freshness")
