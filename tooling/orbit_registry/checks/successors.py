@@ -36,7 +36,7 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
         return Named()
     found: dict[str, Record] = {}
     unresolved: list[Unresolved] = []
-    for edge in read_edges(record.id, path, text, entry, context.targets):
+    for edge in read_edges(record.id, path, entry, context.targets):
         if isinstance(edge, Unresolved):
             unresolved += [edge] if edge.rel == "superseded_by" else []
         elif edge.rel == "supersedes" and edge.target == record.id:

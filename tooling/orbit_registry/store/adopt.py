@@ -175,7 +175,7 @@ def _edges(
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
     for one in named:
-        for found in read_edges(one.id, one.candidate.path, one.candidate.document.text, one.candidate.entry, targets):
+        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets):
             if isinstance(found, Edge):
                 edges.append(found)
                 continue
@@ -186,7 +186,7 @@ def _edges(
     made = {one.id for one in named}
     for record, candidate in known.held if made else ():
         if record.source is not None and record.source.authority == "document":
-            found_now = read_edges(record.id, candidate.path, candidate.document.text, candidate.entry, targets)
+            found_now = read_edges(record.id, candidate.path, candidate.entry, targets)
             edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
     return edges, unresolved
 

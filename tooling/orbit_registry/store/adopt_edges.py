@@ -12,8 +12,6 @@ from urllib.parse import unquote
 from orbit_registry.records.ids import sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.text.adr import AdrDocument, Rel, Relation
-from orbit_registry.text.adr.relations import find_phrases
-from orbit_registry.text.markdown import parse_markdown
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
     "supersedes": ("supersedes", False),
@@ -36,7 +34,6 @@ UNRESOLVED = "x-unresolved"
 _DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
 _IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
-_LINK = re.compile(r"\]\((?P<target>[^()\s]{1,500}?\.(?:md|markdown)(?:#[^()\s]{0,300})?)\)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -144,13 +141,13 @@ class Targets:
         return (tuple(dict.fromkeys(found)), "several decisions have that name") if found else None
 
 
-def read_edges(record: str, path: str, text: str, entry: AdrDocument, targets: Targets) -> Iterator[Edge | Unresolved]:
+def read_edges(record: str, path: str, entry: AdrDocument, targets: Targets) -> Iterator[Edge | Unresolved]:
     """Yield each statement of a decision's document about another decision.
 
     Mere mentions in prose are no edges: the text itself keeps them. Links to other decisions are `references`.
     """
     stated: set[str] = set()
-    for relation in (*entry.relations, *_further_links(text, entry)):
+    for relation in entry.relations:
         if relation.weak or (relation.rel == "references" and not _is_link(relation.target_raw)):
             continue
         rel, inverted = FORWARD[relation.rel]
@@ -170,32 +167,6 @@ def read_edges(record: str, path: str, text: str, entry: AdrDocument, targets: T
             continue
         subject, target = (other, record) if inverted else (record, other)
         yield Edge(rel, subject, target, record, _one_line(f"{relation.rel} {relation.target_raw}"))
-
-
-def _further_links(text: str, entry: AdrDocument) -> Iterator[Relation]:
-    """Yield the links that the reader left out because it took two files with one number for one decision."""
-    known = {relation.target_raw for relation in entry.relations}
-    if not any(
-        unquote(match["target"]) not in known for match in _LINK.finditer(text, entry.span.start, entry.span.end)
-    ):
-        return
-    for link in parse_markdown(text).links:
-        inside = entry.span.start <= link.span.start < entry.span.end
-        if inside and link.kind != "image" and link.target not in known and not _SCHEME.match(link.target):
-            known.add(link.target)
-            rel = _said_before(text, link.span.start, link.target)
-            yield Relation(rel, unquote(link.target), link.position, link.span, link.text)
-
-
-def _said_before(text: str, start: int, target: str) -> Rel:
-    """Return what a line that begins like `Superseded by [x](x.md)` says of the link in it."""
-    line = text.rfind("\n", 0, start) + 1
-    for phrase in find_phrases(text, line, min(len(text), start + 1000)):
-        if phrase.verb.start > line + 3 or phrase.span.start > start:
-            break
-        if phrase.target == target:
-            return phrase.rel
-    return "references"
 
 
 def _is_link(target: str) -> bool:

@@ -17,9 +17,9 @@ from pathlib import PurePosixPath
 from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
 from orbit_registry.store.documents import LOG_NAME, Document
 from orbit_registry.text.adr import AdrDocument
+from orbit_registry.text.adr.titles import GENERIC_NAMES
 
 HIGHEST = 999_999
-_GENERIC = frozenset({"readme", "index", "adr", "decision"})
 _DIGITS = re.compile(r"\d{1,9}\Z")
 
 
@@ -134,7 +134,7 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
-        names.append(posixpath.basename(folder) if pure.stem.lower() in _GENERIC else pure.stem)
+        names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
     tidy = (re.sub(r"[\s\x00-\x1f\x7f]+", "-", name.strip().strip("\"'`"))[:300] for name in names)
     return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))
 

@@ -20,9 +20,22 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         if earlier_names(context, document, entry) or _unread(context, entry):
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
+        message = f"{name} has no record"
         hint = f"`orbit check --fix` adds one, as does `orbit adr backfill {document.path}`"
+        other = _with_its_number(context, document, entry)
+        if other is not None:
+            message = f"`{entry.title}` has no record, and its number is that of {other.id} ({other.title})"
+            hint += "; it gets a new number and keeps the old one as a legacy id"
         where = Location(document.path, entry.position)
-        yield CHECK.at(where, f"{name} has no record", hint=hint, fixable=True)
+        yield CHECK.at(where, message, hint=hint, fixable=True, related=[context.in_entry(other)] if other else ())
+
+
+def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
+    """Return the record that has the number an entry states; numbers of a log's own are no ids."""
+    candidate = Candidate(document, entry)
+    if candidate.number is None or candidate.is_local(context.config.design):
+        return None
+    return next(iter(context.records.with_id(sequence_id("ADR-", candidate.number))), None)
 
 
 def _unread(context: CheckContext, entry: AdrDocument) -> bool:

@@ -163,14 +163,15 @@ def _relations(
 ) -> Iterator[Relation]:
     """Yield what the header and the sections of links state, then what the text merely mentions."""
     own = {value for fact in facts if fact.key == "legacy_ids" for value in fact.values}
-    seen: set[tuple[str, str]] = set()
-    mentioned: set[str] = set()
+    seen: dict[tuple[str, str], set[str | None]] = {}
     for relation in (*_stated(header, facts), *_linked(header, sections), *_mentioned(header, body, number, own)):
         key = target_key(relation.target_raw)
-        if (relation.rel, key) in seen or (relation.rel == "references" and key in mentioned):
+        # A mere reference says nothing new of a decision that was named before, in whatever relation.
+        rel = "" if relation.rel == "references" else relation.rel
+        if key.is_among(seen.get((rel, key.name), frozenset())):
             continue
-        seen.add((relation.rel, key))
-        mentioned.add(key)
+        for name in {rel, ""}:
+            seen.setdefault((name, key.name), set()).add(key.file)
         yield relation
 
 

@@ -128,7 +128,8 @@ def entry_header(text: str, entry: AdrDocument) -> Header:
             return Header(document, (_entry_zone(document, heading, inside),), inside, (), True)
     after = entry.heading_span.end if entry.heading_span else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
-    return Header(document, tuple(_zones(document, after, inside)), inside, front_matter_fields(document), False)
+    zones = tuple(_zones(document, after, inside, _title_heading(document)))
+    return Header(document, zones, inside, front_matter_fields(document), False)
 
 
 def _inside(document: MarkdownDocument, heading: Heading) -> tuple[Heading, ...]:
@@ -215,7 +216,8 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     after = heading.body.start if heading else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
     citations = find_citations(document.text, _DECISIONS, document.code)
-    header = Header(document, tuple(_zones(document, after, inside)), inside, fields, False, citations)
+    zones = tuple(_zones(document, after, inside, heading))
+    header = Header(document, zones, inside, fields, False, citations)
     stated = next(
         (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
     )
@@ -252,8 +254,18 @@ def _title_heading(document: MarkdownDocument) -> Heading | None:
     return first
 
 
-def _zones(document: MarkdownDocument, after: int, inside: Sequence[Heading]) -> Iterator[Span]:
-    """Yield the stretches that may state metadata: up to the first section that is not about metadata."""
+def _zones(document: MarkdownDocument, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
+    """Yield the stretches that may state metadata: up to the first section that is not about metadata.
+
+    What stands above the title comes last: a notice that the decision was superseded is often put there, and what the
+    header says below it counts first.
+    """
+    yield from _zones_below(document, after, inside)
+    if title is not None and document.text[document.content_start : title.section.start].strip():
+        yield Span(document.content_start, title.section.start)
+
+
+def _zones_below(document: MarkdownDocument, after: int, inside: Sequence[Heading]) -> Iterator[Span]:
     end = inside[0].section.start if inside else len(document.text)
     yield Span(after, end)
     for heading in inside:

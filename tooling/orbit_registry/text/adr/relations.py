@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from orbit_registry.text.adr.model import Rel
+from orbit_registry.text.adr.titles import GENERIC_NAMES
 from orbit_registry.text.position import Span
 
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
@@ -37,6 +38,7 @@ _ID = r"(?P<id>(?:[A-Za-z0-9][\w.-]{0,60}/){0,3}(?:ADRs?|RFC)[- #]{0,2}[0-9]{1,9
 _FILE = r"(?P<file>(?:[\w.-]{1,60}/){0,4}[0-9]{3,8}-[\w.-]{1,150}|[0-9]{3,5}|#?[0-9]{1,5}(?=[\s,;.)]|$))"
 _TARGET = re.compile(rf"`?(?:{_LINK}|{_BRACKET}|{_ID}|{_FILE})`?")
 _GLUE = re.compile(r"[ \t]{0,3}(?:[,&+:][ \t\r\n]{0,4}|(?:,[ ])?(?:and|or)[ \t\r\n]{1,4}|by[ ]){0,2}[ \t\r\n]{0,4}")
+_MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
 _FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
 _ID_SHAPE = re.compile(r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE)
 _NUMBER_OF = re.compile(r"(?:adr[-_ #]{0,2})?0*(?P<number>[0-9]{1,6})(?=[-_. ]|$)", re.IGNORECASE)
@@ -61,7 +63,8 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
         if match.start() > start and _WORD_BEFORE.match(text[match.start() - 1]):
             continue
         rel = _VERBS[int(str(match.lastgroup)[1:])][1]
-        at = _skip_glue(text, match.end(), limit)
+        mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
+        at = _skip_glue(text, mark.end() if mark else match.end(), limit)
         target = _target(text, at, limit) or _target(text, _skip_filler(text, at, limit), limit)
         while target is not None:
             yield Phrase(rel, target[0], target[1], target[2], Span(match.start(), match.end()))
@@ -106,15 +109,35 @@ def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Sp
         target = _target(text, _skip_glue(text, target[2].end, end), end)
 
 
-def target_key(target: str) -> str:
-    """Return what two ways of naming one decision have in common: its number, else the name without its ending."""
+@dataclass(frozen=True, slots=True)
+class TargetKey:
+    """What tells decisions apart, however they are named: a number or name, and the file where one is named."""
+
+    name: str
+    file: str | None
+
+    def is_among(self, files: Collection[str | None]) -> bool:
+        """Say whether a decision of this name was named before, in `files`.
+
+        Two files are two decisions, and a file says more than the bare number (None) that was named before it.
+        """
+        return self.file in files if self.file is not None else bool(files)
+
+
+def target_key(target: str) -> TargetKey:
+    """Return the number that a target names, else its name without ending, and its file where it is a link to one."""
+    if "://" in target:
+        return TargetKey(target.casefold(), None)
+    path = target.partition("#")[0].casefold()
+    base = path.rpartition("/")[2]
+    stem = base.removesuffix(".md").removesuffix(".markdown")
+    file = None
+    if stem != base:  # in folders `0042/README.md` the folder is the name
+        file = "/".join(path.split("/")[-2:]) if stem in GENERIC_NAMES else base
     anchor = _NUMBER_OF_ANCHOR.search(target)
     if anchor:
-        return anchor["number"]
-    path = target.partition("#")[0].casefold()
-    if "://" in target:
-        return target.casefold()
-    name = path.rpartition("/")[2].removesuffix(".md").removesuffix(".markdown")
-    number = _NUMBER_OF.match(name)
-    folder = path.rpartition("/")[0] if path.startswith(tuple("abcdefghijklmnopqrstuvwxyz")) and "." not in path else ""
-    return f"{folder}/{number['number']}" if number and folder else number["number"] if number else name
+        return TargetKey(anchor["number"], file)
+    number = _NUMBER_OF.match(stem)
+    folder = path.rpartition("/")[0] if path[:1].isalpha() and "." not in path else ""
+    name = f"{folder}/{number['number']}" if number and folder else number["number"] if number else stem
+    return TargetKey(name, file)

@@ -24,7 +24,8 @@ ENTRY = re.compile(
 _FILE_DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-?(?P<m>0[1-9]|1[0-2])-?(?P<d>0[1-9]|[12]\d|3[01])(?=[-_.]|$)")
 _FILE_MONTH = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?=[-_. ])")
 _FILE_NUMBER = re.compile(r"(?:adr|decision)?[-_ ]?(?P<number>\d{1,6})(?=[-_. ]|$)", re.IGNORECASE)
-_GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
+GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
+"""Files that are named after what they hold; the folder has the name then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,6 @@ def title_of_path(path: str) -> str:
 def _names(path: str) -> list[str]:
     """Return the file's name without its ending, or its folder's where the file's name says nothing."""
     pure = PurePosixPath(path.replace("\\", "/"))
-    if pure.stem.lower() in _GENERIC_NAMES and pure.parent.name:
+    if pure.stem.lower() in GENERIC_NAMES and pure.parent.name:
         return [pure.parent.name]
     return [pure.stem] if pure.stem else []
