@@ -79,6 +79,13 @@ class Registry:
         return replace(report, notes=(*report.notes, f"{_older(count)}: `orbit check --all` lists them"))
 
     @classmethod
+    def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
+        """Bring learnings of an older layout into today's; see `importers.orbit_migration`."""
+        from orbit_registry.importers.orbit_migration import migrate_layout
+
+        return migrate_layout(Path(path), dry_run=dry_run)
+
+    @classmethod
     def _findings_at(cls, place: Path) -> list[Diagnostic]:
         """Return what the gate finds in the workspace around a folder, nothing where there is none yet."""
         from orbit_registry.checks import gate

@@ -58,6 +58,7 @@ ASKED: dict[str, list[str]] = {
     "learning search": ["leap"],
     "learning update": ["LEARNING", "--priority", "9"],
     "learning supersede": ["LEARNING", "--with", "SECOND"],
+    "learning migrate-layout": [],
     "learning promote": ["LEARNING"],
     "learning reject": ["CANDIDATE"],
     "learning retire": ["LEARNING"],

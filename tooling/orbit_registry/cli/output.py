@@ -15,6 +15,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.envelope import envelope
 from orbit_registry.records.record import Record
+from orbit_registry.store.old_layout import OLD_LAYOUT
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
@@ -107,7 +108,10 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
 
 def warn_of_unread(problems: Sequence[Diagnostic]) -> None:
     """Say on the error channel that files were left out because they hold no record."""
-    paths = {problem.location.path for problem in problems}
+    old = next((problem for problem in problems if problem.code == OLD_LAYOUT), None)
+    if old is not None:
+        click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
+    paths = {problem.location.path for problem in problems if problem.code != OLD_LAYOUT}
     if paths:
         held = "1 file holds no record that can be read" if len(paths) == 1 else f"{len(paths)} files hold no record"
         click.echo(f"{held}: `orbit check` says why", err=True)

@@ -68,7 +68,7 @@ class OrbitImporter:
             note = "nothing is left to take: its records were taken over before"
             return TakeoverReport("orbit", str(done), dry_run, here, (note,))
         layout = read_layout(orbit)
-        target = _target(start, orbit)
+        target = target_of(start, orbit)
         in_place = target.root / ORBIT == orbit
         files = _workspace_files(target) if in_place else []
         if dry_run:
@@ -84,7 +84,7 @@ def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
         every = [change for group in plan.groups for change in group]
         refuse_for_agent(target, every, hint="a person runs `orbit import`; `--dry-run` shows what it takes")
     if in_place:
-        _make_workspace(target)
+        make_workspace(target)
     workspace = open_workspace(target.root)
     with writing(workspace):
         plan = plan_import(workspace, read_layout(orbit), in_place=in_place, dry_run=False)
@@ -105,7 +105,7 @@ def _marked(path: Path) -> Path | None:
     return None
 
 
-def _target(start: Path, orbit: Path) -> Workspace:
+def target_of(start: Path, orbit: Path) -> Workspace:
     """Return the workspace that the records go to; one that is still to be made has the configuration it will have."""
     root = orbit.parent
     if orbit.name == ORBIT and (root == start or root in start.parents or not _inside_workspace(start)):
@@ -133,7 +133,7 @@ def _inside_workspace(start: Path) -> bool:
     return True
 
 
-def _make_workspace(target: Workspace) -> None:
+def make_workspace(target: Workspace) -> None:
     """Write the configuration first: from then on a killed import is a workspace with records still to be taken."""
     config = target.orbit / "config.yaml"
     if not config.exists():

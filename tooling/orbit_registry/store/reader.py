@@ -21,6 +21,7 @@ from orbit_registry.records.vote import Vote
 from orbit_registry.store.cache import FileCache, FileState, code_stamp
 from orbit_registry.store.codec import MISPLACED, decode_record, record_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode
+from orbit_registry.store.old_layout import old_layout_problem, old_names
 from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
@@ -190,7 +191,10 @@ def _entries_in(
         problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(folder)))
         return
     record_file = f"{kind.name}.yaml"
-    for name in names:
+    old = old_names(kind.plural, names)
+    if old:
+        problems.append(old_layout_problem(folder, old))
+    for name in names if not old else sorted({*names}.difference(old)):
         path = f"{folder}/{name}"
         if name.startswith("."):
             continue

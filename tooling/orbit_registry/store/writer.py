@@ -22,6 +22,7 @@ from orbit_registry.store.codec import decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.lock import locked
+from orbit_registry.store.old_layout import refuse_old_layout
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import parse_glob
 from orbit_registry.text.position import Problem
@@ -39,9 +40,12 @@ _ABANDONED_SECONDS = 3600
 
 
 @contextlib.contextmanager
-def writing(workspace: Workspace) -> Iterator[None]:
-    """Hold the workspace's write lock, with every step that was begun before finished or undone."""
-    with locked(workspace.lock):
+def writing(workspace: Workspace, *, wait: float | None = None) -> Iterator[None]:
+    """Hold the workspace's write lock, with every step that was begun before finished or undone.
+
+    `wait` is how many seconds another writer is waited for, as long as is usual if not given.
+    """
+    with locked(workspace.lock, wait=wait):
         recover(workspace)
         yield
 
@@ -115,6 +119,7 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
 def _drafted(
     workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
 ) -> tuple[str, Record]:
+    refuse_old_layout(workspace, kind)
     in_inbox = str(data["status"]) in _pending(kind)
     path = record_path(workspace, kind, record_id, pending_review=in_inbox)
     text = render(workspace, kind, data, path)

@@ -1,4 +1,4 @@
-"""What the readers found (ORB101 to ORB109), passed on: a file that can't be read has no other way to be reported."""
+"""What the readers found (ORB101 to ORB110), passed on: a file that can't be read has no other way to be reported."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ _CODES = (
     ("ORB107", "broken-vote", "A line of votes.jsonl is no vote of this record.", "remove the line"),
     ("ORB108", "unreadable-document", "A document that holds decisions can't be read.", "make it readable UTF-8 text"),
     ("ORB109", "broken-baseline", "The baseline can't be used.", "`orbit baseline update` writes a new one"),
+    (
+        "ORB110",
+        "old-layout",
+        "Learnings stand in an older layout, which is not read.",
+        "run `orbit learning migrate-layout`",
+    ),
 )
 
 

@@ -1,0 +1,272 @@
+"""`orbit learning migrate-layout`: each older layout becomes today's once, as one step, and no id is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.cli.main import run
+from orbit_registry.registry import Registry
+from orbit_registry.store.lock import locked
+
+TEXT = """\
+schema_version: 1
+id: {id}
+status: {status}
+scope:
+  paths:
+  - src/**
+  tags: [{tag}]
+summary: {summary}
+body: |
+  Why, in two lines.
+  Because.
+evidence:
+- kind: task
+  reference: T-1
+{more}created_at: 2026-05-17T06:07:29.099624Z
+updated_at: 2026-05-18T06:07:29.099624Z
+created_by: claude
+"""
+VOTE = '{{"learning_id":"{id}","voter_model":"m","voted_at":"2026-05-17T12:00:00Z","task_id":"T-1"}}\n'
+SUMMARIES = ("Look before you leap", "Pin the compiler", "Close files in order")
+
+
+def text(name: str, number: int, status: str = "active", more: str = "") -> str:
+    """Return the text of an old learning's file."""
+    return TEXT.format(id=name, status=status, tag=f"tag{number}", summary=SUMMARIES[number], more=more)
+
+
+def write(file: Path, content: str) -> None:
+    """Write a file and the folders above it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content, "utf-8")
+
+
+def flat(root: Path) -> dict[str, str]:
+    """Write the flat layout and return the old ids with their summaries."""
+    folder = root / ".orbit/learnings"
+    write(folder / "L-0001.yaml", text("L-0001", 0, more="supersedes: L-0002\n"))
+    write(folder / "superseded/L-0002.yaml", text("L-0002", 1, "superseded", "superseded_by: L-0001\n"))
+    write(folder / "L-0003.yaml", text("L-0003", 2))
+    return dict(zip(("L-0001", "L-0002", "L-0003"), SUMMARIES, strict=True))
+
+
+def dated(root: Path) -> dict[str, str]:
+    """Write the layout with a day in each id and return the old ids with their summaries."""
+    folder = root / ".orbit/learnings"
+    names = ("L20260517-1", "L20260517-2", "L20260518-1")
+    more = ("", f"superseded_by: {names[2]}\n", f"supersedes: {names[1]}\n")
+    for number, name in enumerate(names):
+        write(
+            folder / name / "learning.yaml",
+            text(name, number, "superseded" if number == 1 else "active", more[number]),
+        )
+        write(folder / name / "votes.jsonl", VOTE.format(id=name))
+        write(folder / name / "comments.jsonl", "")
+    return dict(zip(names, SUMMARIES, strict=True))
+
+
+LAYOUTS = {"flat": flat, "dated": dated}
+each_layout = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+@pytest.fixture
+def old(git_repo: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Make a workspace whose learnings stand in an older layout; return the old ids with their summaries."""
+    Registry.init(git_repo)
+    monkeypatch.chdir(git_repo)
+    return LAYOUTS[layout](git_repo)
+
+
+def said(capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    """Run `orbit` and return its code and what it printed."""
+    code = run(list(arguments))
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """Return every file of the learnings with its bytes."""
+    folder = root / ".orbit/learnings"
+    return {str(file.relative_to(root)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def assert_migrated(root: Path, old: dict[str, str], *, by_gate: bool = True) -> None:
+    """Hold the workspace to today's layout with every old id resolving to its learning."""
+    registry = Registry.open(root)
+    assert registry.collection.problems == ()
+    assert {name: registry.get(name).title for name in old} == old
+    assert len(registry.collection.records) == len(old)
+    if by_gate:
+        assert [str(one) for one in registry.check().diagnostics if one.severity.value == "error"] == []
+    assert not list((root / ".git/orbit/journal").glob("*"))
+
+
+@each_layout
+def test_an_older_layout_is_said_once(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
+    """The gate has one error for all of it, `add` refuses, a list says so; each names the verb that helps."""
+    found = [one for one in Registry.open(git_repo).check().diagnostics if one.severity.value == "error"]
+    assert [(one.code, str(one.location.path)) for one in found] == [("ORB110", ".orbit/learnings")]
+    assert "orbit learning migrate-layout" in str(found[0].hint)
+
+    before = files(git_repo)
+    for command, code in ((["learning", "add", "--summary", "New", "--yes"], 1), (["learning", "list"], 0)):
+        ended, _, err = said(capsys, *command)
+        assert (ended, err.count("orbit learning migrate-layout")) == (code, 1)
+    assert files(git_repo) == before
+
+
+@each_layout
+def test_a_migration_keeps_ids_texts_votes_and_edges(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
+    """What had an id goes on having it; replaced and replacing name each other; votes count on."""
+    code, out, _ = said(capsys, "learning", "migrate-layout", "--format", "json")
+
+    assert code == 0
+    assert json.loads(out)["data"]["counts"]["taken"] == 3
+    assert_migrated(git_repo, old)
+    registry = Registry.open(git_repo)
+    closed, live = (next(one for one in registry.records if one.phase == phase) for phase in ("closed", "live"))
+    (new,) = [one for one in registry.records if closed.id in one.supersedes]
+    assert closed.superseded_by == (new.id,)
+    assert live.prose.startswith("Why, in two lines.\nBecause.")
+    assert [len(one.votes) for one in registry.records] == [1 if name.startswith("L2") else 0 for name in old]
+    assert not (git_repo / ".orbit/learnings/superseded").exists()
+
+
+@each_layout
+def test_a_second_run_and_a_dry_run_change_nothing(old: dict[str, str], git_repo: Path, capsys: Any) -> None:
+    """The one says what would be moved, the other that nothing is left."""
+    before = files(git_repo)
+    code, out, _ = said(capsys, "learning", "migrate-layout", "--dry-run")
+    assert (code, files(git_repo)) == (0, before)
+    assert "3 would be taken" in out
+
+    said(capsys, "learning", "migrate-layout")
+    after = files(git_repo)
+    code, out, _ = said(capsys, "learning", "migrate-layout")
+    assert (code, files(git_repo)) == (0, after)
+    assert "nothing to migrate" in out
+
+
+@each_layout
+def test_a_workspace_is_made_where_there_is_none(layout: str, git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
+    """Before it, every command says which one helps; after it, they work."""
+    monkeypatch.chdir(git_repo)
+    old = LAYOUTS[layout](git_repo)
+    code, _, err = said(capsys, "learning", "list")
+    assert code == 2
+    assert "orbit learning migrate-layout" in err
+
+    assert said(capsys, "learning", "migrate-layout")[0] == 0
+
+    assert_migrated(git_repo, old)
+
+
+@each_layout
+def test_another_writer_is_named_and_not_waited_for(old: dict[str, str], git_repo: Path) -> None:
+    """Nothing is changed."""
+    before = files(git_repo)
+    with locked(Registry.open(git_repo).workspace.lock):
+        done = subprocess.run(
+            [sys.executable, "-m", "orbit_registry.cli.main", "learning", "migrate-layout"],
+            capture_output=True, text=True, check=False, cwd=git_repo,
+        )  # fmt: skip
+
+    assert done.returncode == 1
+    assert f"process {os.getpid()} " in done.stderr
+    assert files(git_repo) == before
+
+
+@each_layout
+def test_an_agent_migrates_nothing(old: dict[str, str], git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
+    """What is in force is moved by a person."""
+    before = files(git_repo)
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+
+    code, _, err = said(capsys, "learning", "migrate-layout")
+
+    assert (code, files(git_repo)) == (1, before)
+    assert "a person runs" in err
+
+
+def test_what_stands_in_both_layouts_is_left_to_a_person(git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
+    """A copy that came back is named; neither of the two is touched."""
+    monkeypatch.chdir(git_repo)
+    Registry.init(git_repo)
+    flat(git_repo)
+    said(capsys, "learning", "migrate-layout")
+    write(git_repo / ".orbit/learnings/L-0003.yaml", text("L-0003", 2))
+    before = files(git_repo)
+
+    code, out, _ = said(capsys, "learning", "migrate-layout")
+
+    assert (code, files(git_repo)) == (0, before)
+    assert "L-0003 has its place already: compare the two, and delete this one" in out
+
+
+@each_layout
+def test_a_kill_at_any_change_of_a_file_loses_nothing(old: dict[str, str], git_repo: Path, tmp_path: Path) -> None:
+    """Every learning is there in one layout or the other, and a second run ends well."""
+    for nth in range(1, 200):
+        root = Path(shutil.copytree(git_repo, tmp_path / f"killed-{nth}"))
+        killed = killed_at(root, nth)
+        texts = " ".join(content.decode() for content in files(root).values())
+        assert all(summary in texts for summary in SUMMARIES), nth
+        assert not killed_at(root, 10**9)
+        assert_migrated(root, old, by_gate=False)
+        shutil.rmtree(root)
+        if not killed:
+            assert nth > 3
+            return
+    pytest.fail("the command never ended")
+
+
+def killed_at(folder: Path, nth: int) -> bool:
+    """Migrate in a child that kills itself before its `nth` change of a file; False if it ended before that."""
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        count = 0
+
+        def watch(event: str, details: tuple[object, ...]) -> None:
+            nonlocal count
+            flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
+            writes = event == "open" and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            if writes or event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link"):
+                count += 1
+                if count == nth:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(watch)
+        os._exit(run(["learning", "migrate-layout"]))
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_the_real_collection_with_days_in_its_ids(corpora: Path, git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
+    """All six learnings of it are there afterwards, by their old ids."""
+    source = corpora / "orbit-legacy-date-ids"
+    if not source.is_dir():
+        pytest.skip("the collection with days in its ids is not at hand")
+    shutil.copytree(source / ".orbit", git_repo / ".orbit")
+    monkeypatch.chdir(git_repo)
+    names = {folder.name for folder in (git_repo / ".orbit/learnings").iterdir()}
+
+    assert said(capsys, "learning", "migrate-layout")[0] == 0
+
+    registry = Registry.open(git_repo)
+    assert registry.collection.problems == ()
+    assert {name for name in names if name in registry.records} == names
+    assert len(registry.records) == len(names) == 6
