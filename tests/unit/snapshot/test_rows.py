@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -250,3 +251,18 @@ def test_two_clones_have_one_digest(project: Any, tmp_path: Path) -> None:
     assert clone.sync().digest == first.digest
     project.learning("aaaaa", scope={"paths": ["src/*"]})
     assert project.sync().digest != first.digest
+
+
+def test_why_a_record_is_not_fresh_is_a_row_and_no_part_of_the_digest(project: Any) -> None:
+    """Each reason is one row; two clones of one commit have one digest, whatever their clocks and files say."""
+    known = f"sha256:{hashlib.sha256(b'one').hexdigest()}"
+    project.write("a.txt", "one\n")
+    project.learning("aaaaa", freshness={"fingerprint": [{"input": "a.txt", "hash": known}]})
+    project.learning("bbbbb", freshness={"expires_at": "2020-01-01T00:00:00Z"})
+    first = project.sync()
+    columns = "SELECT record_id, state, cause, subject FROM freshness_states ORDER BY ALL"
+    assert project.ask(columns) == [("L-bbbbb", "expired", "expired", "2020-01-01T00:00:00Z")]
+    project.write("a.txt", "two\n")
+    again = project.sync(rebuild=True)
+    assert project.ask(columns)[0] == ("L-aaaaa", "stale", "fingerprint", "a.txt")
+    assert again.digest == first.digest

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from types import MappingProxyType
 
 from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.freshness import Freshness, Reason
 from orbit_registry.records.rank import vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope
@@ -35,7 +37,7 @@ CONTENT = (
     "sources",
 )
 """The tables the digest covers: what two clones of one commit share."""
-LOCAL = ("diagnostics", "events", "vote_keys")
+LOCAL = ("freshness_states", "diagnostics", "events", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _MTIME = ',"mtime":'
@@ -84,6 +86,7 @@ def rows_of(
     sources: Iterable[Source] = (),
     diagnostics: Iterable[Diagnostic] = (),
     *,
+    freshness: Mapping[str, Freshness] = MappingProxyType({}),
     inbox: str = "",
     half_life_days: float | None = None,
 ) -> Rows:
@@ -107,6 +110,12 @@ def rows_of(
             for record in kept
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
+    local["freshness_states"] = [
+        _encode({"record_id": record.id, "state": held.state, "cause": reason.cause, **_words_of(reason)})
+        for record in kept
+        if (held := freshness.get(record.path)) is not None
+        for reason in held.reasons
+    ]
     local["diagnostics"] = [_encode(_diagnostic_row(one)) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
     return Rows(shared, local, hashes)
 
@@ -286,6 +295,10 @@ def _freshness(record: Record) -> list[Row]:
         {"position": position, **shared, "input": _text(entry, "input"), "hash": _text(entry, "hash")}
         for position, entry in enumerate(entries or [{}])
     ]
+
+
+def _words_of(reason: Reason) -> Row:
+    return {"subject": reason.subject, "message": reason.message}
 
 
 def _source_row(source: Source) -> str:

@@ -157,6 +157,7 @@ def _build(
     began: float,
 ) -> SyncResult:
     # Importing DuckDB costs more than finding that nothing changed.
+    from orbit_registry.checks.derivation import standing
     from orbit_registry.snapshot.build import content_hashes, write_database
 
     records = policy.applied(prose.filled(reading.collection.records))
@@ -166,6 +167,7 @@ def _build(
         records,
         _sources(reading, prose, {one.path for one in records}, bool(inbox)),
         [replace(one, message=policy.cleaned(one.message)) for one in problems.values()],
+        freshness=standing(workspace, records).freshness,
         inbox=inbox,
         half_life_days=half_life_days(),
     )

@@ -110,6 +110,14 @@ CREATE TABLE freshness (
     hash VARCHAR
 );
 
+CREATE TABLE freshness_states (
+    record_id VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    cause VARCHAR NOT NULL,
+    subject VARCHAR NOT NULL,
+    message VARCHAR NOT NULL
+);
+
 CREATE TABLE diagnostics (
     code VARCHAR NOT NULL,
     severity VARCHAR NOT NULL,
