@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orbit_registry.checks.outcome import CheckOutcome
     from orbit_registry.records.freshness import Freshness
     from orbit_registry.search.hits import Searcher, SearchResult
+    from orbit_registry.search.suggestion import Proposal
     from orbit_registry.snapshot import matches
     from orbit_registry.snapshot.coverage import Coverage
     from orbit_registry.snapshot.sync import SyncResult
@@ -380,6 +381,22 @@ class Registry:
         from orbit_registry.snapshot.coverage import coverage
 
         return coverage(self.workspace)
+
+    def suggest_scopes(self, any_ids: Sequence[str] = ()) -> Mapping[str, list[Proposal]]:
+        """Return, by path, the globs that the named records may want, or all that wait or hold and name none."""
+        from orbit_registry.search.scopes import suggestions
+
+        self.refresh()
+        named = {self._found(any_id).path for any_id in any_ids}
+        open_ones = {record.path for record in self.collection.records if record.phase != "closed" and not record.globs}
+        return suggestions(self.workspace, [one for one in self.records if one.path in (named or open_ones)])
+
+    def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[Change]:
+        """Return what adding the proposed globs changes, by the records' paths; `write` does it."""
+        from orbit_registry.store import scoping
+
+        pairs = [(one, [entry.glob for entry in wanted.get(one.path, ())]) for one in self.collection.records]
+        return (scoping.add_globs if write else scoping.planned)(self.workspace, pairs)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""

@@ -75,6 +75,7 @@ ASKED: dict[str, list[str]] = {
     "match": ["src/app.py", "--tag", "care"],
     "explain": ["src/app.py"],
     "coverage": [],
+    "scope suggest": [],
     "import": ["docs/adr", "--dry-run"],
     "sync": [],
     "query": ["SELECT id FROM records ORDER BY id"],

@@ -1,0 +1,92 @@
+"""`orbit scope suggest`, asked in real repositories: what it proposes, what it writes, and what it leaves alone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def commit(root: Path, message: str, **files: str) -> None:
+    """Write files and commit them with what else changed."""
+    for path, text in files.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+    for arguments in (["add", "-A"], ["commit", "-q", "-m", message]):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
+
+
+@pytest.fixture
+def history(shell: Any) -> Any:
+    """Give the repository files that cite, a commit that names a decision, and one that touches both."""
+    commit(
+        shell.root, "Start", **{"src/db.py": "# ADR-0002 says why\n", "src/pool.py": "", "lib/a.py": "", "lib/b.py": ""}
+    )
+    return shell
+
+
+def globs(shell: Any, *arguments: str) -> dict[str, list[str]]:
+    """Return the globs proposed for each record."""
+    code, whole = shell.json("scope", "suggest", *arguments)
+    assert code == 0
+    return {one["id"]: [entry["glob"] for entry in one["globs"]] for one in whole["data"]["suggestions"]}
+
+
+def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
+    """A citing file, a small commit that names a decision and a path in a text are proposed; nothing is written."""
+    commit(history.root, "Pool connections (ADR-0002)", **{"src/pool.py": "x = 1\n"})
+    learned = history.json("learning", "add", "--summary", "Close what lib/a.py opens", "--yes")[1]["data"]["id"]
+    before = {path: path.read_bytes() for path in (history.root / ".orbit").rglob("*.yaml")}
+    found = globs(history)
+    assert found["ADR-0002"] == ["src/db.py", "src/pool.py"]
+    assert found[learned] == ["lib/a.py"]
+    assert "ADR-0001" not in found  # it has a scope
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_commits_that_touch_both_count_when_they_come_again(history: Any) -> None:
+    """One commit that touched a record and a file may be chance; two are a clue."""
+    learned = history.json("learning", "add", "--summary", "Look twice", "--yes")[1]["data"]["id"]
+    commit(history.root, "Note", **{"lib/b.py": "y = 1\n"})
+    assert globs(history, learned) == {learned: []}
+    history("learning", "update", learned, "--priority", "3")
+    commit(history.root, "Note again", **{"lib/b.py": "y = 2\n"})
+    assert globs(history, learned) == {learned: ["lib/b.py"]}
+
+
+def test_apply_writes_and_git_applies_the_diff(history: Any) -> None:
+    """`--apply` writes what the diff says, git takes the same diff, and then nothing is left to propose."""
+    code, out, _ = history("scope", "suggest")
+    assert code == 0
+    assert "# ADR-0002: src/db.py (1 file): `src/db.py` cites it" in out
+    subprocess.run(["git", "apply", "--check"], cwd=history.root, input=out.encode(), check=True)
+    code, whole = history.json("scope", "suggest", "--apply")
+    assert whole["data"]["written"] is True
+    record = (history.root / ".orbit/adrs/ADR-0002/adr.yaml").read_text("utf-8")
+    assert "src/db.py" in record
+    assert "ADR-0002" not in globs(history)
+    assert history("check")[0] == 0
+
+
+def test_an_agent_does_not_write(history: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent sees the proposal; what holds is changed by a person."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    before = (history.root / ".orbit/adrs/ADR-0002/adr.yaml").read_bytes()
+    assert history("scope", "suggest")[0] == 0
+    code, _, said = history("scope", "suggest", "--apply")
+    assert code == 1
+    assert "agent" in said
+    assert (history.root / ".orbit/adrs/ADR-0002/adr.yaml").read_bytes() == before
+
+
+def test_outside_git_and_unknown_ids(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without git there is nothing to go by, which is no error; an unknown id is one."""
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+    assert globs(shell)["ADR-0002"] == []
+    monkeypatch.delenv("GIT_DIR")
+    code, _, said = shell("scope", "suggest", "ADR-9999")
+    assert code == 1
+    assert "ADR-9999" in said

@@ -1,0 +1,184 @@
+"""Which globs a record's scope may want, from what speaks of both the record and files; it reads and writes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from orbit_registry.text.glob_syntax import Glob, parse_glob
+from orbit_registry.text.globs import matches
+
+Source = Literal["text", "citation", "named", "commit"]
+"""Where a clue comes from: the record's own text, a file that cites the record, a commit that names the record or its
+task, a commit that touched both."""
+
+SURE, LIKELY = 1.0, 0.5
+"""What a clue weighs: a name or a citation is meant, files of one commit may meet by chance."""
+ENOUGH = 1.0
+"""What a file's clues must come to, so that having met in one commit is not enough."""
+MOST_GLOBS = 6
+MOST_SHARE = 0.2
+"""A scope that covers more of the project is shown nowhere but in briefs."""
+FOLDER_FILES = 3
+"""So many files of a folder, or all of them, stand for the folder."""
+
+_PATH = re.compile(r"(?<![\w./-])(?:\./)?(?P<path>(?:[\w@.+*{},\[\]-]+/)+[\w@.+*{},\[\]-]*|[\w@+-][\w@.+-]*\.\w{1,8})")
+_NO_CODE = re.compile(
+    r"(?:^|/)(?:\.|CHANGELOG|CHANGES|README|LICEN[CS]E|CONTRIBUTING|CLAUDE|AGENTS|GEMINI|[^/]*\.lock$|[^/]*-lock\.|uv\.lock|go\.sum)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """One reason to think that a record is about a file or folder; `words` say it to a person."""
+
+    path: str
+    """A tracked file, or a folder with a slash at its end."""
+    source: Source
+    words: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A glob, how many tracked files it matches, and why it is proposed."""
+
+    glob: str
+    files: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The tracked files that a scope may name: no hidden files, no change logs, no lock files, nothing of `without`."""
+
+    tracked: Sequence[str]
+    without: frozenset[str] = frozenset()
+    """Documents of decisions; a record about them would be about itself."""
+    files: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        kept = (path for path in self.tracked if path not in self.without and not _NO_CODE.search(path))
+        object.__setattr__(self, "files", frozenset(kept))
+
+    @cached_property
+    def folders(self) -> Mapping[str, frozenset[str]]:
+        """The files below each folder; the root is none."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for file in self.files:
+            folder = file.rpartition("/")[0]
+            while folder:
+                found[folder].add(file)
+                folder = folder.rpartition("/")[0]
+        return {folder: frozenset(files) for folder, files in found.items()}
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Sequence[str]]:
+        """The files that have a name."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for file in self.files:
+            found[file.rpartition("/")[2]].append(file)
+        return found
+
+    @cached_property
+    def by_end(self) -> Mapping[str, Sequence[str]]:
+        """The files that end with a path of two and more parts."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for file in self.files:
+            parts = file.split("/")
+            for start in range(1, len(parts) - 1):
+                found["/".join(parts[start:])].append(file)
+        return found
+
+
+def clues_in_text(text: str, tree: Tree) -> Iterator[Clue]:
+    """Yield the tracked files and folders that a text names: by path, by a path's end, or by a name that one has."""
+    for found in dict.fromkeys(one["path"] for one in _PATH.finditer(text)):
+        named = found.rstrip(".,")
+        for path in _named(named, tree):
+            yield Clue(path, "text", f"its text names `{named}`", SURE)
+
+
+def _named(named: str, tree: Tree) -> Iterator[str]:
+    bare = named.rstrip("/")
+    if named in tree.files:
+        yield named
+    elif bare in tree.folders:
+        yield f"{bare}/"
+    elif any(sign in named for sign in "*{["):
+        glob = parse_glob(named)
+        if isinstance(glob, Glob) and not glob.exclude and any(matches(glob, file) for file in tree.files):
+            yield named
+    else:
+        held = tree.by_end.get(named, ()) if "/" in named else tree.by_name.get(named, ())
+        if len(held) == 1:
+            yield held[0]
+
+
+def propose(clues: Iterable[Clue], tree: Tree) -> list[Proposal]:
+    """Return the globs that cover what the clues speak of, the best founded first, at most `MOST_GLOBS`.
+
+    Files become their folder where most of it is spoken of; what is covered already is left out, and so is a glob that
+    matches more than a fifth of the project.
+    """
+    held: defaultdict[str, dict[str, Clue]] = defaultdict(dict)
+    for clue in clues:
+        held[clue.path].setdefault(f"{clue.source} {clue.words}", clue)
+    weights = {path: sum(clue.weight for clue in found.values()) for path, found in held.items()}
+    files = {path for path, weight in weights.items() if path in tree.files and weight >= ENOUGH}
+    wide = {path for path, weight in weights.items() if path not in tree.files and weight >= ENOUGH}
+    chosen: dict[str, float] = {}
+    for folder in sorted(_folders_of(files, tree), key=lambda one: (one.count("/"), one)):
+        wide.add(f"{folder}/")
+    for path in sorted(wide):
+        glob = f"{path}**" if path.endswith("/") else path
+        below = sum(weights[file] for file in files if file.startswith(path))
+        chosen[glob] = weights.get(path, 0.0) + below
+    covered = tuple(path for path in wide if path.endswith("/"))
+    chosen |= {file: weights[file] for file in files if not file.startswith(covered)}
+    chosen = {glob: weight for glob, weight in chosen.items() if not _is_inside(glob, chosen)}
+    most = max(MOST_SHARE * len(tree.tracked), 1)
+    result = []
+    for glob in sorted(chosen, key=lambda one: (-chosen[one], one)):
+        count = _count(glob, tree)
+        if 0 < count <= most:
+            result.append(Proposal(glob, count, _reasons(glob, held)))
+    return result[:MOST_GLOBS]
+
+
+def _folders_of(files: set[str], tree: Tree) -> Iterator[str]:
+    """Yield the lowest folders of which three files and most of all, or at least two and all, are spoken of."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for file in files:
+        if "/" in file:
+            found[file.rpartition("/")[0]] += 1
+    for folder, count in found.items():
+        whole = len(tree.folders[folder])
+        if (count >= FOLDER_FILES and count * 2 > whole) or (count >= 2 and count == whole):
+            yield folder
+
+
+def _is_inside(glob: str, others: Iterable[str]) -> bool:
+    return any(other != glob and other.endswith("/**") and glob.startswith(other[:-2]) for other in others)
+
+
+def _count(glob: str, tree: Tree) -> int:
+    parsed = parse_glob(glob)
+    return sum(matches(parsed, file) for file in tree.tracked) if isinstance(parsed, Glob) else 0
+
+
+def _reasons(glob: str, held: Mapping[str, Mapping[str, Clue]]) -> tuple[str, ...]:
+    folder = glob[:-2] if glob.endswith("/**") else None
+    found = [
+        clue
+        for path, clues in held.items()
+        if path == glob or (folder is not None and path.startswith(folder))
+        for clue in clues.values()
+    ]
+    ordered = sorted(found, key=lambda clue: (-clue.weight, clue.path))
+    return tuple(dict.fromkeys(clue.words for clue in ordered))[:4]
