@@ -6,14 +6,12 @@ A verb imports what it needs when it is called: `orbit list` starts without the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import RecordNotFoundError, UsageError
+from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author, current_author
@@ -62,22 +60,9 @@ class Registry:
         Records go into the workspace around the current folder, or, where the path is that of another tool's
         repository, into a new workspace in its place.
         """
-        from orbit_registry.checks import gate
-        from orbit_registry.importers import import_from
+        from orbit_registry.importers.takeover import take_over
 
-        places = dict.fromkeys((Path.cwd(), Path(path) if Path(path).is_dir() else Path(path).parent))
-        before = {place: cls._findings_at(place) for place in places}
-        report = import_from(Path(path), source, dry_run=dry_run)
-        if dry_run or not report.records:
-            return report
-        count = 0
-        for place, found in before.items():
-            workspace = cls._workspace_at(place)
-            if workspace is not None:
-                count += gate.take_into_baseline(workspace, found, gate.findings(workspace))
-        if not count:
-            return report
-        return replace(report, notes=(*report.notes, f"{_older(count)}: `orbit check --all` lists them"))
+        return take_over(Path(path), source, dry_run=dry_run)
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -85,21 +70,6 @@ class Registry:
         from orbit_registry.importers.orbit_migration import migrate_layout
 
         return migrate_layout(Path(path), dry_run=dry_run)
-
-    @classmethod
-    def _findings_at(cls, place: Path) -> list[Diagnostic]:
-        """Return what the gate finds in the workspace around a folder, nothing where there is none yet."""
-        from orbit_registry.checks import gate
-
-        workspace = cls._workspace_at(place)
-        return gate.findings(workspace) if workspace is not None else []
-
-    @staticmethod
-    def _workspace_at(place: Path) -> Workspace | None:
-        try:
-            return find_workspace(place)
-        except UsageError:
-            return None
 
     def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
         """Make records for decisions that were written into documents by hand; see `store.adopt.backfill`."""
@@ -409,7 +379,3 @@ class Registry:
         from orbit_registry.snapshot import current
 
         return current.export_snapshot(self.workspace, Path(file), None if parquet is None else Path(parquet))
-
-
-def _older(count: int) -> str:
-    return "1 older finding is baselined" if count == 1 else f"{count} older findings are baselined"
