@@ -59,6 +59,7 @@ ASKED: dict[str, list[str]] = {
     "learning update": ["LEARNING", "--priority", "9"],
     "learning supersede": ["LEARNING", "--with", "SECOND"],
     "learning migrate-layout": [],
+    "learning sync": [],
     "learning promote": ["LEARNING"],
     "learning reject": ["CANDIDATE"],
     "learning retire": ["LEARNING"],

@@ -86,5 +86,37 @@ def test_what_does_not_hold_gets_no_vote(shell: Any) -> None:
     assert "orbit learning list --phase live" in shell("learning", "vote", new, "--task", "T-1")[2]
 
 
+def test_sync_names_each_bad_line_and_rewrites_none(shell: Any) -> None:
+    """Torn, foreign and future lines, each with file and line; the others count, in the snapshot too."""
+    shell("learning", "vote", shell.learning, "--task", "T-1", "--model", "m")
+    good = _file(shell).read_text("utf-8")
+    torn, foreign = good[:30] + "\n", good.replace(shell.learning, "L-00000")
+    _file(shell).write_text(torn + good + foreign + good.replace('"20', '"29'), "utf-8")
+    before = _file(shell).read_bytes()
+
+    code, whole = shell.json("learning", "sync")
+
+    assert (code, whole["ok"], _file(shell).read_bytes()) == (0, True, before)
+    assert (whole["data"]["votes"], whole["data"]["skipped"]) == (1, 3)
+    path = f".orbit/learnings/{shell.learning}/votes.jsonl"
+    found = [(one["code"], one["path"], one["line"]) for one in whole["diagnostics"]]
+    assert found == [("ORB107", path, 1), ("ORB107", path, 3), ("ORB107", path, 4)]
+    assert f"{path}:3" in shell("learning", "sync")[2]
+    assert shell.json("query", "SELECT count(*) AS n FROM votes")[1]["data"] == [{"n": 1}]
+
+
+def test_sync_fails_where_a_learning_can_not_be_read(shell: Any) -> None:
+    """It says which, and brings the snapshot up to date with the others."""
+    folder = shell.root / ".orbit/learnings/L-00000"
+    folder.mkdir()
+    (folder / "learning.yaml").write_text("id: [\n", "utf-8")
+
+    code, whole = shell.json("learning", "sync")
+
+    assert (code, whole["ok"]) == (1, False)
+    assert [one["path"] for one in whole["diagnostics"]] == [".orbit/learnings/L-00000/learning.yaml"]
+    assert whole["data"]["snapshot"]
+
+
 def _file(shell: Any) -> Any:
     return shell.root / f".orbit/learnings/{shell.learning}/votes.jsonl"

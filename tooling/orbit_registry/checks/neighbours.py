@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
@@ -19,6 +20,7 @@ from orbit_registry.store.workspace import Workspace
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so likeness alone is no error."""
 _NEW = ""
+Outcome = Literal["refused", "warned", "passed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +65,17 @@ def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> 
             continue
         is_exact = normalised(texts[record.path]) == letters
         differs = None if is_exact else contrast(said, texts[record.path])
-        alone = differs is not None and differs.alone
-        is_duplicate = is_exact or (score >= upper and not alone)
+        is_duplicate = is_exact or outcome_of(said, texts[record.path], score, upper) == "refused"
         found.append(Neighbour(record, score, is_exact, differs, is_duplicate))
     return sorted(found, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key))
+
+
+def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outcome:
+    """Return what becomes of a text that is `score` alike another; None where it is less alike than is looked for."""
+    if score is None:
+        return "passed"
+    differs = contrast(said, held) if score >= upper else None
+    return "refused" if score >= upper and not (differs is not None and differs.alone) else "warned"
 
 
 def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: str) -> dict[str, float]:

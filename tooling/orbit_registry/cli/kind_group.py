@@ -15,7 +15,7 @@ from orbit_registry.cli.kind import (
 )
 from orbit_registry.cli.searching import search_command
 from orbit_registry.cli.updating import update_command
-from orbit_registry.cli.voting import vote_command
+from orbit_registry.cli.voting import sync_command, vote_command
 
 
 def kind_group(name: str) -> click.Group:
@@ -32,7 +32,7 @@ def kind_group(name: str) -> click.Group:
     ]
     commands += [status_command(kind, verb, status) for verb, status in kind.verbs.items()]
     commands += [renumber_command(kind)] if kind.numbering == "sequence" else []
-    commands += [vote_command(kind)] if kind.voted else []
+    commands += [vote_command(kind), sync_command(kind)] if kind.voted else []
     for command in commands:
         if command.name != "supersede" or "superseded" in kind.statuses:
             group.add_command(command)

@@ -27,10 +27,20 @@ def format_option(command: Decorated) -> Decorated:
     return give(command)
 
 
-def emit(output: str, data: object, text: str, *, next_commands: Sequence[str] = ()) -> None:
-    """Print data as JSON, or the text made of them."""
+def emit(
+    output: str,
+    data: object,
+    text: str,
+    *,
+    next_commands: Sequence[str] = (),
+    diagnostics: Sequence[Diagnostic] = (),
+    ok: bool = True,
+) -> None:
+    """Print data as JSON, or the text made of them; findings stand in the JSON alone."""
     if output == "json":
-        click.echo(json.dumps(envelope(data, next_commands=next_commands), ensure_ascii=False, indent=2))
+        found = [diagnostic.as_dict() for diagnostic in diagnostics]
+        whole = envelope(data, ok=ok, diagnostics=found, next_commands=next_commands)
+        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
     elif text:
         click.echo(visible(text))
 

@@ -1,14 +1,18 @@
-"""`orbit KIND vote`, for the kinds whose table says that they are voted for."""
+"""`orbit KIND vote` and `orbit KIND sync`, for the kinds whose table says that they are voted for."""
 
 from __future__ import annotations
 
 import click
 
+from orbit_registry.cli.check import say_diagnostics
 from orbit_registry.cli.kind import open_registry, refuse_other_kind
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.tallies import vote_data
 from orbit_registry.kinds.table import Kind
+from orbit_registry.records.diagnostic import Severity
+from orbit_registry.records.vote import counted
 from orbit_registry.registry import Registry
+from orbit_registry.store.votes import BROKEN, half_life_days
 
 
 def vote_command(kind: Kind) -> click.Command:
@@ -37,3 +41,30 @@ def say_vote(registry: Registry, any_id: str, task: str, model: str | None, outp
     already = "" if result.new else " (this vote was counted before)"
     text = f"{result.record.id} has {plural(result.tally.count, 'vote')}{already}"
     emit(output, {"id": result.record.id, "new": result.new, **vote_data(result.record.votes)}, text)
+
+
+def sync_command(kind: Kind) -> click.Command:
+    """Return `orbit KIND sync`."""
+
+    def sync(output: str) -> None:
+        registry = open_registry()
+        half_life_days()
+        folder = f"{registry.workspace.relative(registry.workspace.folder_of(kind))}/"
+        found = [one for one in registry.collection.problems if f"{one.location.path}/".startswith(folder)]
+        broken = [one for one in found if one.code == BROKEN]
+        votes = sum(len(counted(record.votes)) for record in registry.collection.records.of_kind(kind.name))
+        result = registry.sync()
+        wrong = any(one.severity is Severity.ERROR for one in found)
+        if output == "text":
+            say_diagnostics(found)
+        text = f"{plural(votes, 'vote')}, {plural(len(broken), 'line')} skipped\n{result.text()}"
+        data = {"votes": votes, "skipped": len(broken), "snapshot": result.as_data()}
+        emit(output, data, text, next_commands=['orbit query "FROM vote_ranking"'], diagnostics=found, ok=not wrong)
+        if wrong:
+            raise click.exceptions.Exit(1)
+
+    said = (
+        f"Look through the files of {kind.labels.lower()}, their votes line by line, and bring the snapshot up to "
+        "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten."
+    )
+    return format_option(click.Command("sync", callback=sync, help=said))

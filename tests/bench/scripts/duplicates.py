@@ -1,0 +1,92 @@
+"""Prints how well duplicates are told from neighbours among the learnings of the repository it is run in.
+
+Each learning is written again four ways, and each copy is asked about as `orbit learning add` does, the original among
+all others: every tenth word dropped, sentences and clauses in another order, one negation put in or taken out of the
+summary, one number put in or changed. The learnings themselves are asked about too, without their own copy.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from orbit_registry.checks.neighbours import outcome_of
+from orbit_registry.checks.wording import wording
+from orbit_registry.registry import Registry
+from orbit_registry.search.similarity import SimilarityIndex
+
+ROUNDS = 5
+_NEGATED = re.compile(r"\b(?:do not|don't|never|not|no)\s+")
+_VERB = re.compile(r"\b(is|are|must|should|can|will|may|has|have)\b(?! not)")
+
+
+def dropped(text: str, chance: random.Random) -> str:
+    """Return a text without one word in ten, at least one."""
+    words = text.split()
+    gone = set(chance.sample(range(len(words)), max(1, len(words) // 10)))
+    return " ".join(word for place, word in enumerate(words) if place not in gone)
+
+
+def reordered(text: str, chance: random.Random) -> str:
+    """Return a text with its sentences, or the clauses of its only one, in another order."""
+    parts = re.split(r"(?<=[.;!?])\s+|\n+", text.strip())
+    parts = parts if len(parts) > 1 else re.split(r"(?<=,)\s+", text.strip())
+    parts = parts if len(parts) > 1 else text.split()
+    return " ".join(chance.sample(parts, len(parts)))
+
+
+def negated(text: str, chance: random.Random) -> str:
+    """Return a text that says the opposite somewhere."""
+    del chance
+    found = _NEGATED.search(text)
+    if found is not None:
+        return text[: found.start()] + text[found.end() :]
+    changed = _VERB.sub(r"\1 not", text, count=1)
+    return changed if changed != text else f"Do not {text[:1].lower()}{text[1:]}"
+
+
+def renumbered(text: str, chance: random.Random) -> str:
+    """Return a text with another number in it."""
+    number = chance.randint(1000, 9999)
+    changed = re.sub(r"\b\d+\b", str(number), text, count=1)
+    return changed if changed != text else f"{text} {number}"
+
+
+COPIES = {"dropped": dropped, "reordered": reordered, "negation": negated, "number": renumbered}
+
+
+def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dict[str, int]]:
+    """Return for each sort of copy how many were refused, warned about and let pass; `itself` are the originals."""
+    rows: dict[str, Counter[str]] = {name: Counter() for name in (*COPIES, "itself")}
+    chance = random.Random(7)
+    for key, text in texts.items():
+        for name, change in COPIES.items():
+            for _ in range(ROUNDS if name in ("dropped", "reordered") else 1):
+                said = change(text, chance)
+                index = SimilarityIndex(texts.items())
+                index.put("", said)
+                scores = {pair.a + pair.b: pair.score for pair in index.pairs(lower, only={""})}
+                rows[name][outcome_of(said, text, scores.get(key), upper)] += 1
+    index = SimilarityIndex(texts.items())
+    worst = dict.fromkeys(texts, "passed")
+    for pair in index.pairs(lower):
+        for key in (pair.a, pair.b):
+            found = outcome_of(texts[pair.a], texts[pair.b], pair.score, upper)
+            worst[key] = max(worst[key], found, key=("passed", "warned", "refused").index)
+    rows["itself"].update(worst.values())
+    return {name: {what: row[what] for what in ("refused", "warned", "passed")} for name, row in rows.items()}
+
+
+def main() -> None:
+    """Print the table of the learnings here as one line of JSON."""
+    registry = Registry.open()
+    held = [record for record in registry.records.of_kind("learning") if record.phase != "closed"]
+    limits = registry.workspace.config.duplicates
+    print(json.dumps(table({record.path: wording(record) for record in held}, limits["error"], limits["warning"])))
+
+
+if __name__ == "__main__":
+    main()
