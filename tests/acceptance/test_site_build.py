@@ -18,6 +18,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.serve import SiteServer, serve_site
+from orbit_registry.store.verification import Statement
 
 CASES = Path(__file__).parents[1] / "cases" / "site"
 MIRRORED = "Edit the source document in the repository, not this generated page."
@@ -373,3 +374,20 @@ def test_serving_follows_changes(tmp_path: Path) -> None:
         stop.set()
         thread.join(60)
     assert not thread.is_alive()
+
+
+def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
+    """What a record rests on is looked at with each build: the page says what has changed."""
+    root = repository("demo", tmp_path / "repo")
+    page = tmp_path / "site/learnings/L-7k3fq/index.html"
+    (root / "<b>.txt").write_text("one\n", "utf-8")
+    registry = Registry.open(root)
+    registry.verify("L-7k3fq", Statement("Ada", ["<b>.txt"]))
+    build(root, tmp_path / "site")
+    assert "May no longer hold" not in text_of(page)
+    (root / "<b>.txt").write_text("two\n", "utf-8")
+    build(root, tmp_path / "site")
+    assert "May no longer hold: `<b>.txt` has changed" in text_of(page)
+    registry.verify("L-7k3fq", Statement("Ada", expires="2020-01-01"))
+    build(root, tmp_path / "site")
+    assert "No longer holds: expired on 2020-01-01" in text_of(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -49,7 +50,8 @@ def build_site(
     address = base_url or workspace.config.site.get("base_url") or None
     cache = workspace.cache / CACHE
     code = code_version()
-    wanted = key_of(code, str(out.resolve()), address, snapshot)
+    today = datetime.now(UTC).date().isoformat()  # records age by the day
+    wanted = key_of(code, str(out.resolve()), address, snapshot, today)
     state = _state_file(workspace, out)
     for path in (out, cache, cache / "build.lock", state):
         refuse_links(workspace.root, path)

@@ -14,6 +14,7 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site import listing
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
@@ -55,6 +56,8 @@ class Expansion:
     export: Callable[[Path], object] | None = None
     """Writes the snapshot for download to a file; None leaves it out."""
     progress: Callable[[int, int], None] | None = None
+    freshness: Mapping[str, Freshness] = field(default_factory=dict)
+    """Of the records that are not fresh, by path."""
     shells: dict[int, Shell] = field(init=False)
     kind_shells: dict[tuple[str, int], Shell] = field(default_factory=dict)
     policy: Policy = field(init=False)
@@ -68,7 +71,7 @@ class Expansion:
         empty = empty_pages(self.generated)
         self.policy = policy_of(empty.values())
         self.shells = shells_of(empty, self.policy, self.base_url)
-        self.relations = Relations(self.records)
+        self.relations = Relations(self.records, self.freshness)
         forge = self.site.forge
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
         self._record_pages(key_of(look, self.base_url, forge.repository, forge.branch))

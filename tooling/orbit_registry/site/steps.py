@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from orbit_registry.checks.derivation import standing
+from orbit_registry.checks.memories import Counts
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.site.documents import mirrored_documents
@@ -142,6 +144,7 @@ def publish(
         memo=memo,
         export=prepared.registry.export_snapshot if snapshot else None,
         progress=lambda done, of: report("pages", done, of),
+        freshness=standing(workspace, prepared.records, count=Counts(workspace)).freshness,
     )
     found = expansion.run()
     removed = out.finish()

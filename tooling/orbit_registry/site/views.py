@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypedDict
 
+from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import counted, stamp
@@ -56,9 +58,13 @@ class Ref(TypedDict):
 
 
 class Relations:
-    """Who names whom: supersession and links of all shown records, read from both ends."""
+    """What is known of a record beside its file: who names whom, read from both ends, and whether it still holds.
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    `freshness` is by the record's path; a record that is left out is fresh.
+    """
+
+    def __init__(self, records: Iterable[Record], freshness: Mapping[str, Freshness] = MappingProxyType({})) -> None:
+        self._freshness = freshness
         self.by_id: dict[str, Record] = {}
         twice: set[str] = set()
         for record in records:
@@ -77,6 +83,14 @@ class Relations:
                 self._replaces[other].append(record.id)
             for link in record.links:
                 self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
+
+    def doubts(self, record: Record) -> str:
+        """Return why a record that is in force may hold no longer, "" where nothing speaks against it."""
+        found = self._freshness.get(record.path) if record.phase == "live" else None
+        if found is None:
+            return ""
+        words = "No longer holds" if found.state is State.EXPIRED else "May no longer hold"
+        return f"{words}: {'; '.join(reason.message for reason in found.reasons)}"
 
     def replaces(self, record: Record) -> list[str]:
         """Return the ids this record replaces, as either end says."""
@@ -117,6 +131,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap) 
         "status_word": record.status.word,
         "status_class": status_class(record),
         "banner": banner,
+        "doubts": relations.doubts(record),
         "legacy_ids": list(record.legacy_ids),
         "labels": list(record.words("labels")),
         "source": _file(record.source.path, page, site) if record.source else None,
@@ -158,7 +173,18 @@ def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> li
         shown.append([other.id, other.title, other.status.name] if other else [any_id, site.cited(any_id, "")])
     mirrored = site.mirrored.get(record.source.path) if record.source else None
     votes = [vote.key for vote in record.votes]
-    return [record.kind.name, record.path, record.data, links, named, shown, tokens, mirrored, votes]
+    return [
+        record.kind.name,
+        record.path,
+        record.data,
+        links,
+        named,
+        shown,
+        tokens,
+        mirrored,
+        votes,
+        relations.doubts(record),
+    ]
 
 
 def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Ref:

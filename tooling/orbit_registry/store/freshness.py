@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +75,21 @@ def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, un
         is_there = any(place.replace("{id}", reference).strip("/") in names for place in places)
         (there if is_there else gone).add(("task", reference))
     return Sight({text: found.find(text) for text in ground.inputs}, frozenset(there), frozenset(gone), tuple(untold))
+
+
+def files_of(workspace: Workspace, ground: Ground) -> Iterator[str]:
+    """Yield every path, from the root, whose change can change what `look` sees, the clock and the history left out."""
+    tracked: Sequence[str] | None = None
+    for text in (*ground.inputs, *(reference for kind, reference in ground.evidence if kind == "file")):
+        try:
+            place = inside(workspace.root, _PLACE_IN_FILE.sub("", text) or text)
+        except OrbitError:
+            continue
+        yield workspace.relative(place)
+        if place.is_dir():
+            tracked = (workspace.git.tracked() or ()) if tracked is None else tracked
+            prefix = "" if place == workspace.root else f"{workspace.relative(place)}/"
+            yield from (name for name in tracked if name.startswith(prefix) and not name.startswith(".orbit/"))
 
 
 def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
