@@ -1,0 +1,270 @@
+"""When a change shows in the push index: each row of the table in docs/reference/push-index.md, with real git."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.push.reader import BROAD, ID, Index, open_index
+from orbit_registry.snapshot.matches import current_index, match
+from orbit_registry.store.workspace import open_workspace
+
+CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
+
+
+class Tree:
+    """A repository with two committed learnings, and its push index as a hook sees it."""
+
+    def __init__(self, root: Path, git: Callable[..., str]) -> None:
+        self.root, self.run = root, git
+
+    def git(self, *arguments: str) -> str:
+        """Run git in the repository."""
+        return self.run(self.root, *arguments)
+
+    def learning(self, code: str, paths: list[str], **fields: object) -> Path:
+        """Write a learning as an editor would: JSON is YAML."""
+        file = self.root / f".orbit/learnings/L-{code}/learning.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        uid = f"{int.from_bytes(code.encode(), 'big'):032x}"
+        data = {
+            "schema_version": 1, "id": f"L-{code}", "uid": uid, "status": "active", "summary": f"Learning {code}",
+            "scope": {"paths": paths}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+            **fields,
+        }  # fmt: skip
+        file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
+        return file
+
+    def commit(self, message: str) -> None:
+        """Commit everything."""
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", message)
+
+    def sync(self) -> None:
+        """Bring the index up to date."""
+        current_index(open_workspace(self.root))
+
+    def open(self) -> Index:
+        """Open the index as it is, as a hook does."""
+        index = open_index(str(self.root), str(self.root / ".orbit/state/cache"))
+        assert isinstance(index, Index)
+        return index
+
+    def shown(self, path: str = "src/a.py") -> list[str]:
+        """Return the ids that a hook shows for a path, without any sync."""
+        index = self.open()
+        rows = [index.row(hit >> 32) for hit in index.match(path)]
+        return [row.values[ID] for row in rows if row is not None and index.is_current(row)]
+
+    def asked(self, path: str = "src/a.py") -> list[str]:
+        """Return the ids that `orbit match` lists."""
+        return [one.row.values[ID] for one in match(open_workspace(self.root), [path])]
+
+
+@pytest.fixture
+def tree(git_repo: Path, git: Callable[..., str]) -> Tree:
+    """Return a repository whose index is up to date."""
+    (git_repo / ".orbit").mkdir()
+    (git_repo / ".orbit/config.yaml").write_text(CONFIG, "utf-8")
+    (git_repo / ".gitignore").write_text(".orbit/state/\n", "utf-8")
+    made = Tree(git_repo, git)
+    made.learning("aaaaa", ["src/**"])
+    made.learning("bbbbb", ["src/*.py"])
+    made.commit("Learn")
+    made.sync()
+    assert made.shown() == ["L-aaaaa", "L-bbbbb"]
+    assert not made.open().stale
+    return made
+
+
+def test_an_index_that_is_up_to_date_says_so(tree: Tree) -> None:
+    """Asking changes nothing, and neither does git where it is only asked."""
+    tree.sync()
+    tree.git("log", "-1")
+    assert not tree.open().stale
+
+
+def test_a_new_record_makes_the_index_stale_and_shows_after_a_sync(tree: Tree) -> None:
+    """A record that an editor adds shows at the next sync; until then the reader says that it may be behind."""
+    tree.learning("ccccc", ["src/**"])
+    assert tree.open().stale
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+    assert not tree.open().stale
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+
+
+def test_a_removed_record_is_gone_at_once(tree: Tree) -> None:
+    """Nothing is shown whose file is not there."""
+    shutil.rmtree(tree.root / ".orbit/learnings/L-aaaaa")
+    assert tree.open().stale
+    assert tree.shown() == ["L-bbbbb"]
+    assert tree.asked() == ["L-bbbbb"]
+
+
+def test_a_record_that_was_edited_in_place_is_withheld_until_a_sync(tree: Tree) -> None:
+    """An old text is never shown: the file's time or size differs."""
+    tree.learning("aaaaa", ["src/**"], summary="Something else")
+    assert tree.shown() == ["L-bbbbb"]
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+    index = tree.open()
+    texts = [row.teaser for hit in index.match("src/a.py") if (row := index.row(hit >> 32)) is not None]
+    assert texts == ["- [L-aaaaa] Something else", "- [L-bbbbb] Learning bbbbb"]
+
+
+def test_a_widened_scope_shows_after_a_sync(tree: Tree) -> None:
+    """Where a record did not apply, only a sync can tell that it does now."""
+    tree.learning("bbbbb", ["src/*.py", "docs/**"])
+    assert tree.shown("docs/x.md") == []
+    assert tree.asked("docs/x.md") == ["L-bbbbb"]
+
+
+def test_a_vote_changes_the_order_after_a_sync(tree: Tree) -> None:
+    """A vote hides nothing; the next sync ranks anew."""
+    row = {"learning_id": "L-bbbbb", "voter_model": "m", "voted_at": "2026-01-02T00:00:00Z", "task_id": "T-1"}
+    (tree.root / ".orbit/learnings/L-bbbbb/votes.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+    assert tree.asked() == ["L-bbbbb", "L-aaaaa"]
+
+
+def test_a_checkout_is_noticed(tree: Tree) -> None:
+    """Another branch has other records: those that are gone or changed are not shown, and the index is stale."""
+    tree.git("checkout", "-q", "-b", "other")
+    tree.learning("aaaaa", ["src/**"], summary="On the other branch")
+    tree.learning("ccccc", ["src/**"])
+    tree.commit("Other")
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+    tree.git("checkout", "-q", "main")
+    assert tree.open().stale
+    assert tree.shown() == ["L-bbbbb"]
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+
+
+def test_a_merge_is_noticed(tree: Tree) -> None:
+    """Records that a merge brings show at the next sync."""
+    tree.git("checkout", "-q", "-b", "other")
+    tree.learning("ccccc", ["src/**"])
+    tree.commit("Other")
+    tree.git("checkout", "-q", "main")
+    tree.sync()
+    tree.git("merge", "-q", "--no-ff", "-m", "Merge", "other")
+    assert tree.open().stale
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+
+
+def test_a_stash_is_noticed_both_ways(tree: Tree) -> None:
+    """What a stash takes away is not shown; what it gives back shows at the next sync."""
+    tree.learning("aaaaa", ["src/**"], summary="Not yet committed")
+    tree.sync()
+    assert not tree.open().stale
+    tree.git("stash", "-q")
+    assert tree.open().stale
+    assert tree.shown() == ["L-bbbbb"]
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+    tree.git("stash", "pop", "-q")
+    assert tree.open().stale
+    assert tree.shown() == ["L-bbbbb"]
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+
+
+def test_a_linked_work_tree_has_an_index_of_its_own(tree: Tree, tmp_path: Path) -> None:
+    """In a second work tree a checkout is noticed too, and the first one's index stays as it is."""
+    other = tmp_path / "other"
+    tree.git("worktree", "add", "-q", "-b", "other", str(other))
+    second = Tree(other, tree.run)
+    second.sync()
+    assert not second.open().stale
+    second.learning("ccccc", ["src/**"])
+    second.commit("Other")
+    assert second.open().stale
+    assert second.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+    assert not tree.open().stale
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+
+
+def test_a_moved_repository_keeps_its_index(tree: Tree, tmp_path: Path) -> None:
+    """Paths are kept from the root, so that moving the folder makes nothing stale."""
+    moved = Tree(tree.root.rename(tmp_path / "moved"), tree.run)
+    assert moved.shown() == ["L-aaaaa", "L-bbbbb"]
+    assert not moved.open().stale
+
+
+def test_a_copied_repository_has_no_index(tree: Tree, tmp_path: Path) -> None:
+    """A copy was not made here: it is not believed, and the next question makes one."""
+    copy = Path(shutil.copytree(tree.root, tmp_path / "copy"))
+    assert not open_index(str(copy), str(copy / ".orbit/state/cache"))
+    assert Tree(copy, tree.run).asked() == ["L-aaaaa", "L-bbbbb"]
+
+
+def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
+    """The share of tracked files is that of the last sync."""
+
+    def broad() -> list[bool]:
+        index = tree.open()
+        return [bool(index.flags[number] & BROAD) for number in range(index.records)]
+
+    (tree.root / "src").mkdir()
+    for number in range(30):
+        (tree.root / f"src/f{number}.txt").write_text("", "utf-8")
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+    assert broad() == [False, False]
+    tree.git("add", "src")
+    assert tree.open().stale
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+    assert broad() == [True, False]
+
+
+@pytest.mark.parametrize("harm", ["index gone", "index torn", "index over", "seal gone", "seal torn"])
+def test_a_broken_index_is_made_anew(tree: Tree, harm: str) -> None:
+    """Whatever happens to the files, the reader says that there is none, and the next question is answered."""
+    cache = tree.root / ".orbit/state/cache"
+    (file,) = cache.glob("push-*.idx")
+    seal = cache / "push.seal"
+    match harm:
+        case "index gone":
+            file.unlink()
+        case "index torn":
+            file.write_bytes(file.read_bytes()[:500])
+        case "index over":
+            file.write_bytes(file.read_bytes())
+        case "seal gone":
+            seal.unlink()
+        case "seal torn":
+            seal.write_text(seal.read_text("utf-8")[:30], "utf-8")
+    assert not open_index(str(tree.root), str(cache))
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb"]
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+
+
+def test_an_index_that_is_open_outlives_a_new_one(tree: Tree) -> None:
+    """A process that holds an index keeps its answers while another is written."""
+    held = tree.open()
+    tree.learning("ccccc", ["src/**"])
+    for _ in range(3):
+        tree.learning("aaaaa", ["src/**"], priority=_)
+        tree.sync()
+    assert [hit >> 32 for hit in held.match("src/a.py")] == [0, 1]
+    assert len(list((tree.root / ".orbit/state/cache").glob("push-*.idx"))) <= 2
+
+
+def test_only_what_changed_is_compiled(tree: Tree, monkeypatch: Any) -> None:
+    """After one edit one record is compiled; after none, nothing is written; another half-life means all of them."""
+    from orbit_registry.snapshot.push_index import IndexSync, stamps_of, sync_index
+    from orbit_registry.store.reader import Reading
+
+    def sync() -> IndexSync:
+        workspace = open_workspace(tree.root)
+        return sync_index(workspace, Reading(workspace), stamps_of(workspace))
+
+    assert (sync().built, sync().compiled) == (False, 0)
+    tree.learning("aaaaa", ["src/**"], priority=3)
+    done = sync()
+    assert (done.built, done.compiled, done.records) == (True, 1, 2)
+    monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", "7")
+    assert sync().compiled == 2
