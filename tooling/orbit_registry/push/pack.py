@@ -216,12 +216,13 @@ def unpack(index: Index) -> tuple[list[tuple[list[str], int, bool]], dict[str, s
     """Return each record's row (GLOBS as they are written), flags and whether it is pushed, and the globs' entries."""
     rows: list[tuple[list[str], int, bool]] = []
     globs = [index.glob_entry(number) for number in range(index.glob_count)]
+    names = {str(number): text for number, (text, _) in enumerate(globs)}
     for number in range(index.records):
         row = index.row(number)
         if row is None:
             return [], {}
         values = row.values
         if values[GLOBS]:
-            values[GLOBS] = LIST.join([globs[int(one)][0] for one in values[GLOBS].split(LIST)])
+            values[GLOBS] = LIST.join([names[one] for one in values[GLOBS].split(LIST)])
         rows.append((values, row.flags, number < index.pushed))
     return rows, dict(globs)

@@ -21,7 +21,7 @@ from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, wit
 from orbit_registry.push.pack import Part, is_whole, pack, unpack
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.cache import FileState, code_stamp
 from orbit_registry.store.files import TEMPORARY, inside, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Entry, Reading, fingerprint
@@ -43,12 +43,6 @@ class IndexSync:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    entry: Entry
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
 class _Wanted:
     """What the index should be made from: hashes of how, and of which files; stamps of the folders."""
 
@@ -62,7 +56,7 @@ class _Held:
     """What the index at hand holds: parts by path, globs as compiled, a hash of the tracked files."""
 
     parts: Mapping[str, Part]
-    entries: Mapping[str, str]
+    globs: Mapping[str, str]
     tracked: str
 
 
@@ -102,14 +96,15 @@ def sync_index(
         LockTimeoutError: another process is building.
     """
     folder = cache_folder(workspace)
-    places = [_Place(entry, _origin(reading, entry)) for entry in _kept(reading.entries)]
-    wanted = _Wanted(_base(workspace, policy), _digest(sorted(map(_line, places))), stamps)
+    entries = _kept(reading.entries)
+    files = _digest(sorted(_line(reading, entry) for entry in entries))
+    wanted = _Wanted(_base(workspace, policy), files, stamps)
     done = None if rebuild else _unchanged(workspace, folder, wanted)
     if done is not None:
         return done
     with locked(folder / "push.lock"):
         done = None if rebuild else _unchanged(workspace, folder, wanted)
-        return done or _build(workspace, folder, reading, policy, places, wanted, rebuild)
+        return done or _build(workspace, folder, reading, policy, entries, wanted, rebuild)
 
 
 def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted) -> IndexSync | None:
@@ -130,35 +125,35 @@ def _build(
     folder: Path,
     reading: Reading,
     policy: Policy,
-    places: Sequence[_Place],
+    entries: Sequence[Entry],
     wanted: _Wanted,
     rebuild: bool,
 ) -> IndexSync:
     held = _Held({}, {}, "") if rebuild else _held(workspace, wanted.base)
     kept: list[Part] = []
-    fresh: dict[str, _Place] = {}
-    for place in places:
-        part = held.parts.get(place.entry.path)
-        if part is None or not place.origin.digest or part.row[reader.DIGEST] != place.origin.digest:
-            fresh[place.entry.path] = place
+    fresh: dict[str, Entry] = {}
+    for entry in entries:
+        part, digest = held.parts.get(entry.path), _content(reading, entry)
+        if part is None or not digest or part.row[reader.DIGEST] != digest:
+            fresh[entry.path] = entry
         else:
-            kept.append(_restamped(part, place.origin))
+            kept.append(_restamped(part, reading.states[entry.path]))
     half_life = half_life_days()
-    records = [record for place in fresh.values() if (record := reading.record(place.entry)) is not None]
-    compiled = [part_of(record, fresh[record.path].origin, half_life) for record in policy.applied(records)]
-    entries = _entries([*kept, *compiled], held.entries)
+    records = [record for entry in fresh.values() if (record := reading.record(entry)) is not None]
+    compiled = [part_of(record, _origin(reading, fresh[record.path]), half_life) for record in policy.applied(records)]
+    globs = _globs([*kept, *compiled], held.globs)
     files = _tracked(workspace)
     tracked = _digest(files)
-    breadth = Breadth(files, entries)
+    breadth = Breadth(files, globs)
     compiled = with_breadth(compiled, breadth)
     if tracked != held.tracked:
         kept = with_breadth(kept, breadth)
-    content = pack([*kept, *compiled], entries, round(half_life * 86_400_000_000))
+    content = pack([*kept, *compiled], globs, round(half_life * 86_400_000_000))
     path = _publish(folder, content, f"{wanted.base} {wanted.files} {tracked}", wanted.stamps)
     return IndexSync(path, len(kept) + len(compiled), len(compiled), True)
 
 
-def _entries(parts: Iterable[Part], known: Mapping[str, str]) -> dict[str, str]:
+def _globs(parts: Iterable[Part], known: Mapping[str, str]) -> dict[str, str]:
     """Return what each glob of the parts is compiled to."""
     found: dict[str, str] = {}
     for part in parts:
@@ -179,12 +174,11 @@ def _held(workspace: Workspace, base: str) -> _Held:
     return _Held({part.row[reader.PATH]: part for part in parts}, entries, index.seal[3].rpartition(" ")[2])
 
 
-def _restamped(part: Part, origin: Origin) -> Part:
+def _restamped(part: Part, state: FileState) -> Part:
     row = part.row
-    stamp = (str(origin.mtime_ns), str(origin.size))
-    if row[reader.MTIME : reader.SIZE + 1] == stamp:
+    if row[reader.MTIME] == str(state.mtime_ns) and row[reader.SIZE] == str(state.size):
         return part
-    return replace(part, row=(*row[: reader.MTIME], *stamp, *row[reader.SIZE + 1 :]))
+    return replace(part, row=(*row[: reader.MTIME], str(state.mtime_ns), str(state.size), *row[reader.SIZE + 1 :]))
 
 
 def _kept(entries: Iterable[Entry]) -> list[Entry]:
@@ -194,12 +188,16 @@ def _kept(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in listed if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
 
 
+def _content(reading: Reading, entry: Entry) -> str:
+    """Return a hash of all that a record is made of; empty for one that can't be read, which is tried each time."""
+    known = reading.states[entry.path].sha256
+    votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
+    return f"{known[:32]}{votes[:32]}{entry.has_body:d}{entry.pending:d}" if known else ""
+
+
 def _origin(reading: Reading, entry: Entry) -> Origin:
     state = reading.states[entry.path]
-    votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else ""
-    said = f"{state.sha256} {votes} {entry.has_body} {entry.pending}"
-    digest = hashlib.sha256(said.encode()).hexdigest()[:32] if state.sha256 else ""
-    return Origin(entry.path, digest, state.mtime_ns, state.size, entry.pending, entry.has_body)
+    return Origin(entry.path, _content(reading, entry), state.mtime_ns, state.size, entry.pending, entry.has_body)
 
 
 # ------------------------------------------------------------------------------------------------------- what it is
@@ -212,9 +210,9 @@ def _base(workspace: Workspace, policy: Policy) -> str:
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _line(place: _Place) -> str:
-    origin = place.origin
-    return f"{origin.path}\0{origin.digest}\0{origin.mtime_ns}\0{origin.size}"
+def _line(reading: Reading, entry: Entry) -> str:
+    state = reading.states[entry.path]
+    return f"{entry.path}\0{_content(reading, entry)}\0{state.mtime_ns}\0{state.size}"
 
 
 def _digest(lines: Iterable[str]) -> str:
