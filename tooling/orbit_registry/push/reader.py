@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from orbit_registry.push.matcher import Program
 
+    Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
+
 FORMAT = 1
 SEAL = "push.seal"
 SEAL_FIRST_LINE = "orbit push index 1"
@@ -27,8 +29,8 @@ MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
 HEADER_WORDS = 40
 MAX_PATH = 4096
-NAMES_KEPT = 4096
-"""How many folders' answers are kept: a process that asks about many paths asks about the same folders."""
+KEPT = 4096
+"""How many folders' answers and patterns are kept: many paths are in few folders."""
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL = 1, 2, 4, 8
 
 # Words of the header.
@@ -170,10 +172,10 @@ class Index:
         self._bucket, self._hash, self._text = section("bucket", "I"), section("hash", "Q"), section("text", "Q")
         self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
         self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
-        self._hit, self._row, self._glob = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
+        self.hits, self._row, self._glob = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
         self.flags, self.glob_count = section("flag", "B"), len(self._glob) - 1
         self._programs: dict[int | str, Program] = {}
-        self._folders: dict[tuple[str, str | None], tuple[list[tuple[int, int]], list[int]]] = {}
+        self._folders: dict[tuple[str, str | None], Folder] = {}
 
     # ------------------------------------------------------------------------------------------------- questions
 
@@ -200,7 +202,7 @@ class Index:
             if place >= 0:
                 self._details(place, (0,), ranges, [])
             for start, end in ranges:
-                found += self._hit[start : end if limit is None else min(end, start + limit)]
+                found += self.hits[start : end if limit is None else min(end, start + limit)]
         except _DAMAGE:
             self.damaged = True
         return [hit for hit in found if hit < beyond]
@@ -262,9 +264,9 @@ class Index:
         Where only the first few are wanted, only the start of each range is read, and more of it as long as too few
         are found: a hit counts only if it stands before everything that was not read.
         """
-        hits, flags = self._hit, self.flags
+        hits, flags = self.hits, self.flags
         beyond = (self.records if everything else self.pushed) << 32
-        width = None if limit is None else 2 * limit + 8
+        width = None if limit is None else limit // 2 + 2
         while True:
             held: list[int] = []
             cut = beyond
@@ -301,8 +303,8 @@ class Index:
         asked = (directory + slash, extension if dot else None)
         known = self._folders.get(asked)
         if known is None:
-            known = self._folder(path, asked[1])
-            if len(self._folders) >= NAMES_KEPT:
+            known = self._folder(path, asked[1])  # ranges, patterns, keys of details
+            if len(self._folders) >= KEPT:
                 self._folders.clear()
             self._folders[asked] = known
         ranges, patterns = list(known[0]), list(known[1])
@@ -311,18 +313,14 @@ class Index:
             self._details(own, (0,), ranges, patterns)
         own = self._place(b"b" + basename.encode("utf-8", "surrogatepass"))
         if own >= 0:
-            self._details(own, self._wanted(path, asked[1]), ranges, patterns)
+            self._details(own, known[2], ranges, patterns)
         return ranges, patterns
 
     def range_of(self, number: int) -> tuple[int, int]:
         """Return where the hits of a pattern stand."""
         return self._posting[number], self._posting[number + 1]
 
-    def hits_in(self, ranges: list[tuple[int, int]]) -> list[int]:
-        """Return the hits of some ranges, in rank order."""
-        return sorted(hit for start, end in ranges for hit in self._hit[start:end])
-
-    def _folder(self, path: str, extension: str | None) -> tuple[list[tuple[int, int]], list[int]]:
+    def _folder(self, path: str, extension: str | None) -> "Folder":
         """Return what all files of one folder with one extension share: decided ranges, and patterns to be tried."""
         ranges: list[tuple[int, int]] = []
         patterns: list[int] = []
@@ -336,7 +334,7 @@ class Index:
         for place in dict.fromkeys(places):
             if place >= 0:
                 self._details(place, wanted, ranges, patterns)
-        return ranges, patterns
+        return ranges, patterns, wanted
 
     def _wanted(self, path: str, extension: str | None) -> tuple[int, ...]:
         """Return the keys of details that a path has: extension and depth, each given or left open."""
@@ -351,12 +349,14 @@ class Index:
         """Return the number of what stands under a key; -1 where nothing does."""
         wanted = int.from_bytes(key, "little") % PRIME
         bucket = wanted & self._mask
-        for place in range(self._bucket[bucket], self._bucket[bucket + 1]):
+        place, end = self._bucket[bucket], self._bucket[bucket + 1]
+        while place < end:
             if self._hash[place] == wanted:
                 text = self._text[place]
                 start = text >> 16
                 if self.content[start : start + (text & 0xFFFF)] == key:
                     return place
+            place += 1
         return -1
 
     def _details(self, place: int, wanted: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]) -> None:
@@ -388,7 +388,7 @@ class Index:
         from orbit_registry.push.matcher import fits, program
 
         self._try = fits
-        if len(self._programs) >= NAMES_KEPT:
+        if len(self._programs) >= KEPT:
             self._programs.clear()
         asked = self._programs[key] = program(text)
         return asked

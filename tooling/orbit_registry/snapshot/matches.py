@@ -131,14 +131,18 @@ def explain(workspace: Workspace, path: str, *, now: float | None = None) -> lis
     at = time.time() if now is None else now
     ranges, patterns = index.ways_in(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
-    fitting = index.hits_in(ranges + [index.range_of(number) for number, fits in tried.items() if fits])
-    failing = index.hits_in([index.range_of(number) for number, fits in tried.items() if not fits])
+    fitting = _hits(index, ranges + [index.range_of(number) for number, fits in tried.items() if fits])
+    failing = _hits(index, [index.range_of(number) for number, fits in tried.items() if not fits])
     first: dict[int, tuple[int, bool]] = {}
     for hits, fits in ((fitting, True), (failing, False)):
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
     verdicts = [_verdict(index, path, hit, fits, at) for _, (hit, fits) in sorted(first.items())]
     return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "broad"))
+
+
+def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
+    return sorted(hit for start, end in ranges for hit in index.hits[start:end])
 
 
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdict:
