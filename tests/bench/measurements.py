@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.bench.rows import make_rows
 from tests.bench.synthetic import make_foreign, make_repository, paths
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
@@ -80,6 +81,16 @@ def ask_scope(root: Path, number: int) -> Sequence[str]:
     return [*ORBIT, "query", f"FROM scope_match('{paths(number)[0]}')"]
 
 
+def rows(name: str, *arguments: str) -> Callable[[Path, int], Sequence[str]]:
+    """Return the command of a script beside this file that runs beside an index which `make_rows` wrote."""
+    return lambda root, number: [sys.executable, str(BENCH / "scripts" / f"{name}.py"), *arguments]
+
+
+plain = rows
+"""The command of a script that runs in a repository and needs no more."""
+ROWS = (1000, 10_000, 100_000, 1_000_000)
+
+
 def script(name: str) -> Callable[[Path, int], Sequence[str]]:
     """Return the command of a script beside this file, which gets the paths to ask about as JSON."""
     return lambda root, number: [sys.executable, str(BENCH / "scripts" / f"{name}.py"), json.dumps(paths(number)[:500])]
@@ -110,8 +121,39 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         repeats=2,
     ),
     Measurement(
-        "scope match in process", "which scopes cover a path", script("match"), None, {10_000: 25.0}, 0.2, "µs",
-        repeats=2,
+        "match, one path", "the first 20 records for a path, as numbers, in process; each path in a new folder",
+        rows("match", "first"), None, {10_000: 25.0, 1_000_000: 100.0}, 0.2, "µs", ROWS, 3, make=make_rows,
+    ),
+    Measurement(
+        "match, same folders", "the same paths asked again", rows("match", "again"), None, {}, 0.2, "µs", ROWS, 3,
+        make=make_rows,
+    ),
+    Measurement(
+        "match, whole answers", "all records for a path, each path in a new folder", rows("match", "all"), None, {},
+        None, "µs", ROWS, 3, make=make_rows,
+    ),
+    Measurement(
+        "match, 10,000 paths", "all records for 10,000 files, 20 a folder", rows("match", "batch"), None,
+        {10_000: 0.5}, None, "s", (1000, 10_000, 100_000), 3, make=make_rows,
+    ),
+    Measurement(
+        "match, cold process", "a bare process that shows five records for a path, in times of one that does nothing",
+        rows("cold_match"), None, {10_000: 1.1, 100_000: 1.1}, None, "×", ROWS, 2, make=make_rows,
+    ),
+    Measurement(
+        "push index, one changed", "bringing the push index up to date after one edit, reading files aside",
+        plain("index_sync"), change_one, {10_000: 0.3}, 1.1, "s",
+    ),
+    *(
+        Measurement(
+            f"match by {name}", words, rows("peers", name), None, {}, None, "µs", (1000, 10_000), 1, make=make_rows,
+        )
+        for name, words in (
+            ("brute", "all records for a path, every glob asked with the project's own matcher"),
+            ("wcmatch", "the same with wcmatch, every glob compiled"),
+            ("pathspec", "the same with pathspec, every glob compiled (its globs mean a little else)"),
+            ("sqlite", "records with an anchor that the path has, from an indexed table in memory, none tried"),
+        )
     ),
     Measurement(
         "import", "`orbit import` of so many decision documents (MADR)", orbit("import", ".", "--from", "madr"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -121,8 +122,17 @@ def _tree(chance: random.Random, count: int) -> dict[str, list[str]]:
     return found
 
 
-def _glob(chance: random.Random, tree: dict[str, list[str]]) -> str:
+def scopes(number: int, *, seed: int = 7) -> tuple[list[str], Iterator[list[str]]]:
+    """Return the folders of a repository and the globs of `number` records, without writing any."""
+    chance = random.Random(f"{seed}/{number}/scopes")
+    tree = _tree(chance, max(20, number // 20))
     folders = list(tree)
+    made = (list(dict.fromkeys(_glob(chance, tree, folders) for _ in range(3))) for _ in range(number))
+    return [f"{folder}/{files[0]}" for folder, files in tree.items()], made
+
+
+def _glob(chance: random.Random, tree: dict[str, list[str]], folders: list[str] | None = None) -> str:
+    folders = folders or list(tree)
     folder = folders[min(int(chance.paretovariate(0.6)) - 1, len(folders) - 1)]
     main, *_, test = tree[folder]
     extension = main.rpartition(".")[2]

@@ -1,0 +1,52 @@
+"""Writes a push index of any size from made-up scopes, without a file for each record; measures nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.bench.synthetic import scopes
+
+from orbit_registry.push import reader
+from orbit_registry.push.compile import entry_of, order_in
+from orbit_registry.push.pack import Part, pack
+
+
+def make_rows(root: Path, number: int) -> None:
+    """Write the files of `write_rows` from a process of its own: a large one would be counted as its children's."""
+    here = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "-m", "tests.bench.rows", str(root), str(number)], cwd=here, check=True)
+
+
+def write_rows(root: Path, number: int) -> None:
+    """Write `push-000001.idx`, its seal, `scopes.json` (up to 10,000 records) and `paths.json` into a folder."""
+    root.mkdir(parents=True)
+    paths, made = scopes(number)
+    parts: list[Part] = []
+    entries: dict[str, str] = {}
+    kept: list[list[str]] = []
+    for place, globs in enumerate(made):
+        for glob in globs:
+            if glob not in entries:
+                entries[glob] = entry_of(glob) or ""
+        if number <= 10_000:
+            kept.append(globs)
+        row = [""] * reader.FIELDS
+        row[reader.ID], row[reader.KIND], row[reader.PHASE] = f"L-{place:08d}", "learning", "live"
+        row[reader.PATH], row[reader.PRIORITY] = f".orbit/learnings/L-{place:08d}/learning.yaml", "0"
+        row[reader.TEASER] = f"- [L-{place:08d}] {'Words of a learning that says what to mind. ' * 3}"
+        row[reader.GLOBS] = reader.LIST.join(globs)
+        parts.append(Part(order_in(row), tuple(row), 0, True))
+    file = root / "push-000001.idx"
+    file.write_bytes(pack(parts, entries))
+    found = file.stat()
+    said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+    (root / reader.SEAL).write_text(f"{reader.SEAL_FIRST_LINE}\n{file.name}\n{said}\n-\n", "utf-8")
+    (root / "scopes.json").write_text(json.dumps(kept), "utf-8")
+    (root / "paths.json").write_text(json.dumps(paths[:2000]), "utf-8")
+
+
+if __name__ == "__main__":
+    write_rows(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,19 @@
+"""Prints the CPU seconds of bringing the push index up to date, reading the records aside; run in a repository."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from orbit_registry.snapshot.push_index import stamps_of, sync_index
+from orbit_registry.store.reader import Reading
+from orbit_registry.store.workspace import open_workspace
+
+workspace = open_workspace(Path.cwd())
+stamps = stamps_of(workspace)
+reading = Reading(workspace)
+began = time.process_time()
+sync_index(workspace, reading, stamps)
+took = time.process_time() - began
+reading.save()
+print(took)
