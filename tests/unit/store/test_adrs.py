@@ -11,6 +11,7 @@ import pytest
 
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.registry import Registry
+from orbit_registry.store.adr_files import neighbours_in, new_path
 from orbit_registry.store.adrs import Added, NewAdr
 from orbit_registry.text.adr import AdrDocument
 
@@ -364,3 +365,23 @@ def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
         with pytest.raises(RefusedError, match="kept as it was"):
             registry.update(added.record.id, lambda data: {**data, "priority": 1}, title=title)
     assert entry_of(registry, added)[0] == before
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "name"),
+    [
+        ("20260401-use-x", "20260502-use-y"),
+        ("2026-04-01-use-x", "2026-05-02-use-y"),
+        ("2026-04-use-x", "2026-05-use-y"),
+        ("adr_042_use_x", "adr_043_use_y"),
+    ],
+)
+def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str, name: str) -> None:
+    """Its lead, its width, its separators, and the form of its date."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / f"{neighbour}.md").write_text(
+        "# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
+    )
+    found = neighbours_in(registry.workspace, "docs/adr")
+    assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"

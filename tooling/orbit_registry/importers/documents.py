@@ -17,11 +17,11 @@ from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.walk import FOREIGN, walk
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text.adr import read_document
+from orbit_registry.text.adr.file_names import is_decision_name, is_request_name
 
 _MARKDOWN = (".md", ".markdown")
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
 _OURS = frozenset({ORBIT})
-_NUMBERED = re.compile(r"(?:(?:adr|rfc|decision)[-_ ]?)?\d{3,}(?=[-_. ])|(?:19|20)\d\d-?\d\d-?\d\d[-_.]", re.IGNORECASE)
 _FOLDER = re.compile(r"\.?(?:adrs?|decisions?|decision[-_]records?|architecture[-_]decisions?|rfcs?)\Z", re.IGNORECASE)
 _SAMPLE = 40
 
@@ -84,7 +84,8 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
 def _is_place(path: str) -> bool:
     """Say whether a file's name or a folder above it says that decisions are there."""
     folder, _, name = path.rpartition("/")
-    return bool(_NUMBERED.match(name)) or any(_FOLDER.match(part) for part in folder.split("/"))
+    stem = posixpath.splitext(name)[0]
+    return is_decision_name(stem) or is_request_name(stem) or any(_FOLDER.match(part) for part in folder.split("/"))
 
 
 def _why_not(workspace: Workspace, path: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
 from orbit_registry.store.documents import LOG_NAME, Document
 from orbit_registry.text.adr import AdrDocument
-from orbit_registry.text.adr.titles import GENERIC_NAMES
+from orbit_registry.text.adr.file_names import GENERIC_NAMES
 
 HIGHEST = 999_999
 _DIGITS = re.compile(r"\d{1,9}\Z")

@@ -12,9 +12,8 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
+from orbit_registry.text.adr.file_names import read_name
 
-_NUMBERED = re.compile(r"(?P<lead>adr[-_]?)?(?P<number>\d{3,6})(?P<dash>[-_])", re.IGNORECASE)
-_DATED = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?P<dash>[-_])")
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
 _LONGEST = 60
@@ -51,11 +50,10 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
 
 
 def _order(name: str) -> int | None:
-    dated = _DATED.match(name)
-    if dated:
-        return int(name[:8])
-    numbered = _NUMBERED.match(name)
-    return int(numbered["number"]) if numbered else None
+    found = read_name(name.removesuffix(".md"))
+    if found is None or not found.is_decisions or found.dash not in ("-", "_"):
+        return None
+    return int(found.number or found.dated.replace("-", "").ljust(8, "0"))
 
 
 def _key(name: str) -> tuple[int, str]:
@@ -65,12 +63,12 @@ def _key(name: str) -> tuple[int, str]:
 def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
     """Return where a new decision file goes: the lead, the width and the separator of the newest name, or its dates."""
     newest = neighbours.names[0] if neighbours.names else ""
-    dated = _DATED.match(newest)
-    if dated:
-        day = (date.replace("-", "") + "01")[:8]
-        return f"{neighbours.folder}/{day}{dated['dash']}{slug(title, dated['dash'])}.md"
-    name = _NUMBERED.match(newest)
-    lead, dash, width = (name["lead"] or "", name["dash"], len(name["number"])) if name else ("", "-", 4)
+    name = read_name(newest.removesuffix(".md"))
+    if name is not None and name.dated:
+        day = f"{date}-01"[: 10 if name.date else 7]
+        written = day if "-" in name.dated else day.replace("-", "")
+        return f"{neighbours.folder}/{written}{name.dash}{slug(title, name.dash)}.md"
+    lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
     return f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}.md"
 

@@ -11,7 +11,7 @@ from orbit_registry.store.documents import LOG_NAME, Document
 from orbit_registry.store.log_merge import split_gap
 from orbit_registry.store.mentions import number_of
 from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number
-from orbit_registry.text.adr.titles import number_of_path
+from orbit_registry.text.adr.file_names import number_of_path
 
 
 def alias_ids(title: str, uid: str, old: str, records: Iterable[Record], *, bare: bool) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from orbit_registry.store.documents import LOG_NAME
 from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
+from orbit_registry.text.adr.file_names import is_decision_name
 from orbit_registry.text.yaml import scalar
 
 DRIVER = "orbit-log"
@@ -34,7 +34,6 @@ ADR_FOLDERS = (
     "adrs",
     ".decisions",
 )
-_NUMBERED = re.compile(r"(?:adr[-_]?)?\d{3,}[-_].+\.md\Z|\d{8}-.+\.md\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _told_folder(root: Path) -> str | None:
 
 def _numbered(folder: Path) -> int:
     try:
-        return sum(1 for entry in folder.iterdir() if _NUMBERED.match(entry.name))
+        return sum(1 for entry in folder.iterdir() if entry.suffix == ".md" and is_decision_name(entry.stem))
     except OSError:
         return 0
 

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from orbit_registry.text.adr.build import build, is_iso_date
+from orbit_registry.text.adr.file_names import (
+    date_of_path,
+    is_decision_name,
+    is_request_name,
+    number_of_path,
+    title_of_path,
+)
 from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
-from orbit_registry.text.adr.titles import (
-    TitleParts,
-    date_of_path,
-    number_of_path,
-    split_entry,
-    split_title,
-    title_of_path,
-)
+from orbit_registry.text.adr.titles import TitleParts, split_entry, split_title
 from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import Heading, MarkdownDocument, parse_markdown, within
 from orbit_registry.text.position import Problem, Span
@@ -35,13 +35,11 @@ _LOG_NAME = re.compile(
 _TEMPLATE_NAME = re.compile(
     r"(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?templates?(?:[-_. ].*)?$", re.IGNORECASE
 )
-_RFC_NAME = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
 _TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
 _NOT_ADR_NAMES = frozenset(
     {"index", "agents", "claude", "gemini", "contributing", "changelog", "license", "toc", "summary", "code_of_conduct"}
 )
 _ADR_FOLDER = re.compile(r"(?:adrs?|decisions?|decision[-_]records?|architecture[-_]decisions?)$", re.IGNORECASE)
-_NUMBERED_NAME = re.compile(r"(?:adr[-_]?)?\d{3,8}[-_.]|adr[-_]?\d|\d{4}-\d\d-\d\d|\d{3,6}$", re.IGNORECASE)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 _ANY_ENTRY = re.compile(r"\d")
 
@@ -206,9 +204,9 @@ def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
 
 
 def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
-    if _RFC_NAME.match(stem):
+    if is_request_name(stem):
         return AdrFile("none", (), (), "a request for comments, by its name")
-    if stem.lower() in _NOT_ADR_NAMES or (stem.lower() == "readme" and not _NUMBERED_NAME.match(pure.parent.name)):
+    if stem.lower() in _NOT_ADR_NAMES or (stem.lower() == "readme" and not is_decision_name(pure.parent.name)):
         return AdrFile("none", (), (), "an index or a guide, by its name")
     fields = front_matter_fields(document)
     path_number = number_of_path(path)
@@ -299,7 +297,7 @@ def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: 
         return None
     if entry.format != "none" and keys & EVIDENCE:
         return None
-    numbered = _NUMBERED_NAME.match(stem) or _NUMBERED_NAME.match(pure.parent.name)
+    numbered = is_decision_name(stem) or is_decision_name(pure.parent.name)
     if numbered and (stem.lower().startswith("adr") or any(_ADR_FOLDER.match(part) for part in pure.parent.parts)):
         return None
     return "no status and no section that holds a decision"

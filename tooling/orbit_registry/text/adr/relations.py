@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from orbit_registry.text.adr.file_names import GENERIC_NAMES
 from orbit_registry.text.adr.model import Rel
-from orbit_registry.text.adr.titles import GENERIC_NAMES
 from orbit_registry.text.position import Span
 
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"

@@ -1,10 +1,9 @@
-"""Numbers and titles as headings and file names state them; a date is never a number."""
+"""Numbers and titles as headings state them; those of file names are `file_names`'."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from orbit_registry.text.position import Span
 
@@ -21,11 +20,6 @@ ENTRY = re.compile(
     r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
-_FILE_DATE = re.compile(r"(?P<y>(?:19|20)\d\d)-?(?P<m>0[1-9]|1[0-2])-?(?P<d>0[1-9]|[12]\d|3[01])(?=[-_.]|$)")
-_FILE_MONTH = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?=[-_. ])")
-_FILE_NUMBER = re.compile(r"(?:adr|decision)?[-_ ]?(?P<number>\d{1,6})(?=[-_. ]|$)", re.IGNORECASE)
-GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
-"""Files that are named after what they hold; the folder has the name then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,42 +73,3 @@ def split_entry(text: str, span: Span, plain: str) -> TitleParts | None:
         _rest(plain, ENTRY),
         Span(match.end(), span.end),
     )
-
-
-def number_of_path(path: str) -> str | None:
-    """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`, with its zeros."""
-    for name in _names(path):
-        if _FILE_DATE.match(name) or _FILE_MONTH.match(name):
-            return None
-        match = _FILE_NUMBER.match(name)
-        if match:
-            return match["number"]
-    return None
-
-
-def date_of_path(path: str) -> str | None:
-    """Return the ISO date that a file or its folder is named after."""
-    for name in _names(path):
-        match = _FILE_DATE.match(name)
-        if match:
-            return f"{match['y']}-{match['m']}-{match['d']}"
-    return None
-
-
-def title_of_path(path: str) -> str:
-    """Return a title made from the file's name, for a document that states none."""
-    names = _names(path)
-    name = names[0] if names else ""
-    dated = _FILE_DATE.match(name)
-    numbered = _FILE_NUMBER.match(name)
-    bare = name[dated.end() :] if dated else name[numbered.end() :] if numbered else name
-    words = re.sub(r"[-_ ]+", " ", bare).strip()
-    return (words or name)[:1].upper() + (words or name)[1:]
-
-
-def _names(path: str) -> list[str]:
-    """Return the file's name without its ending, or its folder's where the file's name says nothing."""
-    pure = PurePosixPath(path.replace("\\", "/"))
-    if pure.stem.lower() in GENERIC_NAMES and pure.parent.name:
-        return [pure.parent.name]
-    return [pure.stem] if pure.stem else []

@@ -1,0 +1,46 @@
+"""What a numbered decision file is, for everybody who asks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.text.adr.file_names import date_of_path, is_decision_name, number_of_path, title_of_path
+
+
+@pytest.mark.parametrize(
+    ("path", "number", "date", "title", "is_decision"),
+    [
+        ("0042-use-x.md", "0042", None, "Use x", True),
+        ("042_use_x.md", "042", None, "Use x", True),
+        ("adr-7-use-x.md", "7", None, "Use x", True),
+        ("ADR0007.md", "0007", None, "ADR0007", True),
+        ("decision-12-use-x.md", "12", None, "Use x", True),
+        ("02-setup.md", "02", None, "Setup", False),
+        ("20260401-use-x.md", None, "2026-04-01", "Use x", True),
+        ("2026-04-01-use-x.md", None, "2026-04-01", "Use x", True),
+        ("2026-04-use-x.md", None, None, "2026 04 use x", True),
+        ("ADR-0042/README.md", "0042", None, "ADR-0042", True),
+        ("use-x.md", None, None, "Use x", False),
+        ("", None, None, "", False),
+    ],
+)
+def test_a_name_says_number_date_and_title(
+    path: str, number: str | None, date: str | None, title: str, is_decision: bool
+) -> None:
+    """A date is never a number, and a chapter's number of two digits makes no decision."""
+    assert (number_of_path(path), date_of_path(path)) == (number, date)
+    folder, _, name = path.rpartition("/")
+    assert is_decision_name(folder or name.removesuffix(".md")) is is_decision
+    assert title_of_path(path) == title
+
+
+def test_nobody_else_reads_numbers_out_of_file_names() -> None:
+    """The modules that used to have a pattern of their own have none."""
+    package = Path(__file__).resolve().parents[4] / "tooling" / "orbit_registry"
+    for name in ("store/adr_files", "store/setup", "store/allocate", "importers/documents", "text/adr/titles"):
+        text = (package / f"{name}.py").read_text("utf-8")
+        assert re.search(r"\\d\{[1-4],(?:6|8)?\}\)?\(\?", text) is None, name
+        assert name == "text/adr/titles" or "file_names import" in text, name

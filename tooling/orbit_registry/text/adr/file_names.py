@@ -1,0 +1,92 @@
+"""Reads what names of files and folders say: the one home of what a numbered decision file is. It opens none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
+"""Files that are named after what they hold; the folder has the name then."""
+
+_DATED = re.compile(
+    r"(?P<dated>(?P<y>(?:19|20)\d\d)-?(?P<m>0[1-9]|1[0-2])-?(?P<d>0[1-9]|[12]\d|3[01]))(?P<dash>[-_. ]|$)"
+)
+_MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
+_NUMBERED = re.compile(r"(?P<lead>(?:adr|decision)?[-_ ]?)(?P<number>\d{1,6})(?P<dash>[-_. ]|$)", re.IGNORECASE)
+_REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
+_FEWEST_DIGITS = 3
+"""Digits that a bare number has to have: `1-intro.md` and `02-setup.md` are chapters of a guide."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """A name that begins with a number or a date, cut: `adr-0042-use-x` is `adr-`, `0042`, `-`, `use-x`."""
+
+    lead: str
+    number: str | None
+    """With its zeros; None where the name begins with a date."""
+    dated: str
+    """The date or month as written, else ''."""
+    date: str | None
+    """The date in ISO form; a month is none."""
+    dash: str
+    title: str
+
+    @property
+    def is_decisions(self) -> bool:
+        """Say whether decisions are named so: by a date, by `adr` and a number, or by a number of three digits."""
+        return bool(self.dated or self.lead.strip("-_ ")) or len(self.number or "") >= _FEWEST_DIGITS
+
+
+def read_name(name: str) -> FileName | None:
+    """Return the parts of a name without its ending; None where it begins with neither a number nor a date."""
+    dated = _DATED.match(name)
+    if dated is not None:
+        iso = f"{dated['y']}-{dated['m']}-{dated['d']}"
+        return FileName("", None, dated["dated"], iso, dated["dash"], name[dated.end() :])
+    month = _MONTH.match(name)
+    if month is not None:
+        return FileName("", None, month["dated"], None, month["dash"], name[month.end() :])
+    found = _NUMBERED.match(name)
+    if found is None:
+        return None
+    return FileName(found["lead"], found["number"], "", None, found["dash"], name[found.end() :])
+
+
+def is_decision_name(name: str) -> bool:
+    """Say whether decisions are named like this file (without its ending) or folder."""
+    found = read_name(name)
+    return found is not None and found.is_decisions
+
+
+def is_request_name(name: str) -> bool:
+    """Say whether a request for comments is named so: no decision, however much it looks like one."""
+    return _REQUEST.match(name) is not None
+
+
+def number_of_path(path: str) -> str | None:
+    """Return the number in `0042-title.md`, `adr-042-title.md` or `ADR-0042/README.md`, with its zeros."""
+    found = read_name(_name(path))
+    return found.number if found is not None else None
+
+
+def date_of_path(path: str) -> str | None:
+    """Return the ISO date that a file or its folder is named after."""
+    found = read_name(_name(path))
+    return found.date if found is not None else None
+
+
+def title_of_path(path: str) -> str:
+    """Return a title made from the file's name, for a document that states none."""
+    name = _name(path)
+    found = read_name(name)
+    bare = found.title if found is not None and (found.number or found.date) else name
+    words = re.sub(r"[-_ ]+", " ", bare).strip()
+    return (words or name)[:1].upper() + (words or name)[1:]
+
+
+def _name(path: str) -> str:
+    """Return the file's name without its ending, or its folder's where the file's name says nothing."""
+    pure = PurePosixPath(path.replace("\\", "/"))
+    return pure.parent.name if pure.stem.lower() in GENERIC_NAMES and pure.parent.name else pure.stem
