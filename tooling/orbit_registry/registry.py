@@ -184,6 +184,12 @@ class Registry:
 
         return draft_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
 
+    def draft_text(self, kind: str, fields: Mapping[str, object]) -> str:
+        """Return the text of a new record for somebody to complete in an editor."""
+        from orbit_registry.store.writer import draft_text
+
+        return draft_text(self.workspace, self.workspace.kinds[kind], self.author(), fields)
+
     def neighbours(self, new: Record) -> list[Neighbour]:
         """Return the records that say nearly what a new one would; see `checks.neighbours`."""
         from orbit_registry.checks.neighbours import neighbours

@@ -133,3 +133,31 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
     assert code == 1
     assert "this is known already" in shown
+
+
+def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text has every field that was given; what is left invalid is kept, said with its place, and gone on with."""
+    script = tmp_path / "editor.py"
+
+    def becomes(old: str, new: str) -> None:
+        code = (
+            f"import sys, pathlib; f = pathlib.Path(sys.argv[1]); f.write_text(f.read_text().replace({old!r}, {new!r}))"
+        )
+        script.write_text(code, "utf-8")
+
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+
+    becomes("nothing", "nothing")
+    code, _, err = shell("learning", "add", "--editor", "--tag", "wood")
+    assert code == 1
+    assert ".orbit/state/edits/new-learning.yaml:" in err
+    assert "`summary` is empty" in err
+    assert known(shell) == [shell.learning]
+
+    becomes('summary: ""', "summary: Measure twice")
+    code, whole = shell.json("learning", "add", "--editor")
+    assert code == 0, whole
+    assert (whole["data"]["summary"], whole["data"]["scope"]) == ("Measure twice", {"tags": ["wood"]})
+    assert list((shell.root / ".orbit/state/edits").iterdir()) == []
+    assert shell("learning", "add")[0] == 2

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from orbit_registry.checks.neighbours import Neighbour
+from orbit_registry.cli.editor import copy_path, edited_text
 from orbit_registry.cli.fields import add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, open_registry
 from orbit_registry.cli.output import emit, format_option, record_data, refuse
@@ -18,7 +20,9 @@ from orbit_registry.cli.voting import say_vote
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
 from orbit_registry.store.verification import fingerprinted
+from orbit_registry.store.writer import fields_of
 
 MOST_NAMED = 5
 
@@ -28,7 +32,7 @@ def add_command(kind: Kind) -> click.Command:
 
     def add(
         output: str, yes: bool, pending: bool, dry_run: bool, body_file: str | None,
-        task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
+        editor: bool, task: str | None = None, fingerprint: tuple[str, ...] = (), **values: Any,
     ) -> None:  # fmt: skip
         registry = open_registry()
         if body_file is not None and values.get(kind.prose) is not None:
@@ -40,23 +44,14 @@ def add_command(kind: Kind) -> click.Command:
             fields["freshness"] = fingerprinted(registry.workspace, fields.get("freshness"), fingerprint)
         if pending:
             fields["status"] = kind.initial["agent"]
-        text, draft = registry.draft(kind.name, fields)
-        near = registry.neighbours(draft)
-        if near and _may_ask(output, yes):
-            chosen = _ask(kind, near)
-            if chosen is not None:
-                say_vote(registry, chosen.record.id, task or click.prompt("In which task did it help"), None, output)
-                return
-            apart = [one.record.id for one in near if one.is_duplicate]
-            if apart:
-                fields["distinct_from"] = [*draft.words("distinct_from"), *apart]
-        else:
-            _refuse_duplicate(output, kind, near, task)
-        if dry_run:
-            said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
-            emit(output, {**record_data(draft), "neighbours": _data(near), "dry_run": True}, said.rstrip("\n"))
-        else:
-            say_added(registry.add(kind.name, fields), output, near)
+        say = _Adding(registry, kind, output, ask=_may_ask(output, yes), dry_run=dry_run, task=task)
+        if not editor:
+            say.add(fields)
+            return
+        name = f"new-{kind.name}"
+        with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
+            status = {"status": fields["status"]} if pending else {}
+            say.add({**fields_of(kind, text, copy_path(registry.workspace, name)), **status})
 
     options: list[click.Parameter] = [
         *add_options(kind),
@@ -65,12 +60,45 @@ def add_command(kind: Kind) -> click.Command:
             ["--fingerprint"], multiple=True, metavar="PATH", help="What it rests on: a file, a folder, FILE#FIELD."
         ),
         click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's record is."),
+        click.Option(["--editor"], is_flag=True, is_eager=True, help="Complete it in $VISUAL or $EDITOR first."),
         click.Option(["--dry-run"], is_flag=True, help="Say what would be written, write nothing."),
         click.Option(["--yes", "-y"], is_flag=True, help="Ask nothing; what is known already is refused."),
     ]
     if kind.voted:
         options.append(click.Option(["--task"], help="For a vote, where it is known already."))
     return format_option(click.Command("add", params=options, callback=add, help=f"Add {one_of(kind)}."))
+
+
+@dataclass(frozen=True)
+class _Adding:
+    """One call of `add`: where it writes and how it answers."""
+
+    registry: Registry
+    kind: Kind
+    output: str
+    ask: bool
+    dry_run: bool
+    task: str | None
+
+    def add(self, fields: dict[str, object]) -> None:
+        """Write a record of some fields, unless it is known already; say what was done."""
+        text, draft = self.registry.draft(self.kind.name, fields)
+        near = self.registry.neighbours(draft)
+        if near and self.ask:
+            chosen = _ask(self.kind, near)
+            if chosen is not None:
+                task = self.task or click.prompt("In which task did it help")
+                say_vote(self.registry, chosen.record.id, task, None, self.output)
+                return
+            apart = [one.record.id for one in near if one.is_duplicate]
+            fields |= {"distinct_from": [*draft.words("distinct_from"), *apart]} if apart else {}
+        else:
+            _refuse_duplicate(self.output, self.kind, near, self.task)
+        if self.dry_run:
+            said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
+            emit(self.output, {**record_data(draft), "neighbours": _data(near), "dry_run": True}, said.rstrip("\n"))
+        else:
+            say_added(self.registry.add(self.kind.name, fields), self.output, near)
 
 
 def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:

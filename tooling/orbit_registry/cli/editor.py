@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Iterator
 
 import click
@@ -13,18 +12,22 @@ from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.workspace import Workspace
 
 
+def copy_path(workspace: Workspace, name: str) -> str:
+    """Return where the copy stands, from the root."""
+    return f"{workspace.relative(workspace.state)}/edits/{name}.yaml"
+
+
 @contextlib.contextmanager
 def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
-    """Open a copy of a text in $VISUAL or $EDITOR and yield what it is then.
+    """Open a copy of a text, called `name`, in $VISUAL or $EDITOR and yield what it is then.
 
     Where the body of the `with` refuses that text, the copy stays in the state, the error says where, and whoever
-    edits the same text again goes on with it.
+    edits what has that name again goes on with it.
 
     Raises:
         UsageError: there is no editor, or it failed.
     """
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    relative = f"{workspace.relative(workspace.state)}/edits/{name}-{digest}.yaml"
+    relative = copy_path(workspace, name)
     copy = inside(workspace.root, relative)
     copy.parent.mkdir(parents=True, exist_ok=True)
     if not copy.exists():

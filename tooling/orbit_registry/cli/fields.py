@@ -33,6 +33,16 @@ MANAGED = FIXED | {
 STANDARD_INPUT = "-"
 
 
+class _Needed(click.Option):
+    """An option that has to be given unless the text is completed in an editor."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value; where an editor is asked for, none is one too."""
+        if ctx.params.get("editor"):
+            return None if self.value_is_missing(value) else self.type_cast_value(ctx, value)
+        return super().process_value(ctx, value)
+
+
 def add_options(kind: Kind) -> list[click.Option]:
     """Return the options of `add`: the headline, each field of the schema, scope, evidence, labels."""
     required = set(kind.schema.document["required"])
@@ -95,11 +105,11 @@ def _field_option(kind: Kind, name: str, required: bool) -> click.Option | None:
     said = str(form.get("description", "")) or None
     flag = f"--{name.replace('_', '-')}"
     if "enum" in form:
-        return click.Option([flag], type=click.Choice([str(one) for one in form["enum"]]), required=required, help=said)
+        return _Needed([flag], type=click.Choice([str(one) for one in form["enum"]]), required=required, help=said)
     if form.get("type") == "string":
-        return click.Option([flag], required=required, metavar="TEXT", help=said)
+        return _Needed([flag], required=required, metavar="TEXT", help=said)
     if form.get("type") == "integer":
-        return click.Option([flag], type=int, required=required, help=said)
+        return _Needed([flag], type=int, required=required, help=said)
     if form.get("type") == "boolean":
         return click.Option([f"{flag}/--no-{name.replace('_', '-')}"], default=None, help=said)
     if form.get("type") == "array" and form.get("items", {}).get("type") == "string":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -74,7 +75,8 @@ def update_command(kind: Kind) -> click.Command:
 def _in_editor(registry: Registry, any_id: str) -> Record:
     record = registry.get(any_id)
     before = read_text(registry.workspace.root / record.path)
-    with edited_text(registry.workspace, record.id, before) as after:
+    digest = hashlib.sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    with edited_text(registry.workspace, f"{record.id}-{digest}", before) as after:
         return registry.replace_text(record.id, before, after)
 
 

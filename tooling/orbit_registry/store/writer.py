@@ -18,7 +18,7 @@ from orbit_registry.records.scope import Scope, symbol_problem
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.author import Author
 from orbit_registry.store.authority import refuse_for_agent, write_step
-from orbit_registry.store.codec import decode_record, ordered
+from orbit_registry.store.codec import MISPLACED, decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.lock import locked
@@ -26,7 +26,7 @@ from orbit_registry.store.old_layout import refuse_old_layout
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import parse_glob
 from orbit_registry.text.position import Problem
-from orbit_registry.text.yaml import dump
+from orbit_registry.text.yaml import dump, load
 from orbit_registry.text.yaml_edit import rewrite
 from orbit_registry.text.yaml_problem import YamlProblemError
 
@@ -97,6 +97,32 @@ def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mappi
     uid = new_uid()
     record_id = _new_id(workspace, kind, uid, take=False)
     return _drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+
+
+def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
+    """Return the text of a new record for somebody to complete: not valid yet, its headline there to be filled in."""
+    uid = new_uid()
+    record_id = _new_id(workspace, kind, uid, take=False)
+    whole = {kind.headline: "", kind.prose: "", **fields}
+    data = new_data(kind, record_id, uid, author, fields)
+    empty = {name: value for name, value in whole.items() if name not in data}
+    return render(workspace, kind, ordered({**data, **empty}, kind.schema.properties), f"{workspace.state}/edits/new")
+
+
+def fields_of(kind: Kind, text: str, place: str) -> dict[str, object]:
+    """Return the fields of a text that somebody completed, those that only verbs set left out; `place` names it.
+
+    Raises:
+        InvalidRecordError: it is no record of that kind; it says where.
+    """
+    _, problems = decode_record(text, kind, place)
+    wrong = [problem for problem in problems if problem.code != MISPLACED]
+    if wrong:
+        said = "; ".join(f"{one.location}: {one.message}" for one in wrong)
+        hint = next((one.hint for one in wrong if one.hint), f"`orbit {kind.name} add --help` names the fields")
+        raise InvalidRecordError(said, hint=hint)
+    data = load(text)
+    return {name: value for name, value in data.items() if name not in FIXED} if isinstance(data, dict) else {}
 
 
 def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> Record:
