@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -268,3 +270,28 @@ def test_only_what_changed_is_compiled(tree: Tree, monkeypatch: Any) -> None:
     assert (done.built, done.compiled, done.records) == (True, 1, 2)
     monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", "7")
     assert sync().compiled == 2
+
+
+def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
+    """Processes that bring the index up to date at the same time each answer right and leave one index that counts."""
+    tree.learning("ccccc", ["src/**"])
+    program = "from orbit_registry.cli.main import main\nmain(['match', 'src/a.py', '--format', 'json'])"
+    running = [
+        subprocess.Popen([sys.executable, "-c", program], cwd=tree.root, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    answers = [json.loads(one.communicate()[0])["data"]["matches"] for one in running]
+    assert [[found["id"] for found in answer] for answer in answers] == [["L-aaaaa", "L-bbbbb", "L-ccccc"]] * 4
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+    assert not [file.name for file in (tree.root / ".orbit/state/cache").iterdir() if file.name.startswith(".tmp-")]
+
+
+def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:
+    """Between the new file and the new seal the old index counts, and what was left is removed by the next sync."""
+    cache = tree.root / ".orbit/state/cache"
+    (cache / "push-000007.idx").write_bytes(b"half")
+    (cache / ".tmp-push-000008.idx-00ff").write_bytes(b"ha")
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+    tree.learning("ccccc", ["src/**"])
+    assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
+    assert sorted(file.name for file in cache.glob("*push-*")) == ["push-000001.idx", "push-000008.idx"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -69,13 +70,53 @@ def test_the_index_answers_every_scope_of_the_vectors(
 @settings(max_examples=400, deadline=None)
 @given(scopes=SCOPES, paths=st.lists(PATHS, min_size=1, max_size=40))
 def test_the_index_agrees_with_brute_force(make_index: Make, scopes: list[list[str]], paths: list[str]) -> None:
-    """Whatever the scopes and paths are, the index finds what `match_any` finds, in rank order (10^5 pairs)."""
+    """Whatever the scopes and paths are, the index finds what `match_any` finds, in rank order."""
     index = make_index(scopes)
     parsed = [globs_of(scope) for scope in scopes]
     for path in paths:
         expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, path))]
         assert found(index, path) == expected
         assert found(index, path, 2) == expected[:2]
+
+
+def test_a_large_index_agrees_with_brute_force(make_index: Make) -> None:
+    """Over a random tree and random scopes of the shapes that people write: 10^5 pairs and more."""
+    chance = random.Random(11)
+    names = ("src", "lib", "api", "tests", "core", "util", "x", "__init__", "mod", "README")
+    ends = ("py", "rs", "ts", "md", "tar.gz", "")
+
+    def path(depth: int) -> str:
+        file = f"{chance.choice(names)}{chance.choice(('', '_test', '.spec'))}.{chance.choice(ends)}".rstrip(".")
+        return "/".join([*(chance.choice(names) for _ in range(depth)), file])
+
+    def glob() -> str:
+        parts = [
+            chance.choice((*names, *names, "*", "**", "{api,core}", "[a-l]*", "?*"))
+            for _ in range(chance.randint(0, 3))
+        ]
+        last = chance.choice(
+            ("**", "*", f"*.{chance.choice(ends) or 'c'}", "*_test.*", "{mod,x}.rs", "README.md", "x**.py")
+        )
+        text = "/".join([*parts, last])
+        return f"!{text}" if chance.random() < 0.15 else text
+
+    scopes = [[glob() for _ in range(chance.randint(1, 4))] for _ in range(400)]
+    paths = list({path(chance.randint(0, 4)) for _ in range(600)})
+    assert len(scopes) * len(paths) > 100_000
+    index = make_index(scopes)
+    parsed = [globs_of(scope) for scope in scopes]
+    matched = 0
+    for one in paths:
+        expected = [(number, text) for number, globs in enumerate(parsed) if (text := match_any(globs, one))]
+        assert found(index, one) == expected
+        assert found(index, one, 7) == expected[:7]
+        matched += len(expected)
+    assert matched > 10_000
+
+
+def test_a_glob_that_cannot_be_read_moves_no_name(make_index: Make) -> None:
+    """A malformed glob matches nothing, and the globs after it are still the ones that are named."""
+    assert found(make_index([["src/[", "lib/**", "{", "src/*"]]), "src/a") == [(0, "src/*")]
 
 
 @settings(max_examples=1000, deadline=None)

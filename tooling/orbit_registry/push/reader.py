@@ -135,7 +135,7 @@ def open_index(root: str, folder: str) -> "Index | NoIndex":
     return read_index(content, root, lines)
 
 
-def read_index(content: mmap, root: str, seal: list[str]) -> "Index | NoIndex":
+def read_index(content: mmap | bytes, root: str, seal: list[str]) -> "Index | NoIndex":
     """Return the index that some bytes are."""
     if sys.byteorder != "little" or len(content) < HEADER_WORDS * 8 or len(content) % 8:
         return NoIndex("the push index is cut off")
@@ -157,7 +157,7 @@ class Index:
     hits in their natural order stand in rank order, and the least one of a record names its first glob.
     """
 
-    def __init__(self, content: mmap, words: list[int], root: str, seal: list[str]) -> None:
+    def __init__(self, content: mmap | bytes, words: list[int], root: str, seal: list[str]) -> None:
         self.content, self.root, self.seal = content, root, seal
         self.records, self.pushed = words[W_RECORDS], words[W_PUSHED]
         self._words, self._mask, self._places = words, words[W_BUCKETS] - 1, words[W_PLACES]

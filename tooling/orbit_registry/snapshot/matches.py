@@ -15,9 +15,11 @@ from orbit_registry.push.reader import Index, Row
 from orbit_registry.records.rank import EPOCH
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
+from orbit_registry.store.files import read_bytes
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
 
+_LARGEST = 1 << 32
 _PUSHED = "pushed"
 VERDICTS: Mapping[str, str] = {
     _PUSHED: "matches and is pushed",
@@ -83,8 +85,9 @@ def current_index(workspace: Workspace) -> Index:
     reading.save()
     index = open_index(workspace)
     if not isinstance(index, Index) or not is_whole(index.content):
-        sync_index(workspace, reading, stamps, rebuild=True)
-        index = open_index(workspace)
+        done = sync_index(workspace, reading, stamps, rebuild=True)
+        # Where the file system stamps whole seconds no seal is believed; what was written just now is.
+        index = reader.read_index(read_bytes(done.path, limit=_LARGEST), str(workspace.root), [])
     if not isinstance(index, Index):
         raise SnapshotError(index.reason, hint="remove .orbit/state/cache, then run `orbit sync`")
     return index
