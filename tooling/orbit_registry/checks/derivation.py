@@ -12,7 +12,7 @@ from orbit_registry.records.freshness import Freshness, Sight, derive, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone
-from orbit_registry.store.freshness import Ground, look, windows_of
+from orbit_registry.store.freshness import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 
@@ -75,7 +75,7 @@ def standing(
 ) -> Standing:
     """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it."""
     tracked, untracked = _files(workspace)
-    sight = look(workspace, Ground.of(records), tracked, untracked)
+    sight = look(workspace, Ground.of(records, kinds_of(workspace.config)), tracked, untracked)
     scoped = [
         (one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.scope.paths)
     ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 
-from orbit_registry.store.cache import code_stamp
-from orbit_registry.store.freshness import Ground
+from orbit_registry.store.freshness import Ground, kinds_of
 from orbit_registry.store.reader import Reading, cache_of
 from orbit_registry.store.workspace import Workspace
 
@@ -18,16 +18,18 @@ def ground_of(workspace: Workspace, reading: Reading) -> Ground:
     """Return what the records rest on, asking them only where one of their files is another than before."""
     held = cache_of(workspace, "ground")
     state = held.state(_HOLDER)
-    key = _key(reading)
+    kinds = kinds_of(workspace.config)
+    key = _key(workspace, reading, kinds)
     value = held.value(state)
     if isinstance(value, dict) and value.get("key") == key:
         return Ground(tuple(value["inputs"]), tuple((kind, reference) for kind, reference in value["evidence"]))
-    ground = Ground.of(reading.collection.records)
+    ground = Ground.of(reading.collection.records, kinds)
     held.keep(state, {"key": key, "inputs": list(ground.inputs), "evidence": [list(one) for one in ground.evidence]})
     held.save()
     return ground
 
 
-def _key(reading: Reading) -> str:
+def _key(workspace: Workspace, reading: Reading, kinds: Sequence[str]) -> str:
     files = [[entry.path, reading.states[entry.path].sha256] for entry in reading.entries]
-    return hashlib.sha256(json.dumps([code_stamp(), files]).encode()).hexdigest()
+    phases = [[kind.name, status.name, status.phase] for kind in workspace.kinds for status in kind.statuses.values()]
+    return hashlib.sha256(json.dumps([kinds, phases, files]).encode()).hexdigest()

@@ -12,7 +12,7 @@ from orbit_registry.site.output import replace_file
 from orbit_registry.site.steps import Prepared
 from orbit_registry.site.theme import overrides
 from orbit_registry.store.documents import BODY
-from orbit_registry.store.freshness import Ground, files_of
+from orbit_registry.store.freshness import Ground, files_of, kinds_of
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import git_folder
 
@@ -60,7 +60,7 @@ def inputs_of(prepared: Prepared) -> Iterator[str]:
     own = git_folder(workspace.root)
     if own is not None:  # which files are tracked decides whether a scope matches one
         yield str(own / "index")
-    for name in files_of(workspace, Ground.of(prepared.records)):
+    for name in files_of(workspace, Ground.of(prepared.records, kinds_of(workspace.config))):
         yield f"{root}/{name}"
     for problem in prepared.collection.problems:
         yield f"{root}/{problem.location.path}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,8 @@ class Ground:
     evidence: tuple[Evidence, ...] = ()
 
     @classmethod
-    def of(cls, records: Iterable[Record]) -> Ground:
-        """Return what records that wait or hold rest on."""
+    def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Ground:
+        """Return what records that wait or hold rest on, evidence of these kinds among it."""
         held = [record for record in records if record.phase != "closed"]
         inputs = {entry.input for record in held if "freshness" in record.data for entry in inputs_of(record)}
         evidence = {
@@ -40,7 +41,7 @@ class Ground:
             for record in held
             if "evidence" in record.data
             for kind, reference in record.evidence
-            if kind in ("commit", "file", "task")
+            if kind in kinds
         }
         return cls(tuple(sorted(inputs)), tuple(sorted(evidence)))
 
@@ -49,6 +50,11 @@ def windows_of(config: Config) -> Mapping[str, int | None]:
     """Return after how many days a record of each volatility wants another look."""
     own = {name: config.setting("freshness", f"{name}_days") for name in WINDOWS}
     return {name: own[name] if own[name] is not None else days for name, days in WINDOWS.items()}
+
+
+def kinds_of(config: Config) -> tuple[str, ...]:
+    """Return the kinds of evidence that can be looked for; tasks only where the configuration says where they are."""
+    return ("commit", "file", "task") if config.setting("freshness", "tasks") else ("commit", "file")
 
 
 def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, untracked: Sequence[str] = ()) -> Sight:
@@ -66,13 +72,13 @@ def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, un
     commits = [one for one in by_kind.get("commit", ()) if _COMMIT.match(one)] if tracked is not None else []
     for reference, is_there in _commits(workspace.git, commits, untold).items():
         (there if is_there else gone).add(("commit", reference))
-    names = _names(tracked, untracked) if "file" in by_kind or "task" in by_kind else set()
+    lists = (tracked or (), untracked)
     for reference in by_kind.get("file", ()):
-        is_there = _has_file(workspace.root, reference, names, listed=tracked is not None)
+        is_there = _has_file(workspace.root, reference, lists, listed=tracked is not None)
         (there if is_there else gone).add(("file", reference))
     places: Sequence[str] = workspace.config.setting("freshness", "tasks", ())
-    for reference in by_kind.get("task", ()) if places and tracked is not None else ():
-        is_there = any(place.replace("{id}", reference).strip("/") in names for place in places)
+    for reference in by_kind.get("task", ()) if tracked is not None else ():
+        is_there = any(_is_in(place.replace("{id}", reference).strip("/"), lists) for place in places)
         (there if is_there else gone).add(("task", reference))
     return Sight({text: found.find(text) for text in ground.inputs}, frozenset(there), frozenset(gone), tuple(untold))
 
@@ -111,22 +117,22 @@ def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]])
     return found
 
 
-def _names(tracked: Sequence[str] | None, untracked: Sequence[str]) -> set[str]:
-    """Return files and the folders they stand in."""
-    names: set[str] = set()
-    for name in (*(tracked or ()), *untracked):
-        while name and name not in names:
-            names.add(name)
-            name = name.rpartition("/")[0]
-    return names
+def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
+    """Say whether a file, or a folder of one, is in one of the sorted lists of files."""
+    folder = f"{path}/"
+    for names in lists:
+        place, below = bisect_left(names, path), bisect_left(names, folder)
+        if (place < len(names) and names[place] == path) or (below < len(names) and names[below].startswith(folder)):
+            return True
+    return False
 
 
-def _has_file(root: Path, reference: str, names: Collection[str], *, listed: bool) -> bool:
+def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, listed: bool) -> bool:
     """Say whether the file that evidence names is there; a place in it may follow the name."""
     for text in dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))):
         path = text.removeprefix("./").rstrip("/")
         try:
-            if path in names and os.path.lexists(root / path):
+            if path and _is_in(path, lists) and os.path.lexists(f"{root}/{path}"):
                 return True
             if not listed and inside(root, path).exists():
                 return True

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from orbit_registry.errors import GitError
 from orbit_registry.store.git import Git
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import matches
@@ -55,15 +54,14 @@ class Renames:
 
 
 def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
-    """Return the renames that git finds in the history of HEAD since a moment, and in the work tree, oldest first."""
+    """Return the renames that git finds in the history of HEAD since a moment, and in the work tree, oldest first.
+
+    Raises:
+        GitError: git is missing, or takes too long.
+    """
     options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
-    try:
-        history = git.run(
-            "log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False
-        )
-        present = git.run("diff", *options, "HEAD", check=False)
-    except GitError:
-        return Renames((), files)
+    history = git.run("log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False)
+    present = git.run("diff", *options, "HEAD", check=False)
     return Renames((*_pairs(history), *_pairs(present)), files)
 
 
