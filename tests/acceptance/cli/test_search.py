@@ -121,3 +121,16 @@ def test_more_hits_than_asked_for_are_counted(shell: Any) -> None:
 
     assert (len(whole["data"]["hits"]), whole["data"]["omitted"]) == (2, 1)
     assert "and 1 more hit" in shell("search", "close", "--limit", "2")[1]
+
+
+def test_equal_scores_stand_as_records_are_pushed(shell: Any) -> None:
+    """The one that helped comes first, then the one with the higher priority."""
+    one, two, three = (add(shell, "--summary", f"Flush {word}") for word in ("pipes", "wells", "tanks"))
+    shell("learning", "update", two, "--priority", "9")
+    shell("learning", "vote", three, "--task", "T-1")
+
+    assert ids(shell, "search", "flush") == [three, two, one]
+    assert [row["id"] for row in shell.json("learning", "list", "--sort", "votes", "--limit", "2")[1]["data"]] == [
+        three,
+        two,
+    ]

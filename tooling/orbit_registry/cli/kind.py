@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 import click
 
@@ -18,8 +18,9 @@ from orbit_registry.cli.output import (
 from orbit_registry.cli.records import show_text
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
+from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
-from orbit_registry.records.vote import moment, tally
+from orbit_registry.records.vote import moment
 from orbit_registry.registry import Registry
 from orbit_registry.store.votes import half_life_days
 
@@ -99,21 +100,13 @@ def list_command(kind: Kind) -> click.Command:
 
 
 def in_order(records: Sequence[Record], sort: str) -> list[Record]:
-    """Return records in one of `ORDERS`; what is equal there stands as before."""
+    """Return records in one of `ORDERS`; by votes is the order in which they are pushed."""
     if sort == "updated":
         return sorted(records, key=_updated, reverse=True)
     if sort == "votes":
-        now, half_life = datetime.now(UTC), half_life_days()
-        weighed = {record.path: tally(record.votes, now, half_life).score for record in records}
-        return sorted(
-            records, key=lambda record: (weighed[record.path], _priority(record), _updated(record)), reverse=True
-        )
+        half_life = half_life_days()
+        return sorted(records, key=lambda record: rank_order(record, half_life))
     return list(records)
-
-
-def _priority(record: Record) -> int:
-    value = record.data.get("priority")
-    return value if isinstance(value, int) else 0
 
 
 def _updated(record: Record) -> datetime:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.errors import UsageError
+from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.search.bm25 import TextIndex
 from orbit_registry.search.terms import terms
 from orbit_registry.store.cache import FileCache, code_stamp
+from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 from orbit_registry.text.globs import match_any, parse_glob
@@ -80,17 +82,17 @@ class Searcher:
             and all(tag in record.scope.tags for tag in tags)
             and (path is None or covers(record, path))
         ]
-        found = _ties_in_order(found, limit)
+        found = _ties_in_order(found, limit, half_life_days())
         hits = tuple(Hit(record, score, snippet(record, set(query))) for record, score in found[:limit])
         strange = tuple(word for word, its in words.items() if unknown.issuperset(its))
         return SearchResult(hits, len(found) - len(hits), strange)
 
 
-def _ties_in_order(found: list[tuple[Record, float]], limit: int) -> list[tuple[Record, float]]:
-    """Return the hits with equal scores in the order of lists, as far as they can be among the first ones."""
+def _ties_in_order(found: list[tuple[Record, float]], limit: int, half_life: float) -> list[tuple[Record, float]]:
+    """Return the hits, those with equal scores as they are pushed, as far as they can be among the first."""
     last = found[limit - 1][1] if len(found) >= limit else 0.0
     head = [hit for hit in found if hit[1] >= last]
-    return [*sorted(head, key=lambda hit: (-hit[1], hit[0].sort_key)), *found[len(head) :]]
+    return [*sorted(head, key=lambda hit: (-hit[1], rank_order(hit[0], half_life))), *found[len(head) :]]
 
 
 def covers(record: Record, path: str) -> bool:
