@@ -1,0 +1,214 @@
+"""Eight processes add, edit, close, replace, vote and sync at once and are killed at random: nothing said is lost.
+
+Each child writes down what it was told had happened, after it was told. When all are done or dead, every line of that
+must be true of the files, and what is derived must be what a rebuild gives.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import open_workspace
+
+PROCESSES = 8
+OPERATIONS = 25
+SHARED = 6
+"""Learnings that all processes vote for and edit."""
+
+
+@pytest.fixture
+def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository with learnings that everybody knows; the test stands in it."""
+    monkeypatch.chdir(git_repo)
+    Registry.init(git_repo)
+    registry = Registry.open(git_repo)
+    for number in range(SHARED):
+        registry.add("learning", {"summary": f"Shared {number}", "scope": {"paths": [f"src/part{number}/**"]}})
+    (git_repo / "src").mkdir()
+    (git_repo / "src/app.py").write_text("x = 1\n", "utf-8")
+    for arguments in (["add", "-A"], ["commit", "-qm", "Start"]):
+        subprocess.run(["git", *arguments], cwd=git_repo, check=True)
+    return git_repo
+
+
+class Worker:
+    """One process: chooses what to do by its own chance, and says what was done."""
+
+    def __init__(self, root: Path, number: int, out: TextIO) -> None:
+        self.registry = Registry.open(root)
+        self.number, self.out = number, out
+        self.chance = random.Random(number)
+        self.shared = [one.id for one in self.registry.collection.records if one.title.startswith("Shared")]
+        self.own: list[str] = []
+
+    def run(self) -> None:
+        """Do as many things as there are operations."""
+        self.add(0)
+        for step in range(1, OPERATIONS):
+            name = self.chance.choice(
+                ("add", "edit", "edit_own", "vote", "vote", "vote", "retire", "supersede", "adr", "sync")
+            )
+            work: Callable[[int], None] = getattr(self, name)
+            work(step)
+
+    def say(self, what: str, **facts: str) -> None:
+        """Write down what happened, whole lines only."""
+        self.out.write(json.dumps({"what": what, **facts}) + "\n")
+
+    def add(self, step: int) -> None:
+        """Add a learning."""
+        summary = f"Process {self.number} step {step}"
+        record = self.registry.add("learning", {"summary": summary, "scope": {"paths": [f"src/p{self.number}/**"]}})
+        self.own.append(record.id)
+        self.say("record", id=record.id, title=summary)
+
+    def adr(self, step: int) -> None:
+        """Add a decision to a log that all write to."""
+        title = f"Decision {self.number} {step}"
+        record = self.registry.add_adr(NewAdr(title, feature="f", style="log", body="### Decision\n\nYes.")).record
+        self.say("record", id=record.id, title=title)
+
+    def edit(self, step: int) -> None:
+        """Put a label of one's own on a learning that all label."""
+        record_id, label = self.chance.choice(self.shared), f"p{self.number}-{step}"
+        self.registry.update(record_id, lambda data: {**data, "labels": [*_labels(data), label]})
+        self.say("label", id=record_id, label=label)
+
+    def edit_own(self, step: int) -> None:
+        """Change one's newest learning."""
+        self.registry.update(self.own[-1], lambda data: {**data, "priority": step})
+        self.say("priority", id=self.own[-1], value=str(step))
+
+    def vote(self, step: int) -> None:
+        """Vote for a learning that all vote for."""
+        record_id, task = self.chance.choice(self.shared), f"T-{self.number}-{step}"
+        self.registry.vote(record_id, task, "m")
+        self.say("vote", id=record_id, task=task)
+
+    def retire(self, step: int) -> None:
+        """Close one's oldest learning, and have a new one."""
+        self.say("try", id=self.own[0])
+        self.registry.transition(self.own[0], "retired")
+        self.say("closed", id=self.own.pop(0))
+        self.add(step)
+
+    def supersede(self, step: int) -> None:
+        """Let a new learning replace one's newest."""
+        old = self.own.pop()
+        self.add(step)
+        self.registry.supersede(old, self.own[-1])
+        self.say("superseded", id=old, by=self.own[-1])
+
+    def sync(self, step: int) -> None:
+        """Bring the snapshot and the index up to date, and ask the index."""
+        self.registry.sync()
+        self.registry.match([f"src/p{self.number}/x.py"])
+
+
+def _labels(data: Mapping[str, object]) -> list[object]:
+    held = data.get("labels")
+    return held if isinstance(held, list) else []
+
+
+def start(root: Path, number: int, log: Path) -> int:
+    """Start a worker in a child and return its process id."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        os.chdir(root)
+        with log.open("w", encoding="utf-8", buffering=1) as out:
+            Worker(root, number, out).run()
+        status = 0
+    except Exception:  # noqa: BLE001 - a child has nobody else to tell
+        log.with_suffix(".error").write_text(traceback.format_exc(), "utf-8")
+    finally:
+        os._exit(status)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nothing_acknowledged_is_lost(repo: Path, tmp_path: Path, seed: int) -> None:
+    """Half of eight processes are killed at random; all that any was told is true afterwards, and the rest is whole."""
+    chance = random.Random(seed)
+    logs = [tmp_path / f"log-{number}" for number in range(PROCESSES)]
+    children = {number: start(repo, number, logs[number]) for number in range(PROCESSES)}
+    doomed = {number: chance.randint(3, OPERATIONS) for number in chance.sample(range(PROCESSES), PROCESSES // 2)}
+    waiting = dict(children)
+    while waiting:
+        for number, child in list(waiting.items()):
+            lines = logs[number].read_text("utf-8").count("\n") if logs[number].exists() else 0
+            if number in doomed and lines >= doomed[number]:
+                os.kill(child, signal.SIGKILL)
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                del waiting[number]
+                killed = os.WIFSIGNALED(status)
+                assert killed or status == 0, logs[number].with_suffix(".error").read_text("utf-8")
+        os.sched_yield()
+
+    registry = Registry.open(repo)
+    registry.recover()
+    collection = read_collection(open_workspace(repo))
+    assert collection.problems == ()
+    held = {record.id: record for record in collection.records}
+    for log in logs:
+        said = [json.loads(line) for line in log.read_text("utf-8").split("\n")[:-1]]
+        check_log(said, held)
+    assert [
+        str(one) for one in registry.check().diagnostics if one.code.startswith(("ORB1", "ORB2", "ORB3", "ORB7"))
+    ] == []
+    same_as_a_rebuild(repo)
+
+
+def check_log(said: list[dict[str, str]], held: Mapping[str, Record]) -> None:
+    """Hold the files to what one process was told, line by line."""
+    latest: dict[str, str] = {}
+    closing: set[str] = set()
+    for one in said:
+        record = held[one["id"]]
+        match one["what"]:
+            case "record":
+                assert record.title == one["title"]
+            case "label":
+                assert one["label"] in record.words("labels")
+            case "vote":
+                assert any(vote.task_id == one["task"] for vote in record.votes)
+            case "priority":
+                latest[one["id"]] = one["value"]
+            case "closed":
+                assert record.status.name == "retired"
+                closing.add(one["id"])
+            case "superseded":
+                assert record.superseded_by == (one["by"],)
+                assert held[one["by"]].supersedes == (one["id"],)
+    for record_id, value in latest.items():
+        # The next edit may have been written and its writer killed before it could say so: later, never earlier.
+        assert int(str(held[record_id].data["priority"])) >= int(value)
+
+
+def same_as_a_rebuild(repo: Path) -> None:
+    """Hold what was kept up to date by many to what one makes anew."""
+    registry = Registry.open(repo)
+    kept = registry.sync()
+    paths = [f"src/p{number}/x.py" for number in range(PROCESSES)] + [f"src/part{number}/y" for number in range(SHARED)]
+    matched = [one.as_data() for one in registry.match(paths)]
+    shutil.rmtree(repo / ".orbit/state")
+    fresh = Registry.open(repo)
+    assert fresh.sync().digest == kept.digest
+    assert [one.as_data() for one in fresh.match(paths)] == matched
