@@ -63,6 +63,11 @@ def change_one(root: Path, number: int) -> None:
     file.write_text("".join(lines), "utf-8")
 
 
+def nothing(root: Path, number: int) -> None:
+    """Make a folder to run in."""
+    root.mkdir(parents=True)
+
+
 def restore_foreign(root: Path, number: int) -> None:
     """Put a repository back to what it was before the import, with an empty workspace."""
     for path in (".gitattributes", ".gitignore"):
@@ -153,6 +158,18 @@ MEASUREMENTS: tuple[Measurement, ...] = (
             ("wcmatch", "the same with wcmatch, every glob compiled"),
             ("pathspec", "the same with pathspec, every glob compiled (its globs mean a little else)"),
             ("sqlite", "records with an anchor that the path has, from an indexed table in memory, none tried"),
+        )
+    ),
+    *(
+        Measurement(
+            f"votes {name}", words,
+            lambda root, number, how=how: [*rows("votes", how)(root, number), str(number)], None, {}, 1.1, "ms", (100_000, 1_000_000), 1, make=nothing,
+        )
+        for name, how, words in (
+            ("as keys", "python", "weighing so many votes, ten a record: the keys that index and snapshot store"),
+            ("in SQL", "sql", "the same by the snapshot's macro, at another half-life than the stored one"),
+            ("by definition", "brute", "the same as a sum of powers in the order they come"),
+            ("in SQLite", "sqlite", "the same as one grouped query in memory"),
         )
     ),
     Measurement(
