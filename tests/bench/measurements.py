@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.rows import make_rows
-from tests.bench.synthetic import make_foreign, make_repository, paths
+from tests.bench.synthetic import make_foreign, make_repository, make_resting, paths
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
 BENCH = Path(__file__).parent
@@ -116,6 +116,9 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement(
         "check, one changed", "`orbit check` after one edit", orbit("check"), change_one, {10_000: 0.6}, 1.1,
         codes=(0, 1),
+    ),
+    Measurement(
+        "stale", "`orbit stale`, two inputs a learning", orbit("stale"), None, {}, 1.1, make=make_resting, repeats=2
     ),
     Measurement("sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {10_000: 6.0}, 1.1, cold=True),
     Measurement("sync, nothing changed", "`orbit sync` again", orbit("sync"), None, {10_000: 0.4}, 1.1),

@@ -8,6 +8,7 @@ in five voted for.
 
 from __future__ import annotations
 
+import hashlib
 import random
 import subprocess
 from collections.abc import Iterator
@@ -78,6 +79,20 @@ def make_repository(root: Path, number: int, *, seed: int = 7, commit: bool = Tr
         _write(root / path, "# Decisions\n\n" + "\n".join(entries))
     if commit:
         _commit(root)
+
+
+def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
+    """Write the repository of `make_repository` with two inputs, files of their own, under each learning."""
+    make_repository(root, number, seed=seed, commit=False)
+    for position, file in enumerate(sorted((root / ".orbit/learnings").glob("*/learning.yaml"))):
+        entries = ""
+        for name in (f"inputs/{position % 200:03d}/{position}_{side}.py" for side in "ab"):
+            text = f"value = '{name}'\n" * 40
+            _write(root / name, text)
+            known = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
+            entries += f'    - {{input: {name}, hash: "sha256:{known}"}}\n'
+        _write(file, f"{file.read_text('utf-8')}freshness:\n  fingerprint:\n{entries}")
+    _commit(root)
 
 
 def make_foreign(root: Path, number: int, *, seed: int = 7) -> None:
