@@ -43,7 +43,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "scope": ("scope:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
     "import": ("setup:import_records", "Take over records and documents of other tools."),
-    "sync": ("snapshot:sync", "Bring the snapshot up to date."),
+    "sync": ("snapshot:sync", "Bring snapshot and push index up to date."),
     "query": ("snapshot:query", "Ask the snapshot in SQL, read only."),
     "snapshot": ("snapshot:group", "Export the snapshot."),
     "baseline": ("check:baseline", "Findings that were there at adoption."),

@@ -15,7 +15,7 @@ from orbit_registry.cli.output import emit, format_option
 @click.option("--rebuild", is_flag=True, help="Make it anew, whatever is there.")
 @format_option
 def sync(rebuild: bool, output: str) -> None:
-    """Bring the snapshot up to date with the files; cheap when nothing changed."""
+    """Bring snapshot and push index up to date with the files; cheap when nothing changed."""
     result = open_registry().sync(rebuild=rebuild)
     emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])
 
