@@ -91,6 +91,11 @@ def rows(name: str, *arguments: str) -> Callable[[Path, int], Sequence[str]]:
     return lambda root, number: [sys.executable, str(BENCH / "scripts" / f"{name}.py"), *arguments]
 
 
+def votes(how: str) -> Callable[[Path, int], Sequence[str]]:
+    """Return the command that weighs as many votes as the size says."""
+    return lambda root, number: [*rows("votes", how)(root, number), str(number)]
+
+
 plain = rows
 """The command of a script that runs in a repository and needs no more."""
 ROWS = (1000, 10_000, 100_000, 1_000_000)
@@ -165,8 +170,7 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     ),
     *(
         Measurement(
-            f"votes {name}", words,
-            lambda root, number, how=how: [*rows("votes", how)(root, number), str(number)], None, {}, 1.1, "ms", (100_000, 1_000_000), 1, make=nothing,
+            f"votes {name}", words, votes(how), None, {}, 1.1, "ms", (100_000, 1_000_000), 1, make=nothing,
         )
         for name, how, words in (
             ("as keys", "python", "weighing so many votes, ten a record: the keys that index and snapshot store"),
