@@ -55,7 +55,8 @@ class _Given:
 def plan_import(workspace: Workspace, layout: Layout, *, in_place: bool, dry_run: bool) -> OrbitPlan:
     """Return what taking over a layout means; without `dry_run` new numbers are taken and the write lock is held."""
     plan = OrbitPlan()
-    records = [*read_collection(workspace).records] if (workspace.orbit / "config.yaml").exists() else []
+    is_ours = (workspace.orbit / "config.yaml").exists()
+    records = [*read_collection(workspace, explain=False).records] if is_ours else []  # foreign ones break our schema
     given = _with_features([*_ids(workspace, layout, records, plan, dry_run=dry_run)])
     renamed: dict[str, str] = {}
     for one in given:

@@ -118,7 +118,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = _mode(path)
+        mode = mode_of(path)
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
@@ -148,6 +148,15 @@ def write_error(path: Path, error: OSError) -> WriteError:
     return WriteError(f"can't write {path}: {said}; nothing was changed", hint=hints.get(error.errno or 0, _TRY_AGAIN))
 
 
+def sync_file(path: Path) -> None:
+    """Make the bytes of a file that was written last through a crash."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def sync_folder(folder: Path) -> None:
     """Make a rename in a folder last through a crash; a system without folder handles is let be."""
     with contextlib.suppress(OSError):
@@ -158,7 +167,7 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _mode(path: Path) -> int | None:
+def mode_of(path: Path) -> int | None:
     """Return the rights of a regular file that is to be replaced; None where there is none: the umask decides then."""
     try:
         found = path.lstat().st_mode

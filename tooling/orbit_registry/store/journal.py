@@ -24,6 +24,7 @@ from orbit_registry.store.files import (
     write_atomic,
     write_error,
 )
+from orbit_registry.store.staging import Staging, sweep
 from orbit_registry.store.workspace import Workspace
 
 _LIMIT = 20 * DOCUMENT_LIMIT
@@ -60,10 +61,16 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
     entry = workspace.journal / f"{name}-{secrets.token_hex(6)}.json"
     rows = [{"path": change.path, "before": change.before, "after": change.after} for change in wanted]
     write_atomic(entry, json.dumps({"step": name, "changes": rows}))
+    staging = Staging()
     try:
+        after = ((workspace.root / change.path, change.after) for change in wanted)
+        staging.write((path, _bytes(text)) for path, text in after if text is not None)
         for change in wanted:
-            _put(workspace.root, change.path, change.after)
+            if change.after is None or not staging.rename(workspace.root / change.path):
+                _put(workspace.root, change.path, change.after)
+        staging.finish()
     except OrbitError:
+        staging.discard()
         for change in wanted:
             with contextlib.suppress(OrbitError):
                 _put(workspace.root, change.path, change.before)
@@ -98,7 +105,7 @@ def recover(workspace: Workspace) -> list[str]:
             step = json.loads(read_bytes(entry, limit=_LIMIT))
             changes = [_change_in(row) for row in step["changes"]]
             paths = [inside(workspace.root, change.path) for change in changes]
-            _sweep(paths)
+            sweep(paths)
             states = [_current(path) for path in paths]
         except (OrbitError, ValueError, KeyError, TypeError):
             entry.rename(entry.with_suffix(".unreadable"))
@@ -122,13 +129,6 @@ def _change_in(row: Mapping[str, object]) -> Change:
     if not isinstance(path, str) or not isinstance(before, str | None) or not isinstance(after, str | None):
         raise TypeError("a change is a path and two texts")
     return Change(path, before, after)
-
-
-def _sweep(paths: Sequence[Path]) -> None:
-    """Remove the temporary files that the killed writer of these files may have left; no live writer has any now."""
-    for path in paths:
-        for left in path.parent.glob(f"{TEMPORARY}{path.name}-*"):
-            left.unlink(missing_ok=True)
 
 
 def _current(path: Path) -> str | None:

@@ -54,16 +54,20 @@ class Collection:
     problems: tuple[Diagnostic, ...]
 
 
-def read_collection(workspace: Workspace, *, now: datetime | None = None) -> Collection:
-    """Return every record of a workspace, those in the inbox among them, and every file that holds none."""
-    return Reading(workspace, now=now).collection
+def read_collection(workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> Collection:
+    """Return every record of a workspace, those in the inbox among them, and every file that holds none.
+
+    Without `explain` files with wrong fields are left out in silence, for callers that ask for the records alone.
+    """
+    return Reading(workspace, now=now, explain=explain).collection
 
 
 class Reading:
     """One pass over the files of all records: hashes at once, records when they are asked for."""
 
-    def __init__(self, workspace: Workspace, *, now: datetime | None = None) -> None:
+    def __init__(self, workspace: Workspace, *, now: datetime | None = None, explain: bool = True) -> None:
         self._workspace = workspace
+        self._explain = explain
         self._now = now or datetime.now(UTC)
         self.misplaced: list[Diagnostic] = []
         """What stands where the folder of a record should."""
@@ -85,7 +89,7 @@ class Reading:
             self.states[path] = self._cache.state(path, DOCUMENT_LIMIT)
 
     def _parse(self, entry: Entry, state: FileState) -> tuple[Record | None, list[Diagnostic]]:
-        found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state)
+        found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
         if record is not None and not problems:
             source = record.source
@@ -221,10 +225,10 @@ def _files(workspace: Workspace, path: str, cache: FileCache) -> list[str] | Non
 
 
 def _decoded(
-    workspace: Workspace, cache: FileCache, entry: Entry, state: FileState
+    workspace: Workspace, cache: FileCache, entry: Entry, state: FileState, *, explain: bool
 ) -> tuple[Record | None, list[Diagnostic]]:
     text, problems = _text(workspace, cache, state, UNREADABLE)
-    return (None, problems) if text is None else decode_record(text, entry.kind, entry.path)
+    return (None, problems) if text is None else decode_record(text, entry.kind, entry.path, explain=explain)
 
 
 def _text(
