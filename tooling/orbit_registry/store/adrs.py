@@ -34,12 +34,16 @@ from orbit_registry.store.writer import (
 )
 from orbit_registry.text.adr import (
     add_amendment,
+    fitted,
     insert_entry,
+    lowered,
     new_document,
     read_document,
+    refuse_restated,
     set_date,
     set_title,
 )
+from orbit_registry.text.markdown import parse_markdown
 
 _STATING = frozenset(("status", "date", "changelog"))
 """Sections of a document that state facts instead of reasons."""
@@ -123,12 +127,18 @@ def refuse_date(text: str) -> None:
 
 
 def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> None:
-    """Find out what is wrong before a number is taken for it; documents are not parsed here, which costs the most."""
+    """Find out what is wrong before a number is taken for it; a log is not parsed here, which costs the most."""
     folder = f"{workspace.config.design}/{wanted.feature}" if wanted.style == "log" else workspace.config.adr.folder
     inside(workspace.root, folder)
     record_id = sequence_id(kind.prefix, 0)
     record, text = _record(workspace, kind, wanted, author, record_id, f"{folder}/{record_id}.md")
     refuse_for_agent(workspace, [Change(record.path, None, text)], author=author)
+    if wanted.body is not None:
+        status = wanted.status or kind.initial["agent"]
+        if wanted.style == "log":
+            _entry_text(kind, wanted, record_id, status, f"{folder}/{LOG_NAME}", "")
+        else:
+            _file_texts(workspace, kind, wanted, record_id, status)
 
 
 def _record(
@@ -193,10 +203,20 @@ def _log_texts(
 ) -> tuple[str, str | None, str]:
     path = f"{workspace.config.design}/{wanted.feature}/{LOG_NAME}"
     before = _text_at(workspace, path)
-    template = new_document(kind.template("entry.md"), _placeholders(wanted, record_id, status))
-    entry = _with_body(path, template, wanted.body)
     head = before or f"# {wanted.feature}: decisions\n"
-    return path, before, insert_entry(head, entry, record_id)
+    return path, before, insert_entry(head, _entry_text(kind, wanted, record_id, status, path, head), record_id)
+
+
+def _entry_text(kind: Kind, wanted: NewAdr, record_id: str, status: str, path: str, log: str) -> str:
+    """Return a new entry, its headings on the levels that the log's entries have."""
+    template = new_document(kind.template("entry.md"), _placeholders(wanted, record_id, status))
+    deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
+    return _with_body(path, lowered(template, deeper), wanted.body)
+
+
+def _level_of_entries(text: str, path: str) -> int:
+    starts = {entry.span.start for entry in read_document(text, path).entries}
+    return next((one.level for one in parse_markdown(text).headings if one.section.start in starts), 1)
 
 
 def _file_texts(
@@ -212,14 +232,21 @@ def _file_texts(
 
 
 def _with_body(path: str, document: str, body: str | None) -> str:
-    """Put a text given by the author in the place of the template's sections; those that state something stay."""
+    """Put a text given by the author in the place of the template's sections; those that state something stay.
+
+    Raises:
+        RefusedError: the text would break the document, or states what the document's head states.
+    """
     if body is None:
         return document
     entries = read_document(document, path).entries
-    prose = [section for section in entries[0].sections if section.key not in _STATING] if entries else []
-    head = "\n".join(document.split("\n")[: prose[0].position.line - 1]) if prose else document
+    sections = [section for section in entries[0].sections if section.key not in _STATING] if entries else []
+    head = "\n".join(document.split("\n")[: sections[0].position.line - 1]) if sections else document
     newline = "\r\n" if "\r\n" in document else "\n"
-    return newline.join((head.rstrip(), "", *body.strip("\r\n").replace("\r\n", "\n").split("\n"), ""))
+    prose = fitted(body, _level_of_entries(document, path))
+    whole = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
+    refuse_restated(document, whole, path)
+    return whole
 
 
 def _text_at(workspace: Workspace, path: str) -> str | None:
@@ -256,6 +283,7 @@ def amend_adr(
         document, entry = found
         day = date or datetime.now(UTC).strftime("%Y-%m-%d")
         after = add_amendment(document.text, entry, day, task, text)
+        refuse_restated(document.text, after, document.path)
         change, result = edited(workspace, record, lambda data: _with_task(data, task))
         write_step(workspace, "adr-amend", [Change(document.path, document.text, after), change], author=author)
         return result

@@ -1,5 +1,6 @@
 """ADR documents as values, in every usual format, and edits that change nothing but what they are about."""
 
+from orbit_registry.text.adr.given import fitted, lowered, refuse_restated
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact, Rel, Relation, Section, Status
 from orbit_registry.text.adr.read import read_document
 from orbit_registry.text.adr.status import normalise_status
@@ -23,10 +24,13 @@ __all__ = [
     "Section",
     "Status",
     "add_amendment",
+    "fitted",
     "insert_entry",
+    "lowered",
     "new_document",
     "normalise_status",
     "read_document",
+    "refuse_restated",
     "remove_entry",
     "set_date",
     "set_number",

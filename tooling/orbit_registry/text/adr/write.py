@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from orbit_registry.errors import UsageError
+from orbit_registry.text.adr.given import begins_block, fitted
 from orbit_registry.text.adr.model import AdrDocument, AdrFile
 from orbit_registry.text.adr.read import entry_header, read_document
 from orbit_registry.text.adr.sections import section_key, section_level
@@ -155,13 +156,18 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     """Return `text` with a dated amendment at the end of the entry, under `Amendments`.
 
     `task` may be ''. The section is made where there is none; in a log it stays inside the entry.
+
+    Raises:
+        RefusedError: the text can't stand in a document; see `given.fitted`.
     """
     newline = newline_of(text)
     document = parse_markdown(text)
-    content = newline.join(body.strip().splitlines())
-    task_text = f" [{task.strip('[]')}]" if task else ""
-    amendment = f"**{date}**{task_text}: {content}"
     level = _section_level(document, entry)
+    content = fitted(body, level).rstrip()
+    content = content if begins_block(content) else content.lstrip()
+    task_text = f" [{task.strip('[]')}]" if task else ""
+    lead = "\n\n" if begins_block(content) else " "
+    amendment = newline.join(f"**{date}**{task_text}:{lead}{content}".split("\n"))
     own = [
         heading
         for heading in document.headings
