@@ -15,8 +15,8 @@ from typing import TextIO
 import pytest
 
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
-from orbit_registry.store.allocate import allocate
+from orbit_registry.store.decisions.adrs import NewAdr
+from orbit_registry.store.numbers.allocate import allocate
 
 PROCESSES = 8
 FEATURES = 20

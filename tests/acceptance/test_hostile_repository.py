@@ -11,7 +11,7 @@ import pytest
 from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.files import inside
 
 Git = Callable[..., str]

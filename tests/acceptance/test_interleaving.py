@@ -21,7 +21,7 @@ import pytest
 
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import open_workspace
 

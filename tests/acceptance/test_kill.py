@@ -13,8 +13,8 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
 from orbit_registry.store.author import Author
+from orbit_registry.store.decisions.adrs import NewAdr
 
 MUTATIONS = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
 MOST_OPERATIONS = 200

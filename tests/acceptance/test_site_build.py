@@ -18,7 +18,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 from orbit_registry.site.serve import SiteServer, serve_site
-from orbit_registry.store.verification import Statement
+from orbit_registry.store.freshness.verification import Statement
 
 CASES = Path(__file__).parents[1] / "cases" / "site"
 MIRRORED = "Edit the source document in the repository, not this generated page."

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbit_registry.store.fingerprints import Fingerprints
+from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.text.yaml import dump
 
 LINES = st.lists(

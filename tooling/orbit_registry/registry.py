@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from orbit_registry.snapshot import matches
     from orbit_registry.snapshot.coverage import Coverage
     from orbit_registry.snapshot.sync import SyncResult
-    from orbit_registry.store import adrs, merge, relocation, verification, voting
-    from orbit_registry.store import renumber as numbers
-    from orbit_registry.store.documents import Documents
+    from orbit_registry.store import voting
+    from orbit_registry.store.decisions import adrs
+    from orbit_registry.store.decisions.documents import Documents
+    from orbit_registry.store.freshness import relocation, verification
     from orbit_registry.store.journal import Change
+    from orbit_registry.store.merge import resolve as merging
+    from orbit_registry.store.numbers import renumber as numbers
     from orbit_registry.store.outcome import TakeoverReport
     from orbit_registry.store.setup import SetupReport
     from orbit_registry.store.writer import Edit
@@ -72,11 +75,11 @@ class Registry:
         return migrate_layout(Path(path), dry_run=dry_run)
 
     def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
-        """Make records for decisions that were written into documents by hand; see `store.adopt.backfill`."""
-        from orbit_registry.store import adopt
+        """Make records for decisions that were written into documents by hand; see `store.adopt.adoption`."""
+        from orbit_registry.store.adopt import adoption
 
         self.refresh()
-        return adopt.backfill(self.workspace, documents, dry_run=dry_run)
+        return adoption.backfill(self.workspace, documents, dry_run=dry_run)
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads again."""
@@ -96,14 +99,14 @@ class Registry:
     @cached_property
     def documents(self) -> Documents:
         """The documents that hold decisions."""
-        from orbit_registry.store.documents import read_documents
+        from orbit_registry.store.decisions.documents import read_documents
 
         return read_documents(self.workspace, self.collection.records)
 
     @cached_property
     def records(self) -> RecordSet:
         """The records with their prose filled in."""
-        from orbit_registry.store.documents import with_prose
+        from orbit_registry.store.decisions.documents import with_prose
 
         return self.collection.records.mapped(lambda record: with_prose(self.workspace, record, self.documents))
 
@@ -114,7 +117,7 @@ class Registry:
             RecordNotFoundError: nothing has that id, or its file holds no record.
             AmbiguousIdError: several records have it.
         """
-        from orbit_registry.store.documents import read_documents, with_prose
+        from orbit_registry.store.decisions.documents import read_documents, with_prose
 
         record = self._found(any_id)
         return with_prose(self.workspace, record, read_documents(self.workspace, [record], everywhere=False))
@@ -158,15 +161,15 @@ class Registry:
                 self.refresh()
 
     def add_adr(self, wanted: adrs.NewAdr, *, dry_run: bool = False) -> adrs.Added:
-        """Add a decision: record and document in one step; see `store.adrs.add_adr`."""
-        from orbit_registry.store import adrs
+        """Add a decision: record and document in one step; see `store.decisions.adrs`."""
+        from orbit_registry.store.decisions import adrs
 
         self.refresh()
         return adrs.add_adr(self.workspace, wanted, self.author(), dry_run=dry_run)
 
     def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
         """Add a dated amendment to a decision's entry."""
-        from orbit_registry.store import adrs
+        from orbit_registry.store.decisions import adrs
 
         self.refresh()
         return adrs.amend_adr(self.workspace, any_id, text, task, date)
@@ -219,7 +222,7 @@ class Registry:
     @cached_property
     def filled(self) -> RecordSet:
         """The records with their prose, as far as it was read before without a parser; costs less than `records`."""
-        from orbit_registry.store.prose import prose_of
+        from orbit_registry.store.decisions.prose import prose_of
 
         return prose_of(self.workspace, self.reading.entries, self.reading.documents).filled(self.collection.records)
 
@@ -230,7 +233,8 @@ class Registry:
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""
-        from orbit_registry.store import adrs, lifecycle
+        from orbit_registry.store import lifecycle
+        from orbit_registry.store.decisions import adrs
 
         self.refresh()
         if self._found(any_id).kind.in_document:
@@ -239,7 +243,8 @@ class Registry:
 
     def planned_update(self, any_id: str, edit: Edit, *, title: str | None = None) -> tuple[Record, list[Change]]:
         """Return what `update` would do: the record, and each file with its text before and after."""
-        from orbit_registry.store import adrs, lifecycle
+        from orbit_registry.store import lifecycle
+        from orbit_registry.store.decisions import adrs
 
         self.refresh()
         if self._found(any_id).kind.in_document:
@@ -268,25 +273,25 @@ class Registry:
         return lifecycle.supersede(self.workspace, old_id, new_id)
 
     def renumber(self, any_id: str, number: int | None = None, *, dry_run: bool = False) -> numbers.RenumberReport:
-        """Give a record another number; its document and its citations follow. See `store.renumber.renumber`."""
-        from orbit_registry.store import renumber as numbers
+        """Give a record another number; its document and its citations follow. See `store.numbers.renumber`."""
+        from orbit_registry.store.numbers import renumber as numbers
 
         self.refresh()
         return numbers.renumber(self.workspace, any_id, number, dry_run=dry_run)
 
-    def resolve(self, *, dry_run: bool = False) -> merge.ResolveReport:
+    def resolve(self, *, dry_run: bool = False) -> merging.ResolveReport:
         """Mend the merge under way; see `store.merge.resolve`."""
-        from orbit_registry.store import merge
+        from orbit_registry.store.merge import resolve as merging
 
         self.refresh()
-        return merge.resolve(self.workspace, dry_run=dry_run)
+        return merging.resolve(self.workspace, dry_run=dry_run)
 
     @staticmethod
     def merge_driver(base: Path, ours: Path, theirs: Path, path: str) -> int:
-        """Merge one decision log for git; see `store.log_merge.merge_driver`."""
-        from orbit_registry.store import log_merge
+        """Merge one decision log for git; see `store.merge.logs`."""
+        from orbit_registry.store.merge import logs
 
-        return log_merge.merge_driver(base, ours, theirs, path)
+        return logs.merge_driver(base, ours, theirs, path)
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
@@ -304,8 +309,8 @@ class Registry:
         return follow_renames(self.workspace, self.collection.records.of_kind(kind), write=write)
 
     def verify(self, any_id: str, said: verification.Statement) -> verification.Verified:
-        """Say that a record still holds; see `store.verification.verify`."""
-        from orbit_registry.store import verification
+        """Say that a record still holds; see `store.freshness.verification`."""
+        from orbit_registry.store.freshness import verification
 
         self.refresh()
         return verification.verify(self.workspace, any_id, said, self.author())

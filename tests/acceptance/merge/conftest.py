@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.setup import DRIVER
 
 DRIVER_COMMAND = f"{sys.executable} -m orbit_registry.cli.main merge-driver %O %A %B %P"

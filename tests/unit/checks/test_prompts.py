@@ -8,7 +8,7 @@ import pytest
 
 from orbit_registry.checks.wording import wording
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.decisions.adrs import NewAdr
 
 MADR = """---
 status: accepted

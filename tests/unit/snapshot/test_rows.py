@@ -13,7 +13,7 @@ import pytest
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy, without_secrets
-from orbit_registry.store.prose import prose_of
+from orbit_registry.store.decisions.prose import prose_of
 from orbit_registry.store.reader import Reading, read_collection
 from orbit_registry.text.position import Position
 

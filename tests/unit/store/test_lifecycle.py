@@ -11,8 +11,8 @@ from orbit_registry.errors import RecordNotFoundError, RefusedError
 from orbit_registry.kinds.table import Kind, load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
 from orbit_registry.store.author import Author
+from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.lifecycle import transition
 
 HUMAN = Author("Ada", "human")

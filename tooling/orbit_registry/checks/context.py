@@ -19,10 +19,10 @@ from orbit_registry.records.freshness import Freshness, Sight
 from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import Pair, SimilarityIndex
-from orbit_registry.store.adopt_edges import Targets
-from orbit_registry.store.adopt_edges import place_of as place_of_text
+from orbit_registry.store.adopt.edges import Targets
+from orbit_registry.store.adopt.edges import place_of as place_of_text
 from orbit_registry.store.config import Config
-from orbit_registry.store.documents import Document, Documents
+from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.citations import IdForms

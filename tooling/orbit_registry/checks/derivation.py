@@ -12,7 +12,7 @@ from orbit_registry.records.freshness import Freshness, Sight, derive, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone
-from orbit_registry.store.freshness import Ground, kinds_of, look, windows_of
+from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 

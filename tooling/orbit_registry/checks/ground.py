@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from orbit_registry.store.freshness import Ground, kinds_of
+from orbit_registry.store.freshness.ground import Ground, kinds_of
 from orbit_registry.store.reader import Reading, cache_of
 from orbit_registry.store.workspace import Workspace
 

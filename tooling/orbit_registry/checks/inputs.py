@@ -13,10 +13,10 @@ from orbit_registry.checks.ground import ground_of
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Sight
 from orbit_registry.store.cache import FileCache, FileState, code_stamp
-from orbit_registry.store.decision_paths import decision_paths
+from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside
-from orbit_registry.store.freshness import look
+from orbit_registry.store.freshness.ground import look
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import Workspace
 

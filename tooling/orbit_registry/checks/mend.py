@@ -13,7 +13,7 @@ from orbit_registry.checks.run import context_of
 from orbit_registry.checks.runner import run_checks
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.store.adopt import backfill
+from orbit_registry.store.adopt.adoption import backfill
 from orbit_registry.store.authority import write_step
 from orbit_registry.store.journal import Change
 from orbit_registry.store.workspace import Workspace

@@ -15,7 +15,7 @@ from orbit_registry.checks.remembered import Result
 from orbit_registry.checks.runner import run_checks
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.baseline import read_baseline
-from orbit_registry.store.documents import read_documents, with_prose
+from orbit_registry.store.decisions.documents import read_documents, with_prose
 from orbit_registry.store.facts import read_citing
 from orbit_registry.store.files import read_text
 from orbit_registry.text.adr import AdrFile, read_document

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.store.adopt_edges import UNRESOLVED, Unresolved, read_edges
-from orbit_registry.store.documents import Document
+from orbit_registry.store.adopt.edges import UNRESOLVED, Unresolved, read_edges
+from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import SUPERSEDED, ancestors
 from orbit_registry.text.adr import read_document

@@ -21,7 +21,7 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.verification import fingerprinted
+from orbit_registry.store.freshness.verification import fingerprinted
 from orbit_registry.store.writer import fields_of
 
 MOST_NAMED = 5

@@ -11,7 +11,7 @@ from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option, record_data
 from orbit_registry.errors import UsageError
-from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.decisions.adrs import NewAdr
 
 group = kind_group("adr")
 

@@ -12,7 +12,7 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.verification import Statement
+from orbit_registry.store.freshness.verification import Statement
 
 _CAUSES = click.Choice([cause.value for cause in Cause])
 

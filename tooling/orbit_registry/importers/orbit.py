@@ -18,7 +18,7 @@ from orbit_registry.errors import (
 from orbit_registry.importers.orbit_layout import find_orbit, read_layout
 from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
 from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.adopt import in_steps
+from orbit_registry.store.adopt.adoption import in_steps
 from orbit_registry.store.author import acting_role
 from orbit_registry.store.authority import refuse_for_agent, write_step
 from orbit_registry.store.config import AdrConfig, Config

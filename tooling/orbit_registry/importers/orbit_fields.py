@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.records.vote import stamp
-from orbit_registry.store.adopt_fields import one_line, words
+from orbit_registry.store.adopt.fields import one_line, words
 
 ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "superseded", "deleted": "rejected"}
 """`deleted` is only reached from proposed there: a proposal that was turned down."""

@@ -9,7 +9,7 @@ from orbit_registry.errors import WorkspaceNotFoundError
 from orbit_registry.importers.orbit import make_workspace, target_of
 from orbit_registry.importers.orbit_layout import Layout, read_layout
 from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
-from orbit_registry.store.adopt import in_steps
+from orbit_registry.store.adopt.adoption import in_steps
 from orbit_registry.store.authority import refuse_for_agent, write_step
 from orbit_registry.store.journal import Change, begun
 from orbit_registry.store.outcome import Outcome, TakeoverReport

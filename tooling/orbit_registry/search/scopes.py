@@ -9,7 +9,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.search.suggestion import LIKELY, SURE, Clue, Proposal, Tree, clues_in_text, propose
 from orbit_registry.store.citing_files import mentioning_files
-from orbit_registry.store.decision_paths import decision_paths
+from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.history import Commit, commits
 from orbit_registry.store.workspace import ORBIT, Workspace

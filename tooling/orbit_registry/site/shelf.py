@@ -1,4 +1,4 @@
-"""Reads the prose of records one at a time, when a page needs it; what stands where is `store.documents`' to say."""
+"""Reads the prose of records one at a time, when a page needs it; what stands where, `decisions.documents` says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS
-from orbit_registry.store.documents import BODY, Document, Documents, entry_text, with_prose
+from orbit_registry.store.decisions.documents import BODY, Document, Documents, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import read_document

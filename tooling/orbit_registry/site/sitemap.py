@@ -15,7 +15,7 @@ from orbit_registry.errors import UnsafePathError
 from orbit_registry.records.record import Record
 from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import record_url
-from orbit_registry.store.documents import BODY
+from orbit_registry.store.decisions.documents import BODY
 from orbit_registry.store.files import inside
 from orbit_registry.text.citations import IdForms
 

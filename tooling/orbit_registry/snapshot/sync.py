@@ -21,9 +21,9 @@ from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_index import cache_folder, stamps_of, sync_index
 from orbit_registry.snapshot.rows import Source, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
+from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
-from orbit_registry.store.prose import ProseReading, prose_of
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days

@@ -14,10 +14,10 @@ from orbit_registry.errors import InvalidRecordError, RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import stamp
-from orbit_registry.store.adopt_fields import STATUS_LIMIT
+from orbit_registry.store.adopt.fields import STATUS_LIMIT
 from orbit_registry.store.author import Author
 from orbit_registry.store.authority import write_step
-from orbit_registry.store.documents import Document, Documents, read_documents
+from orbit_registry.store.decisions.documents import Document, Documents, read_documents
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.reader import read_collection

@@ -158,7 +158,7 @@ def _drafted(
 def _new_id(workspace: Workspace, kind: Kind, uid: str, *, take: bool) -> str:
     if kind.numbering == "code":
         return free_code_id(workspace, kind, uid)
-    from orbit_registry.store import allocate  # numbers are sought in documents; codes need no Markdown
+    from orbit_registry.store.numbers import allocate  # numbers are sought in documents; codes need no Markdown
 
     return allocate.allocate(workspace, kind)[0].id if take else allocate.next_number(workspace, kind).id
 

@@ -10,8 +10,8 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.successors import Named, changes_for, named_in_document
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record, Source
-from orbit_registry.store.adopt_fields import STATUS_LIMIT
-from orbit_registry.store.documents import Document
+from orbit_registry.store.adopt.fields import STATUS_LIMIT
+from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.journal import Change
 from orbit_registry.text.adr import AdrDocument, read_document, set_date, set_status, set_title
 

@@ -9,8 +9,8 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
-from orbit_registry.store.adopt_ids import Candidate
-from orbit_registry.store.documents import Document
+from orbit_registry.store.adopt.ids import Candidate
+from orbit_registry.store.decisions.documents import Document
 from orbit_registry.text.adr import AdrDocument
 
 

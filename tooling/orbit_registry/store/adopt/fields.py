@@ -7,8 +7,8 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from orbit_registry.store.adopt_ids import Named
-from orbit_registry.store.documents import heading_of
+from orbit_registry.store.adopt.ids import Named
+from orbit_registry.store.decisions.documents import heading_of
 
 STATUS_LIMIT = 2000
 """Characters of a status, as written, that a record keeps."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orbit_registry.store.log_merge import merge_driver, merge_logs
+from orbit_registry.store.merge.logs import merge_driver, merge_logs
 from orbit_registry.text.adr import read_document
 
 HEAD = "# registry: decisions\n\nWhat was decided.\n"

@@ -11,7 +11,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.decision_paths import LOG_NAME, decision_paths
+from orbit_registry.store.decisions.paths import LOG_NAME, decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile, read_document

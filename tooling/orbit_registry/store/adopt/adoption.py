@@ -14,7 +14,7 @@ from orbit_registry.errors import InvalidRecordError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.adopt_edges import (
+from orbit_registry.store.adopt.edges import (
     UNRESOLVED,
     Edge,
     EdgeTable,
@@ -25,16 +25,16 @@ from orbit_registry.store.adopt_edges import (
     read_edges,
     tabulate,
 )
-from orbit_registry.store.adopt_fields import document_fields, document_uid
-from orbit_registry.store.adopt_folders import folder_change
-from orbit_registry.store.adopt_ids import Named, number_candidates
-from orbit_registry.store.adopt_known import Known, candidates_of, known_of
-from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
+from orbit_registry.store.adopt.fields import document_fields, document_uid
+from orbit_registry.store.adopt.folders import folder_change
+from orbit_registry.store.adopt.ids import Named, number_candidates
+from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.author import Author, acting_role, current_author
 from orbit_registry.store.authority import refuse_for_agent, write_step
-from orbit_registry.store.documents import decision_paths
+from orbit_registry.store.decisions.documents import decision_paths
 from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
+from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace

@@ -10,7 +10,7 @@ import pytest
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.decisions.adrs import NewAdr
 
 Git = Callable[..., str]
 BODY = "## Context\n\nSome.\n\n## Decision\n\nYes.\n\n## Consequences\n\n- Cost: some.\n"

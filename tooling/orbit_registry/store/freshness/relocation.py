@@ -1,4 +1,4 @@
-"""Writes into records where the files they name have moved, as one step; what moved where, `store.renames` says."""
+"""Writes into records where the files they name have moved, as one step; what moved where, `renames` says."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import partial
 
 from orbit_registry.records.record import Record
 from orbit_registry.store.authority import write_step
+from orbit_registry.store.freshness.renames import Renames
 from orbit_registry.store.journal import Change
-from orbit_registry.store.renames import Renames
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing
 

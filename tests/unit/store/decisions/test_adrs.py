@@ -11,11 +11,11 @@ import pytest
 
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.registry import Registry
-from orbit_registry.store.adr_files import neighbours_in, new_path
-from orbit_registry.store.adrs import Added, NewAdr
+from orbit_registry.store.decisions.adrs import Added, NewAdr
+from orbit_registry.store.decisions.files import neighbours_in, new_path
 from orbit_registry.text.adr import AdrDocument
 
-CASES = Path(__file__).parents[2] / "cases" / "adr_add"
+CASES = Path(__file__).parents[3] / "cases" / "adr_add"
 TITLES = json.loads((CASES / "titles.json").read_text("utf-8"))
 NEIGHBOURS = sorted(file.name for file in (CASES / "neighbours").iterdir())
 BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"

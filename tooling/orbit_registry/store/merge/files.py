@@ -9,22 +9,22 @@ from dataclasses import dataclass, field
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.store.citing_files import rewrite_file
-from orbit_registry.store.documents import LOG_NAME
+from orbit_registry.store.decisions.documents import LOG_NAME
 from orbit_registry.store.draft import Draft
 from orbit_registry.store.files import DOCUMENT_LIMIT
 from orbit_registry.store.git import merge_lines
-from orbit_registry.store.log_merge import merge_logs
 from orbit_registry.store.mentions import Meaning, Moves, rewrite_mentions
-from orbit_registry.store.merge_state import SIDES, MergeState, Side, data_in
-from orbit_registry.store.merge_subjects import Subject, Subjects, kind_of
-from orbit_registry.store.numbering import (
+from orbit_registry.store.merge.logs import merge_logs
+from orbit_registry.store.merge.records import merge_records, merge_votes
+from orbit_registry.store.merge.state import SIDES, MergeState, Side, data_in
+from orbit_registry.store.merge.subjects import Subject, Subjects, kind_of
+from orbit_registry.store.numbers.texts import (
     in_order,
     moved_document,
     renamed_votes,
     renumbered_data,
     renumbered_document,
 )
-from orbit_registry.store.record_merge import merge_records, merge_votes
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import validated

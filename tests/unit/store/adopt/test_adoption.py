@@ -12,7 +12,7 @@ import pytest
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.adopt import adopt, backfill, in_steps
+from orbit_registry.store.adopt.adoption import adopt, backfill, in_steps
 from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import setup_workspace

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.store import fingerprints
-from orbit_registry.store.fingerprints import Fingerprints
+from orbit_registry.store.freshness import fingerprints
+from orbit_registry.store.freshness.fingerprints import Fingerprints
 
-CASES = Path(__file__).resolve().parents[2] / "cases" / "freshness"
+CASES = Path(__file__).resolve().parents[3] / "cases" / "freshness"
 PAIRS = json.loads((CASES / "pairs.json").read_text("utf-8"))
 REFUSED = json.loads((CASES / "refused.json").read_text("utf-8"))
 

@@ -12,12 +12,12 @@ from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.authority import write_step
 from orbit_registry.store.citing_files import Cited, rewrite_everywhere
 from orbit_registry.store.draft import Draft
 from orbit_registry.store.mentions import Meaning, Moves, Unclear
-from orbit_registry.store.numbering import (
+from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
+from orbit_registry.store.numbers.texts import (
     alias_ids,
     in_order,
     moved_document,

@@ -1,7 +1,7 @@
 """`orbit resolve`: mends a merge by record, entry and vote, from the index's stages; it commits nothing.
 
-The index says what met (`merge_state`), the records' uids say which id each has afterwards (`merge_subjects`), each
-side's texts are put into those ids and merged (`merge_files`), and what cites a renumbered record follows. All files
+The index says what met (`state`), the records' uids say which id each has afterwards (`subjects`), each
+side's texts are put into those ids and merged (`files`), and what cites a renumbered record follows. All files
 change as one step; the index follows the files, so that a run that was killed is finished by the next one.
 """
 
@@ -18,12 +18,12 @@ from orbit_registry.store.draft import Draft
 from orbit_registry.store.files import read_text, write_atomic
 from orbit_registry.store.journal import apply_step
 from orbit_registry.store.mentions import Meaning, Moves, Unclear, search_patterns
-from orbit_registry.store.merge_files import Resolution, merge_documents, merge_logs_of, merge_votes_of, write_records
-from orbit_registry.store.merge_state import MergeState, Side, read_merge, rebased_tip
-from orbit_registry.store.merge_subjects import Subjects, add_shared, assign_ids, find_subjects
-from orbit_registry.store.numbering import in_order
+from orbit_registry.store.merge.files import Resolution, merge_documents, merge_logs_of, merge_votes_of, write_records
+from orbit_registry.store.merge.state import MergeState, Side, read_merge, rebased_tip
+from orbit_registry.store.merge.subjects import Subjects, add_shared, assign_ids, find_subjects
+from orbit_registry.store.numbers.renumber import Renumbered, file_lines, unclear_lines
+from orbit_registry.store.numbers.texts import in_order
 from orbit_registry.store.reader import read_collection
-from orbit_registry.store.renumber import Renumbered, file_lines, unclear_lines
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import writing
 from orbit_registry.text.citations import find_citations

@@ -14,7 +14,7 @@ from orbit_registry.records.freshness import WINDOWS, Sight, inputs_of
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
 from orbit_registry.store.files import inside
-from orbit_registry.store.fingerprints import Fingerprints
+from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import Workspace
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orbit_registry.records.record import Record
-from orbit_registry.store.adr_files import slug
-from orbit_registry.store.documents import LOG_NAME, Document
-from orbit_registry.store.log_merge import split_gap
+from orbit_registry.store.decisions.documents import LOG_NAME, Document
+from orbit_registry.store.decisions.files import slug
 from orbit_registry.store.mentions import number_of
+from orbit_registry.store.merge.logs import split_gap
 from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number
 from orbit_registry.text.adr.file_names import number_of_path
 

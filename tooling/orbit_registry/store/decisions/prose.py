@@ -114,7 +114,7 @@ def _heading(record: Record) -> str:
 
 def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
     # Reading documents needs a Markdown parser; a run in which no document changed does without it.
-    from orbit_registry.store.documents import Document
+    from orbit_registry.store.decisions.documents import Document
     from orbit_registry.text.adr import read_document
 
     document = Document(path, text, read_document(text, path))

@@ -10,10 +10,10 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import sequence_id, sequence_number
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment
-from orbit_registry.store.allocate import allocate, claims_folder, seen_numbers
-from orbit_registry.store.documents import LOG_NAME
-from orbit_registry.store.merge_state import SIDES, MergeState, Side, data_in, uid_in
-from orbit_registry.store.numbering import alias_ids
+from orbit_registry.store.decisions.documents import LOG_NAME
+from orbit_registry.store.merge.state import SIDES, MergeState, Side, data_in, uid_in
+from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
+from orbit_registry.store.numbers.texts import alias_ids
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.adr import read_document
 

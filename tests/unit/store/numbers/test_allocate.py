@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.allocate import Allocation, allocate
+from orbit_registry.store.numbers.allocate import Allocation, allocate
 from orbit_registry.store.setup import setup_workspace
 from orbit_registry.store.workspace import open_workspace
 

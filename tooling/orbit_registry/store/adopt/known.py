@@ -12,8 +12,8 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import sequence_id, sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.adopt_ids import Candidate
-from orbit_registry.store.documents import Document
+from orbit_registry.store.adopt.ids import Candidate
+from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
