@@ -50,6 +50,13 @@ def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
     assert report.detected == Detected("file", "docs/adr")
 
 
+def test_the_configuration_says_what_the_reference_says(git_repo: Path) -> None:
+    """Comments reach the reader as they are meant: no template's placeholder was filled in by accident."""
+    setup(git_repo)
+
+    assert "# where tasks stand: tasks/{id}.md\n" in (git_repo / ".orbit/config.yaml").read_text("utf-8")
+
+
 def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
     """Not a byte, also of git's own configuration; the report says what was kept."""
     setup(git_repo)

@@ -163,7 +163,7 @@ schema_version: 1
 # freshness:
 #   stable_days: 365       # after so many days without a verification a record counts as stale
 #   volatile_days: 30
-#   tasks: []              # where tasks stand: tasks/{id}.md
+#   tasks: []              # where tasks stand: tasks/{{id}}.md
 
 # checks:
 #   ignore: []             # codes of checks that are not run
