@@ -93,6 +93,21 @@ def test_without_a_workspace_the_way_to_one_is_named(bare_shell: Any) -> None:
     assert not (shell.root / ".orbit").exists()
 
 
+def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
+    """Whatever folder is named, the check after an import knows every old finding and misses none."""
+    shell = bare_shell
+    folder = shell.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-use-x.md").write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n", "utf-8")
+    shell("init", "--yes")
+
+    said = shell("import", "docs/adr")[1]
+    counted = shell.json("check")[1]["data"]["baselined"]
+
+    assert f"{counted} older finding" in said
+    assert "baselined findings are gone" not in shell("check")[1]
+
+
 def test_init_speaks_before_it_writes(bare_shell: Any) -> None:
     """A dry run names every file; the run after it writes exactly those; the third has nothing to do."""
     shell = bare_shell

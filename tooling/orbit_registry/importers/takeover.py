@@ -17,13 +17,15 @@ def take_over(path: Path, source: str, *, dry_run: bool) -> TakeoverReport:
     """Import from a path; the report says how many findings went into the baseline."""
     places = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
     before = {place: _findings_at(place) for place in places}
+    seen: set[Path] = set()
     report = import_from(path, source, dry_run=dry_run)
     if dry_run or not report.records:
         return report
     count = 0
     for place, found in before.items():
         workspace = _workspace_at(place)
-        if workspace is not None:
+        if workspace is not None and workspace.root not in seen:
+            seen.add(workspace.root)
             count += gate.take_into_baseline(workspace, found, gate.findings(workspace))
     if not count:
         return report
