@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.reader import Reading
@@ -116,6 +118,20 @@ def test_a_shallow_clone_without_the_branch_says_so(project: Path, git: Git, tmp
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=1", "-b", "work", f"file://{project}", str(clone))
     assert "doesn't hold it" in untold(clone, against="origin/main")
+
+
+def test_a_comparison_that_was_asked_for_and_not_made_fails(project: Path, git: Git, tmp_path: Path) -> None:
+    """`--against` in a cut-off clone or outside git is an error with its remedy; without it both are notes."""
+    git(project, "checkout", "-q", "-b", "work")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth=1", "-b", "work", f"file://{project}", str(clone))
+    bare = tmp_path / "bare"
+    shutil.copytree(project, bare, ignore=shutil.ignore_patterns(".git"))
+    for root in (clone, bare):
+        asked = Registry.open(root).check(against="origin/main")
+        found = [one for one in asked.diagnostics if one.code == "ORB290"]
+        assert (asked.ok, {one.severity for one in found}) == (False, {Severity.ERROR})
+        assert Registry.open(root).check().ok
 
 
 def test_a_linked_work_tree_works_like_a_clone(project: Path, git: Git, tmp_path: Path) -> None:

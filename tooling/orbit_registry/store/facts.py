@@ -59,6 +59,8 @@ class Facts:
     """Changed documents as the base holds them, by path."""
     against: str | None = None
     """The revision asked for, in words."""
+    is_unanswered: bool = False
+    """Whether a revision was asked for and git can't tell what differs from it."""
     theirs: Mapping[str, Earlier] = field(default_factory=dict)
     """Changed records as that revision holds them, by id."""
     untold: tuple[Untold, ...] = ()
@@ -102,6 +104,7 @@ def gather(
         before=_held_at(git, base.commit, moved) if base and base.commit else {},
         texts_before=_texts_at(git, base.commit, changed & set(documents)) if base and base.commit and changed else {},
         against=against if named else None,
+        is_unanswered=against is not None and changed is None,
         theirs=_held_at(git, named, moved) if named else {},
         untold=tuple(untold),
         citing=tuple(citing_files(workspace, files)),
