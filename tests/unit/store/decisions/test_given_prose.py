@@ -10,9 +10,9 @@ import pytest
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.registry import Registry
-from orbit_registry.store.adrs import NewAdr
+from orbit_registry.store.decisions.adrs import NewAdr
 
-CASES = Path(__file__).parents[2] / "cases" / "given_prose"
+CASES = Path(__file__).parents[3] / "cases" / "given_prose"
 STYLES = ("log", "file")
 
 
