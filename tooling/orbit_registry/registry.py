@@ -22,6 +22,7 @@ from orbit_registry.store.workspace import Workspace, find_workspace
 if TYPE_CHECKING:
     from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import CheckOutcome
+    from orbit_registry.checks.unmatched import Unmatched
     from orbit_registry.records.freshness import Freshness
     from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.search.suggestion import Proposal
@@ -198,6 +199,12 @@ class Registry:
         from orbit_registry.checks.neighbours import neighbours
 
         return neighbours(self.workspace, self._with_prose(new.kind.name), new)
+
+    def unmatched(self, record: Record, below: str = "") -> list[Unmatched]:
+        """Return the globs of a record that match no file; see `checks.unmatched`."""
+        from orbit_registry.checks.unmatched import unmatched
+
+        return unmatched(self.workspace, record, below)
 
     def search(
         self, text: str, *, kind: str | None = None, tags: Sequence[str] = (), path: str | None = None,

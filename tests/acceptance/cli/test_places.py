@@ -117,3 +117,36 @@ def test_init_speaks_before_it_writes(bare_shell: Any) -> None:
 
     assert planned["created"] == done["created"]
     assert "nothing to do" in shell("init", "--yes")[1]
+
+
+@pytest.mark.parametrize(
+    ("glob", "said"),
+    [
+        ("app.py", "globs are named from the project's root; did you mean `src/app.py`?"),
+        ("srk/**", "`srk` is not there; did you mean `src`?"),
+        ("src/**", ""),
+    ],
+)
+def test_a_glob_that_matches_nothing_is_told_when_it_is_written(
+    shell: Any, monkeypatch: pytest.MonkeyPatch, glob: str, said: str
+) -> None:
+    """Adding and updating, of learnings and decisions, say so on the side, and what may have been meant."""
+    monkeypatch.chdir(shell.root / "src")
+    told = f"note: `{glob}` matches no file: {said}\n" if said else ""
+
+    assert shell("learning", "add", "--summary", "Keep it small", "--path", glob)[2] == told
+    assert shell("learning", "update", shell.learning, "--add-path", glob)[2] == told
+    assert shell("adr", "add", "--title", "Third", "--path", glob)[2] == told
+
+
+def test_a_file_that_git_has_not_seen_counts_and_an_update_of_something_else_is_quiet(
+    shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What git would add is there; outside git nothing is claimed."""
+    (shell.root / "src/new.py").write_text("", "utf-8")
+    assert shell("learning", "update", shell.learning, "--add-path", "src/new.py")[2] == ""
+    assert "matches no file" in shell("learning", "update", shell.learning, "--add-path", "nowhere/**")[2]
+    assert shell("learning", "update", shell.learning, "--add-tag", "other")[2] == ""
+
+    shutil.rmtree(shell.root / ".git")
+    assert shell("learning", "update", shell.learning, "--add-path", "elsewhere/**")[2] == ""

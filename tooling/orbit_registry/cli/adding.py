@@ -15,6 +15,7 @@ from orbit_registry.cli.editor import copy_path, edited_text
 from orbit_registry.cli.fields import add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, open_registry
 from orbit_registry.cli.output import emit, format_option, record_data, refuse
+from orbit_registry.cli.places import say_unmatched
 from orbit_registry.cli.terminal import visible
 from orbit_registry.cli.voting import say_vote
 from orbit_registry.errors import RefusedError, UsageError
@@ -98,7 +99,9 @@ class _Adding:
             said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
             emit(self.output, {**record_data(draft), "neighbours": _data(near), "dry_run": True}, said.rstrip("\n"))
         else:
-            say_added(self.registry.add(self.kind.name, fields), self.output, near)
+            record = self.registry.add(self.kind.name, fields)
+            say_added(record, self.output, near)
+            say_unmatched(self.registry, record)
 
 
 def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:

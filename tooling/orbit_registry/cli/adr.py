@@ -10,6 +10,7 @@ from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option, record_data
+from orbit_registry.cli.places import say_unmatched
 from orbit_registry.errors import UsageError
 from orbit_registry.store.decisions.adrs import NewAdr
 
@@ -58,6 +59,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
     data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
     emit(output, data, text, next_commands=[f"edit {added.document}", "orbit check"])
+    say_unmatched(registry, record)
 
 
 @group.command("amend")

@@ -24,13 +24,19 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             if glob.exclude or glob.text in counts:
                 continue
             if folders is None:
-                folders = _folders((*context.facts.tracked, *context.facts.untracked))
+                folders = folders_of((*context.facts.tracked, *context.facts.untracked))
             where = context.at(record, "scope", "paths", index)
-            hint = _near(glob.literal_prefix, folders)
+            near = nearest(glob.literal_prefix, folders)
+            hint = None
+            if near is not None:
+                gone, other = near
+                hint = (
+                    f"{gone}; did you mean `{other}`?" if other else f"{gone}; correct the glob, or retire the record"
+                )
             yield CHECK.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
 
 
-def _folders(files: Sequence[str]) -> Mapping[str, list[str]]:
+def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
     """Return the names of the folders in each folder, the root's under the empty name."""
     found: dict[str, list[str]] = {"": []}
     for file in files:
@@ -45,8 +51,8 @@ def _folders(files: Sequence[str]) -> Mapping[str, list[str]]:
     return found
 
 
-def _near(prefix: str, folders: Mapping[str, list[str]]) -> str | None:
-    """Return a hint that says which part of the path is gone, and what is nearest to it."""
+def nearest(prefix: str, folders: Mapping[str, list[str]]) -> tuple[str, str | None] | None:
+    """Return which part of the path is gone, in words, and the folder nearest to it; None where the path is there."""
     if not prefix or prefix in folders:
         return None
     parent, _, name = prefix.rpartition("/")
@@ -54,8 +60,7 @@ def _near(prefix: str, folders: Mapping[str, list[str]]) -> str | None:
         parent, _, name = parent.rpartition("/")
     inside = f"{parent}/" if parent else ""
     near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
-    gone = f"`{inside}{name}` is not there"
-    return f"{gone}; did you mean `{inside}{near[0]}`?" if near else f"{gone}; correct the glob, or retire the record"
+    return f"`{inside}{name}` is not there", f"{inside}{near[0]}" if near else None
 
 
 CHECK = Check(
