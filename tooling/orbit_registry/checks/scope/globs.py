@@ -1,8 +1,9 @@
-"""The globs of a scope; shared by the checks of this family."""
+"""The globs of a scope and the folders they name; shared by this family and by what tells of a glob when it is written."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Mapping, Sequence
 
 from orbit_registry.checks.matching import parsed
 from orbit_registry.text.glob_syntax import Glob
@@ -11,3 +12,30 @@ from orbit_registry.text.glob_syntax import Glob
 def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:
     """Return the globs of a scope that can be read, with their places in its list."""
     return [(index, glob) for index, text in enumerate(paths) if isinstance(glob := parsed(text), Glob)]
+
+
+def folders_of(files: Sequence[str]) -> dict[str, list[str]]:
+    """Return the names of the folders in each folder, the root's under the empty name."""
+    found: dict[str, list[str]] = {"": []}
+    for file in files:
+        folder = file.rpartition("/")[0]
+        while folder not in found:
+            found[folder] = []
+            folder = folder.rpartition("/")[0]
+    for folder in found:
+        if folder:
+            parent, _, name = folder.rpartition("/")
+            found[parent].append(name)
+    return found
+
+
+def nearest(prefix: str, folders: Mapping[str, list[str]]) -> tuple[str, str | None] | None:
+    """Return which part of the path is gone, in words, and the folder nearest to it; None where the path is there."""
+    if not prefix or prefix in folders:
+        return None
+    parent, _, name = prefix.rpartition("/")
+    while parent and parent not in folders:
+        parent, _, name = parent.rpartition("/")
+    inside = f"{parent}/" if parent else ""
+    near = difflib.get_close_matches(name, folders[parent], n=1, cutoff=0.6)
+    return f"`{inside}{name}` is not there", f"{inside}{near[0]}" if near else None
