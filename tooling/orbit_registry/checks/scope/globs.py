@@ -1,4 +1,4 @@
-"""The globs of a scope and the folders they name; shared by this family and by what tells of a glob when it is written."""
+"""The globs of a scope and the folders they name; shared by these checks and by what tells of a glob once written."""
 
 from __future__ import annotations
 
