@@ -180,6 +180,10 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         )
     ),
     Measurement(
+        "hostile texts", "four times the text over four times the cost, for the worst of many hostile shapes",
+        rows("hostile"), None, {1000: 2.0}, None, "×", (1000,), 1, make=nothing,
+    ),
+    Measurement(
         "import", "`orbit import` of so many decision documents (MADR)", orbit("import", ".", "--from", "madr"),
         restore_foreign, {}, 1.1, make=make_foreign, repeats=1, cold=True,
     ),

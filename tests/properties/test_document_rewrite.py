@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.bench.hostile import DOCUMENTS as HOSTILE
 
 from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_status
 from orbit_registry.text.citations import IdForms, find_citations
@@ -157,40 +157,9 @@ def test_a_log_stays_in_order_whatever_is_inserted(numbers: list[int], number: i
     assert remove_entry(changed, inserted) == text
 
 
-HOSTILE = {
-    "brackets": "[" * 4000,
-    "links": "[a](" * 4000,
-    "headings": "## ADR-1 — x\n" * 1000,
-    "statuses": "Status: superseded by ADR-1, " * 1000,
-    "wrapped": "# T\n\nStatus: accepted\n" + "more words\n" * 2000,
-    "bold": "**Context.** " * 2000,
-    "paragraphs": "**Context.** x\n\n" * 1000,
-    "rules": "# T\n\n## ADR-1 — x\n\n" + "---\n\n" * 1000,
-    "front matter": "---\nstatus: [" + "a, " * 4000 + "\n---\n# x\n",
-    "keys": "---\n" + "key: value\n" * 1000 + "---\n# x\n\n## Decision\n",
-    "citations": "ADR-1, " * 4000,
-    "plurals": "ADRs " + "1, " * 4000,
-    "slashes": "a/" * 8000,
-    "spaces": "# T\n\nStatus:" + " " * 16000 + "\n",
-    "verbs": "superseded by " * 4000,
-    "table": "| Status | a |\n|---|---|\n" + "| x | y |\n" * 1000,
-    "comments": "<!-- " * 4000,
-    "parentheses": "# T\n\nStatus: " + "(" * 8000,
-    "line ends": "\r" * 8000,
-}
-
-
 @pytest.mark.parametrize("name", HOSTILE)
-def test_cost_grows_no_faster_than_the_text(name: str) -> None:
-    """Four times the text takes far less than sixteen times the time; a floor hides the clock's noise."""
-
-    def seconds(text: str) -> float:
-        started = time.process_time()
-        read_document(text, "docs/adr/4_decisions.md")
-        find_citations(text, FORMS)
-        return time.process_time() - started
-
-    small = min(seconds(HOSTILE[name] + "." * run) for run in range(2))  # a text that was read before costs nothing
-    large = seconds(HOSTILE[name] * 4)
-
-    assert large < 9 * max(small, 0.02)
+def test_a_hostile_text_is_read(name: str) -> None:
+    """Whatever is repeated thousands of times is read, its citations too; what it costs is a benchmark's to say."""
+    text = HOSTILE[name] * 4
+    assert read_document(text, "docs/adr/4_decisions.md").format in {"log", "file", "none"}
+    assert all(citation.span.end <= len(text) for citation in find_citations(text, FORMS))

@@ -1,0 +1,54 @@
+"""Prints how much more than four times as much four times a hostile text costs, at worst; 1 is linear, 4 the square.
+
+Every shape of `tests.bench.hostile` is read at both sizes; the least of several runs counts, as noise only adds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from tests.bench.hostile import DOCUMENTS, SECRETS
+
+from orbit_registry.checks.content.secrets import find_secrets
+from orbit_registry.text.adr import read_document
+from orbit_registry.text.citations import IdForms, find_citations
+
+RUNS = 4
+FLOOR = 0.002
+"""Seconds that hide the clock's steps."""
+FORMS = IdForms(("ADR-",), ("L-", "R-"))
+
+
+def read(text: str) -> object:
+    """Read a document and its citations."""
+    return read_document(text, "docs/adr/4_decisions.md"), find_citations(text, FORMS)
+
+
+def cost(work: Callable[[str], object], text: str) -> float:
+    """Return the least CPU seconds; each run has a text of its own, as one that was read before costs nothing."""
+    found = []
+    for run in range(RUNS):
+        given = text + "." * run
+        began = time.process_time()
+        work(given)
+        found.append(time.process_time() - began)
+    return max(min(found), FLOOR)
+
+
+def secrets(text: str) -> object:
+    """Look for secrets."""
+    return list(find_secrets(text))
+
+
+worst = ("", 0.0)
+for work, texts in ((read, DOCUMENTS), (secrets, SECRETS)):
+    for name, text in texts.items():
+        growth = cost(work, text * 4) / cost(work, text) / 4
+        print(f"{name}: {growth:.2f}", file=sys.stderr)
+        worst = max(worst, (name, growth), key=lambda one: one[1])
+print(worst[0], worst[1])
