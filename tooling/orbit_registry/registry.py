@@ -352,17 +352,16 @@ class Registry:
     def match(
         self, paths: Sequence[str] = (), tags: Sequence[str] = (), *, task: str | None = None, everything: bool = False
     ) -> list[matches.Match]:
-        """Return the records that apply to paths (from the folder one stands in) or tags; see `snapshot.matches`."""
+        """Return the records that apply to paths (from the root) or tags; see `snapshot.matches.match`."""
         from orbit_registry.snapshot import matches
 
-        asked = [matches.project_path(self.workspace, path, Path.cwd()) for path in paths]
-        return matches.match(self.workspace, asked, tags, task=task, everything=everything)
+        return matches.match(self.workspace, paths, tags, task=task, everything=everything)
 
     def explain(self, path: str) -> list[matches.Verdict]:
-        """Return why each record that has to do with a path is pushed there, or is not."""
+        """Return why each record that has to do with a path (from the root) is pushed there, or is not."""
         from orbit_registry.snapshot import matches
 
-        return matches.explain(self.workspace, matches.project_path(self.workspace, path, Path.cwd()))
+        return matches.explain(self.workspace, path)
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""

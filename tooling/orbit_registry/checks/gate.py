@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 
 from orbit_registry.checks.inputs import take
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.checks.remembered import Result, recall, remember
-from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, write_baseline
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import Workspace, project_path
 
 # Running checks and mending imports parsers and a hundred modules, so both are imported where they are needed: a run
 # in which nothing changed takes half the time without them.
@@ -38,7 +36,7 @@ def check(
         UsageError: `against` names no commit, or a path leads out of the root.
         WriteError: a fix could not be written.
     """
-    wanted = tuple(_from_root(path) for path in paths)
+    wanted = tuple(project_path(path).rstrip("/") for path in paths)
     fixed: list[Diagnostic] = []
     refused: dict[Diagnostic, str] = {}
     result = look(workspace, against)
@@ -114,13 +112,6 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
 def _told(diagnostic: Diagnostic, refused: Mapping[Diagnostic, str]) -> Diagnostic:
     """Return a finding with why its fix was left to a person, where it was."""
     return replace(diagnostic, hint=refused[diagnostic]) if diagnostic in refused else diagnostic
-
-
-def _from_root(path: str) -> str:
-    pure = PurePosixPath(path)
-    if pure.is_absolute() or ".." in pure.parts:
-        raise UsageError(f"{path!r} does not stay inside the project", hint="name paths from the project's root")
-    return "" if str(pure) == "." else str(pure)
 
 
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:

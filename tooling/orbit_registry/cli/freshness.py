@@ -167,10 +167,6 @@ def _follow(registry: Registry, confirm: bool, output: str) -> None:
 
 def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
     """Return what is derived for a record as JSON shows it."""
-    reasons: list[Mapping[str, object]] = [
-        {"cause": one.cause.value, "subject": one.subject, "message": one.message, "gone": one.is_gone}
-        for one in freshness.reasons
-    ]
     return {
         "id": record.id,
         "kind": record.kind.name,
@@ -178,9 +174,17 @@ def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
         "path": record.path,
         "state": freshness.state.value,
         "cause": freshness.cause.value if freshness.cause else None,
-        "reasons": reasons,
+        "reasons": reasons_data(freshness),
         "do": remedies(record, freshness),
     }
+
+
+def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
+    """Return why a record is not fresh as JSON shows it."""
+    return [
+        {"cause": one.cause.value, "subject": one.subject, "message": one.message, "gone": one.is_gone}
+        for one in freshness.reasons
+    ]
 
 
 def remedies(record: Record, freshness: Freshness) -> list[str]:

@@ -15,7 +15,7 @@ from orbit_registry.cli.output import (
     say_refusals,
     warn_of_unread,
 )
-from orbit_registry.cli.records import show_text
+from orbit_registry.cli.records import say_record
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
 from orbit_registry.records.rank import rank_order
@@ -119,8 +119,7 @@ def show_command(kind: Kind) -> click.Command:
     def show(any_id: str, output: str) -> None:
         registry = open_registry()
         refuse_other_kind(registry, kind, any_id)
-        record = registry.get(any_id)
-        emit(output, record_data(record, prose=True), show_text(record))
+        say_record(registry, registry.get(any_id), output)
 
     params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
     return format_option(click.Command("show", params=params, callback=show, help=f"Show {one_of(kind)} by any id."))

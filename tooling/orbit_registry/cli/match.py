@@ -6,6 +6,7 @@ import click
 
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.places import from_root
 from orbit_registry.errors import UsageError
 
 
@@ -31,7 +32,9 @@ def match(
         raise UsageError("nothing to match", hint="name a path or a `--tag`; `orbit list` lists every record")
     from orbit_registry.snapshot.matches import texts
 
-    found = open_registry().match(paths, tags, task=task, everything=everything)
+    registry = open_registry()
+    asked = [from_root(registry, path) for path in paths]
+    found = registry.match(asked, tags, task=task, everything=everything)
     kept = found[:limit]
     omitted = len(found) - len(kept)
     said = texts(kept) or "no record applies"
@@ -51,7 +54,8 @@ def explain(path: str, output: str) -> None:
     \b
     orbit explain src/app.py
     """
-    verdicts = open_registry().explain(path)
+    registry = open_registry()
+    verdicts = registry.explain(from_root(registry, path))
     lines: list[str] = []
     for one in verdicts:
         data = one.as_data()

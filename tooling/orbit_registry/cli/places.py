@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 
@@ -22,13 +21,20 @@ def say_unmatched(registry: Registry, record: Record) -> None:
 
 
 def from_root(registry: Registry, path: str) -> str:
-    """Return a path given from where the command runs as one from the workspace's root.
+    """Return a path given from where the command runs as one from the workspace's root, "" for the root itself.
+
+    Links are followed in the folders that lead to it, and it need not exist. A "/" at its end stays: it asks about a
+    folder.
 
     Raises:
         UsageError: it is outside.
     """
-    root = registry.workspace.root.resolve()
-    normal = Path(os.path.normpath(Path.cwd().resolve() / path))
-    if not normal.is_relative_to(root):
-        raise UsageError(f"{path!r} is outside the workspace {root}", hint="name a file or folder inside it")
-    return normal.relative_to(root).as_posix()
+    root = registry.workspace.root
+    whole = Path.cwd() / path
+    named = PurePosixPath(path).name not in ("", "..", ".")
+    place = whole.parent.resolve() / whole.name if named else whole.resolve()
+    if not place.is_relative_to(root):
+        raise UsageError(f"{path!r} leads out of the project", hint=f"name a file or folder below {root}")
+    relative = place.relative_to(root).as_posix()
+    relative = "" if relative == "." else relative
+    return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative

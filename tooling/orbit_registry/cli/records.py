@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from orbit_registry.cli.freshness import reasons_data, remedies
 from orbit_registry.cli.output import emit, format_option, record_data, table, warn_of_unread
 from orbit_registry.cli.tallies import vote_words
+from orbit_registry.records.freshness import FRESH, Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 
@@ -50,11 +52,19 @@ def show(any_id: str, output: str) -> None:
     """
     registry = Registry.open()
     registry.recover()
-    record = registry.get(any_id)
-    emit(output, record_data(record, prose=True), show_text(record))
+    say_record(registry, registry.get(any_id), output)
 
 
-def show_text(record: Record) -> str:
+def say_record(registry: Registry, record: Record, output: str) -> None:
+    """Print a record whole, with whether it still holds and, where it may not, why and what to do."""
+    freshness = registry.freshness([record]).get(record.path, FRESH)
+    state = None if record.phase == "closed" else freshness.state.value
+    data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness)}
+    commands = remedies(record, freshness) if freshness.reasons else []
+    emit(output, {**record_data(record, prose=True), **data}, _show_text(record, freshness), next_commands=commands)
+
+
+def _show_text(record: Record, freshness: Freshness) -> str:
     """Return a record as people read it: head, facts, long text."""
     status = record.status
     lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
@@ -74,6 +84,7 @@ def show_text(record: Record) -> str:
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),
         ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
+        *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{value}" for name, value in facts if value]

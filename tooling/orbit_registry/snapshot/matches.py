@@ -6,9 +6,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path, PurePosixPath
 
-from orbit_registry.errors import SnapshotError, UsageError
+from orbit_registry.errors import SnapshotError
 from orbit_registry.push import reader
 from orbit_registry.push.pack import is_whole
 from orbit_registry.push.reader import Index, Row
@@ -17,7 +16,7 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
 from orbit_registry.store.files import read_bytes
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import Workspace, project_path
 
 _LARGEST = 1 << 32
 _PUSHED = "pushed"
@@ -104,14 +103,18 @@ def match(
 ) -> list[Match]:
     """Return the records that apply to any of the paths or tags, in rank order, each once, with every way in.
 
+    Paths are from the root and need not exist; one with "/" at its end asks about a folder.
     A record that names tasks is left out where `task` is given and is none of them. `everything` asks also for records
     that wait, are closed or expired. `now` is in seconds since 1970.
+
+    Raises:
+        UsageError: a path is not one from the root.
     """
     index = current_index(workspace)
     at = time.time() if now is None else now
     ways: dict[int, list[tuple[str, str]]] = {}
     rows: dict[int, Row] = {}
-    for path in dict.fromkeys(paths):
+    for path in dict.fromkeys(project_path(path) for path in paths):
         for hit in index.match(path, None, everything):
             row = _row(index, rows, hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
@@ -129,7 +132,12 @@ def match(
 
 
 def explain(workspace: Workspace, path: str, *, now: float | None = None) -> list[Verdict]:
-    """Return what is to say of every record that has to do with a path: those that are pushed first, in rank order."""
+    """Return what is to say of every record that has to do with a path: those that are pushed first, in rank order.
+
+    Raises:
+        UsageError: the path is not one from the root.
+    """
+    path = project_path(path)
     index = current_index(workspace)
     at = time.time() if now is None else now
     ranges, patterns = index.ways_in(path)
@@ -194,25 +202,6 @@ def _head(row: Row) -> dict[str, object]:
 def _updated(row: Row) -> str | None:
     said = row.values[reader.UPDATED_AT]
     return stamp(EPOCH + timedelta(microseconds=int(said))) if said else None
-
-
-def project_path(workspace: Workspace, text: str, here: Path) -> str:
-    """Return a path as globs see it, from the project's root; `here` is where a relative one counts from.
-
-    Links are followed in the folders that lead to it, and it need not exist. A "/" at its end stays: it asks about a
-    folder.
-
-    Raises:
-        UsageError: it leads out of the project.
-    """
-    whole = here / text
-    named = PurePosixPath(text).name not in ("", "..", ".")
-    place = whole.parent.resolve() / whole.name if named else whole.resolve()
-    if not place.is_relative_to(workspace.root):
-        raise UsageError(f"{text!r} leads out of the project", hint=f"name a path below {workspace.root}")
-    relative = place.relative_to(workspace.root).as_posix()
-    relative = "" if relative == "." else relative
-    return f"{relative}/" if relative and text.endswith(("/", "/.", "/..")) else relative
 
 
 def texts(found: Sequence[Match]) -> str:

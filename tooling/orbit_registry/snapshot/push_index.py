@@ -41,6 +41,17 @@ class IndexSync:
     compiled: int
     built: bool
 
+    def as_data(self) -> dict[str, object]:
+        """Return the result as JSON shows it."""
+        return {"built": self.built, "records": self.records, "compiled": self.compiled, "path": str(self.path)}
+
+    def text(self) -> str:
+        """Return the result in a line for people."""
+        held = f"{self.records} record{'' if self.records == 1 else 's'}"
+        if not self.built:
+            return f"Push index as it was: {held}"
+        return f"Built {self.path.name}: {held} ({self.compiled} compiled anew)"
+
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:

@@ -18,7 +18,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.push_index import cache_folder, stamps_of, sync_index
+from orbit_registry.snapshot.push_index import IndexSync, cache_folder, stamps_of, sync_index
 from orbit_registry.snapshot.rows import Source, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
@@ -46,6 +46,7 @@ class SyncResult:
     path: Path
     seconds: float
     built: bool
+    index: IndexSync
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -58,10 +59,14 @@ class SyncResult:
             "digest": self.digest,
             "path": str(self.path),
             "seconds": round(self.seconds, 3),
+            "push_index": self.index.as_data(),
         }
 
     def text(self) -> str:
-        """Return the result in a line for people."""
+        """Return the result in two lines for people: the snapshot, the push index."""
+        return f"{self._snapshot_text()}\n{self.index.text()}"
+
+    def _snapshot_text(self) -> str:
         if not self.built:
             return f"Nothing changed: {_count(self.unchanged)}, digest {self.digest[:12]}"
         parts = [("added", self.added), ("changed", self.changed), ("removed", self.removed)]
@@ -101,16 +106,17 @@ def sync(
     prose = prose_of(workspace, reading.entries, reading.documents)
     inputs = _inputs(workspace, reading, prose, policy)
     folder = cache_folder(workspace)
-    sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
+    index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
     held = None if rebuild else _current(folder, inputs)
     if held is None:
         with locked(folder / "snapshot.lock"):
             held = None if rebuild else _current(folder, inputs)
             if held is None:
-                return _build(workspace, folder, reading, prose, inputs, diagnostics, policy, began)
+                return _build(workspace, folder, reading, prose, inputs, diagnostics, policy, began, index)
     reading.save()
     prose.save()
-    return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, time.perf_counter() - began, False)
+    seconds = time.perf_counter() - began
+    return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, seconds, False, index)
 
 
 def _inputs(workspace: Workspace, reading: Reading, prose: ProseReading, policy: Policy) -> str:
@@ -155,6 +161,7 @@ def _build(
     diagnostics: Callable[[], Iterable[Diagnostic]],
     policy: Policy,
     began: float,
+    index: IndexSync,
 ) -> SyncResult:
     # Importing DuckDB costs more than finding that nothing changed.
     from orbit_registry.checks.derivation import standing
@@ -191,6 +198,7 @@ def _build(
         path=folder / state.file,
         seconds=time.perf_counter() - began,
         built=True,
+        index=index,
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from orbit_registry.errors import ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import Kind, KindTable, load_kinds
 from orbit_registry.store.config import IMPORT_HINT, Config, read_config
 from orbit_registry.store.git import Git
@@ -75,6 +75,18 @@ class Workspace:
     def relative(self, path: Path) -> str:
         """Return a path as records and diagnostics write it: from the root, with `/`."""
         return path.relative_to(self.root).as_posix()
+
+
+def project_path(text: str) -> str:
+    """Return a path from the root in the one form that globs know; "/" at its end stays, "" is the root.
+
+    Raises:
+        UsageError: it is absolute or leads upwards.
+    """
+    pure = PurePosixPath(text)
+    if pure.is_absolute() or ".." in pure.parts:
+        raise UsageError(f"{text!r} does not stay inside the project", hint="name paths from the project's root")
+    return "" if not pure.parts else f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
 def find_workspace(start: Path) -> Workspace:
