@@ -15,7 +15,10 @@ from orbit_registry.registry import Registry
 SCHEMAS = Path(__file__).parents[2] / "docs/schemas"
 ENVELOPE = Draft202012Validator(json.loads((SCHEMAS / "envelope.schema.json").read_text("utf-8")))
 LEARNING = Draft202012Validator(json.loads((SCHEMAS / "learning.schema.json").read_text("utf-8")))
-BESIDE = {"kind", "phase", "path", "votes", "prose", "neighbours", "diff", "dry_run"}
+BESIDE = {"kind", "phase", "path", "votes", "prose", "neighbours", "diff", "dry_run"} | {
+    "freshness_state",
+    "freshness_reasons",
+}
 """Keys that the output adds to a record's own."""
 
 

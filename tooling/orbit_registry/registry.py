@@ -303,10 +303,12 @@ class Registry:
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
         from orbit_registry.checks.derivation import standing
+
+        if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
+            return standing(self.workspace, records).freshness
         from orbit_registry.checks.memories import Counts
 
-        asked = tuple(self.collection.records) if records is None else records
-        return standing(self.workspace, asked, count=Counts(self.workspace)).freshness
+        return standing(self.workspace, tuple(self.collection.records), count=Counts(self.workspace)).freshness
 
     def follow_renames(self, kind: str, *, write: bool = False) -> relocation.Relocation:
         """Find where git saw go what records of a kind name; see `checks.lost.follow_renames`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.cli.freshness import reasons_data, remedies
+from orbit_registry.cli.doubts import reasons_data, remedies
 from orbit_registry.cli.output import emit, format_option, record_data, table, warn_of_unread
 from orbit_registry.cli.tallies import vote_words
 from orbit_registry.records.freshness import FRESH, Freshness
