@@ -59,16 +59,19 @@ def in_text(text: str, path: str, forms: IdForms) -> Iterator[Citation]:
     if not any(not citation.weak for citation in find_citations(text, forms)):
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
     skip = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
+    at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
     for citation in find_citations(text, forms, skip):
-        if not citation.weak and not (markdown and _in_longer_code(text, citation.span)):
+        if citation.weak:
+            continue
+        start = citation.span.start
+        line = text.rfind("\n", at, start) + 1
+        if line:
+            at, ticks = line, 0
+        ticks, at = ticks + text.count("`", at, start), start
+        if not (markdown and ticks % 2 and not _is_whole_code(text, citation.span)):
             yield citation
 
 
-def _in_longer_code(text: str, span: Span) -> bool:
-    """Say whether a citation is part of a code span that says more than the id: an example, a command, a path."""
-    start = text.rfind("\n", 0, span.start) + 1
-    before = text[start : span.start]
-    if before.count("`") % 2 == 0:
-        return False
-    after = text[span.end : span.end + 1]
-    return not (before.endswith("`") and after == "`")
+def _is_whole_code(text: str, span: Span) -> bool:
+    """Say whether the code span around a citation says the id alone, and is no example, command or path."""
+    return text[span.start - 1 : span.start] == "`" and text[span.end : span.end + 1] == "`"
