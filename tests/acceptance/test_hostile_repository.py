@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.files import inside
+from orbit_registry.store.history import commits
 
 Git = Callable[..., str]
 
@@ -135,3 +137,104 @@ def test_a_kinds_command_refuses_another_kinds_record(repo: Path, capsys: pytest
 
     assert "is a learning" in capsys.readouterr().err
     assert not (repo / ".orbit/adrs/ADR-0001/votes.jsonl").exists()
+
+
+def a_learning(repo: Path, **fields: object) -> str:
+    """Add a learning and return its id."""
+    return Registry.open(repo).add("learning", {"summary": "Something", **fields}).id
+
+
+def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Git) -> None:
+    """A message may hold every character that git takes: the commit is read, and those before and after it."""
+    record = a_learning(repo)
+    for number, message in enumerate((f"{record} one", f"{record} \x1e\x1f\x1b[2J two", "\n", f"{record} three")):
+        (repo / f"{number}.py").write_text("x", "utf-8")
+        git(repo, "add", "-A")
+        git(repo, "commit", "-q", "--allow-empty-message", "-m", message)
+
+    found = [commit.files for commit in commits(Registry.open(repo).workspace.git)]
+
+    assert found[:3] == [("3.py",), ("2.py",), ("1.py",)]
+    assert run(["scope", "suggest", record]) == 0
+
+
+def test_a_file_name_adds_nothing_to_the_printed_diff(repo: Path, git: Git, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name with line breaks stands in a comment of one line: `git apply` of the output changes records alone."""
+    record = a_learning(repo)
+    evil = "src/x\n--- a\n+++ b\n@@ -1 +1 @@\n-mine\n+owned\n"
+    for name, text in {"a": "mine\n", "src/1.py": "", "src/2.py": "", evil: f"see {record}"}.items():
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text(text, "utf-8")
+    (repo / "src/1.py").write_text(record, "utf-8")
+    (repo / "src/2.py").write_text(record, "utf-8")
+    for number in range(20):
+        (repo / f"other{number}.py").touch()
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "all")
+    capsys.readouterr()
+
+    assert run(["scope", "suggest", record]) == 0
+
+    said = capsys.readouterr().out
+    assert "src/**" in said
+    assert [line for line in said.splitlines() if line.startswith("--- ")] == [
+        f"--- a/.orbit/learnings/{record}/learning.yaml"
+    ]
+
+
+def test_a_vote_that_is_no_text_stops_nothing(repo: Path) -> None:
+    """Half a character, which JSON can spell and no file can hold, costs one line of votes and no command."""
+    record = a_learning(repo)
+    row = {"learning_id": record, "voter_model": "\ud800", "voted_at": "2026-01-01T00:00:00Z", "task_id": "T"}
+    rows = [row, {**row, "voter_model": "m"}]
+    votes = repo / f".orbit/learnings/{record}/votes.jsonl"
+    votes.write_text("".join(json.dumps(one) + "\n" for one in rows), "utf-8")
+
+    for arguments in (["show", record], ["learning", "list", "--format", "json"], ["sync", "--rebuild"], ["check"]):
+        assert run(arguments) == 0
+
+    assert [vote.voter_model for vote in Registry.open(repo).get(record).votes] == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.json", "[1e9999999999999999999999]"),
+        ("a.toml", "x = 0x" + "f" * 6000),
+        ("a.toml", ".".join("a" * 3000) + "=1"),
+    ],
+)
+def test_an_input_that_blows_up_stops_nothing(repo: Path, file: str, text: str) -> None:
+    """A number or a nesting that can't be compared is a finding about one input; every command goes on."""
+    entry = {"input": file, "hash": "sha256:" + "0" * 64}
+    a_learning(repo, freshness={"fingerprint": [entry]})
+    (repo / file).write_text(text, "utf-8")
+
+    assert run(["stale"]) == 0
+    assert run(["check"]) in (0, 1)
+
+
+@pytest.mark.parametrize("days", ["1e308", "1e10", "1e-308", "0.00001"])
+def test_no_half_life_stops_the_index(repo: Path, monkeypatch: pytest.MonkeyPatch, days: str) -> None:
+    """It is taken, or refused in words."""
+    a_learning(repo)
+    monkeypatch.setenv("ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS", days)
+
+    assert run(["sync", "--rebuild"]) in (0, 2)
+
+
+def test_a_file_moved_to_a_name_that_is_no_text_holds_up_no_other(repo: Path, git: Git) -> None:
+    """What no record can name is left, and what moved elsewhere is followed."""
+    for name in ("evil.py", "good.py"):
+        (repo / name).write_text(f"the text of {name}\n" * 9, "utf-8")
+    records = [a_learning(repo, scope={"paths": [name]}) for name in ("evil.py", "good.py")]
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "all")
+    git(repo, "mv", "good.py", "better.py")
+    git(repo, "mv", "evil.py", os.fsdecode(b"evil\xff.py"))
+    git(repo, "commit", "-q", "-m", "move")
+
+    assert run(["learning", "prune", "--fix-renames", "--confirm"]) == 0
+
+    registry = Registry.open(repo)
+    assert [registry.get(record).scope.paths for record in records] == [("evil.py",), ("better.py",)]

@@ -59,6 +59,13 @@ def test_no_half_life_overflows(half_life: float) -> None:
     assert 0 <= found <= 2
 
 
+def test_a_vote_dated_ahead_weighs_as_one_of_now() -> None:
+    """The shortest half-life makes no number of it that is none."""
+    ahead = Vote("L-7k3fq", "m", NOW + timedelta(days=1), "T-1")
+
+    assert tally([ahead], NOW, 1e-300).score == 1.0
+
+
 @given(VOTES)
 def test_the_order_of_votes_does_not_matter(votes: list[Vote]) -> None:
     """Files merged in another order come to the same score, bit for bit."""

@@ -44,6 +44,7 @@ def problems(text: str) -> list[tuple[int, str]]:
         (line(task_id="  "), "a text that is not empty"),
         (line(voter_model=None), "a text that is not empty"),
         (line(voted_at=1), "a text that is not empty"),
+        (line(voter_model="\ud800"), "half a character"),
         (line(voted_at="yesterday"), "voted_at is 'yesterday'"),
         (line(voted_at="2026-05-17T12:00:00"), "not a time such as"),
         (line(voted_at="0001-01-01T00:00:00+23:59"), "not a time such as"),
@@ -68,6 +69,22 @@ def test_a_day_ahead_is_a_clock_that_runs_fast() -> None:
     text = f"{line(voted_at='2026-05-18T12:00:00Z')}\r\n\n  \n{line(task_id='T-2')}"
 
     assert len(parse_votes(text, "x", "L-7k3fq", NOW)[0]) == 2
+
+
+def test_a_file_of_lines_that_are_no_votes_does_not_drown_the_rest() -> None:
+    """The first fifty lines are named, the others counted."""
+    found = problems("x\n" * 100_000)
+
+    assert len(found) == 51
+    assert found[-1] == (0, "99,950 more lines are no votes")
+
+
+def test_a_task_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    """What could not be read as a vote is not written as one."""
+    with pytest.raises(RefusedError, match="are text"):
+        cast(tmp_path, "a\udcff")
+
+    assert not (tmp_path / "votes.jsonl").exists()
 
 
 def test_a_file_that_can_not_be_read_is_one_finding(tmp_path: Path) -> None:
@@ -195,7 +212,7 @@ def test_the_half_life_is_the_environment_s(said: str | None, days: float) -> No
     assert half_life_days({} if said is None else {"ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS": said}) == days
 
 
-@pytest.mark.parametrize("said", ["never", "-1", "nan", "inf", "1,5", "180 days"])
+@pytest.mark.parametrize("said", ["never", "-1", "nan", "inf", "1e308", "1e9", "1,5", "180 days"])
 def test_a_half_life_that_is_no_number_of_days_is_refused(said: str) -> None:
     """One error that names the variable, its value and what it may be."""
     with pytest.raises(UsageError, match="ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS is ") as caught:

@@ -6,7 +6,8 @@ import click
 
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.cli.updating import unified_diff
+from orbit_registry.cli.terminal import one_line
+from orbit_registry.store.difference import unified_diff
 
 
 @click.group(no_args_is_help=True)
@@ -36,7 +37,7 @@ def suggest(any_ids: tuple[str, ...], write: bool, output: str) -> None:
     for path, proposals in found.items():
         for one in proposals:
             said = "; ".join(one.reasons)
-            lines.append(f"# {records[path].id}: {one.glob} ({plural(one.files, 'file')}): {said}")
+            lines.append(one_line(f"# {records[path].id}: {one.glob} ({plural(one.files, 'file')}): {said}"))
     none = sum(not proposals for proposals in found.values())
     diff = unified_diff(changes)
     end = f"# {plural(len(changes), 'record')} {'changed' if write else 'would change: `--apply` writes it'}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -18,8 +16,8 @@ from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.store.difference import unified_diff
 from orbit_registry.store.files import read_text
-from orbit_registry.store.journal import Change
 
 _OWN = frozenset(("any_id", "output", "dry_run", "editor"))
 
@@ -81,13 +79,3 @@ def _in_editor(registry: Registry, any_id: str) -> Record:
     digest = hashlib.sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     with edited_text(registry.workspace, f"{record.id}-{digest}", before) as after:
         return registry.replace_text(record.id, before, after)
-
-
-def unified_diff(changes: Iterable[Change]) -> str:
-    """Return changes of files as one diff that `git apply` and `patch -p1` understand."""
-    parts: list[str] = []
-    for change in changes:
-        before, after = ((text or "").splitlines(keepends=True) for text in (change.before, change.after))
-        for line in difflib.unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"):
-            parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
-    return "".join(parts)

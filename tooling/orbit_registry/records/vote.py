@@ -45,12 +45,16 @@ def counted(votes: Iterable[Vote]) -> list[Vote]:
 
 
 def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIFE_DAYS) -> Tally:
-    """Return count, decayed score and last vote; a half-life of 0 makes the score the count."""
+    """Return count, decayed score and last vote; a half-life of 0 makes the score the count.
+
+    A vote dated ahead, by a clock that runs fast, weighs as one of now: no half-life makes it outgrow all numbers.
+    """
     kept = counted(votes)
     if half_life_days <= 0:
         score = float(len(kept))
     else:
-        score = math.fsum(2.0 ** (-((now - vote.voted_at).total_seconds() / 86400) / half_life_days) for vote in kept)
+        ages = (max(0.0, (now - vote.voted_at).total_seconds() / 86400) for vote in kept)
+        score = math.fsum(2.0 ** (-age / half_life_days) for age in ages)
     return Tally(len(kept), score, kept[-1].voted_at if kept else None)
 
 

@@ -91,6 +91,12 @@ def inside(root: Path, relative: str) -> Path:
     pure = PurePosixPath(relative)
     if not relative or "\x00" in relative or "\\" in relative or pure.is_absolute() or ".." in pure.parts:
         raise UnsafePathError(f"{relative!r} does not stay inside the project", hint="name it from the project's root")
+    try:
+        os.fsencode(relative)
+    except UnicodeEncodeError:  # half a character, which JSON and YAML can spell and no file is called
+        raise UnsafePathError(
+            f"{relative[:60]!r} can't be the name of a file", hint="name a file of the project"
+        ) from None
     if any(part.casefold() == ".git" for part in pure.parts):
         raise UnsafePathError(f"{relative!r} is git's own", hint="name a file of the project")
     path = root

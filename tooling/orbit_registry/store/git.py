@@ -11,7 +11,8 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError
 
-_SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+_SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
+             "-c", "log.showSignature=false")  # fmt: skip
 """No program that a repository's configuration names is run by a question of ours."""
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120

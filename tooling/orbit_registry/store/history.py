@@ -9,7 +9,6 @@ from orbit_registry.errors import GitError
 from orbit_registry.store.git import Git
 
 MOST_COMMITS = 5000
-_RECORD, _FIELD = "\x1e", "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +30,17 @@ def commits(git: Git, most: int = MOST_COMMITS) -> Iterator[Commit]:
     try:
         answer = git.run(
             "log", "--no-merges", f"--max-count={most}", "--relative", "--name-only", "-z",
-            f"--format={_RECORD}%h{_FIELD}%B{_FIELD}", "HEAD", check=False,
+            "--format=%x00%h%x00%B%x00", "HEAD", check=False,
         )  # fmt: skip
     except GitError:
         return
-    for part in answer.decode("utf-8", "surrogateescape").split(_RECORD)[1:]:
-        name, message, files = part.split(_FIELD, 2)
-        named = (file.strip("\n") for file in files.split("\0"))
-        yield Commit(name, message.strip(), tuple(file for file in named if file))
+    # Messages and names of files hold any character but NUL, and no name is empty: an empty text ends a list of files.
+    texts = answer.decode("utf-8", "surrogateescape").split("\0")
+    at = 0
+    while at + 3 < len(texts):
+        name, message, first = texts[at + 1], texts[at + 2], at + 4
+        at = first
+        while at < len(texts) and texts[at]:
+            at += 1
+        files = [texts[first].removeprefix("\n"), *texts[first + 1 : at]] if at > first else []
+        yield Commit(name, message.strip(), tuple(files))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,11 @@ BROKEN = "ORB107"
 NAME = "votes.jsonl"
 FIELDS = ("learning_id", "voter_model", "voted_at", "task_id")
 AHEAD = timedelta(days=1)
+MOST_PROBLEMS = 50
+"""So many lines of one file are named; a file of millions that are no votes would drown every other finding."""
+LONGEST_HALF_LIFE = 1_000_000.0
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""What JSON can spell and no file, terminal or database can hold."""
 HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
 
 
@@ -36,7 +42,7 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
         days = float(said)
     except ValueError:
         days = math.nan
-    if not 0 <= days < math.inf:
+    if not 0 <= days <= LONGEST_HALF_LIFE:
         hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
         raise UsageError(f"{HALF_LIFE} is {said!r}, which is no number of days", hint=hint)
     return days
@@ -55,6 +61,7 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
     """Return the votes in a text; a line that is none is reported and skipped, never hides the others."""
     votes: list[Vote] = []
     problems: list[Diagnostic] = []
+    more = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -68,9 +75,15 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
         else:
             votes.append(vote)
             continue
+        if len(problems) == MOST_PROBLEMS:
+            more += 1
+            continue
         hint = "remove the line; a vote given again is counted once"
         where = Location(path, Position(number))
         problems.append(Diagnostic(BROKEN, Severity.WARNING, problem, where, hint, record_id))
+    if more:
+        said, hint = f"{more:,} more lines are no votes", "remove the lines; a vote given again is counted once"
+        problems.append(Diagnostic(BROKEN, Severity.WARNING, said, Location(path), hint, record_id))
     return votes, problems
 
 
@@ -84,6 +97,8 @@ def _vote_in(line: str) -> Vote | str:
         return f"a vote has exactly the fields {', '.join(FIELDS)}"
     if not all(isinstance(row[name], str) and row[name].strip() for name in FIELDS):
         return "each field of a vote is a text that is not empty"
+    if any(_HALF_CHARACTER.search(row[name]) for name in FIELDS):
+        return "a field of a vote holds half a character"
     try:
         at = moment(row["voted_at"])
     except ValueError:
@@ -98,11 +113,13 @@ def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> b
     torn by a crash takes no other with it.
 
     Raises:
-        RefusedError: the vote has no task or no voter.
+        RefusedError: the vote has no task or no voter, or one of them is no text.
         WriteError: the disk refused.
     """
     if not vote.task_id.strip() or not vote.voter_model.strip():
         raise RefusedError("a vote needs a task and a voter", hint="`orbit learning vote ID --task T --model M`")
+    if _HALF_CHARACTER.search(vote.task_id + vote.voter_model):
+        raise RefusedError("task and voter of a vote are text, and this is none", hint="name the task in UTF-8")
     path = folder / NAME
     row = dict(zip(FIELDS, (vote.learning_id, vote.voter_model, stamp(vote.voted_at), vote.task_id), strict=True))
     line = json.dumps(row, ensure_ascii=False).encode() + b"\n"

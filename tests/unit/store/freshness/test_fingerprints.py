@@ -49,6 +49,29 @@ def test_what_stands_in_the_way_is_said(case: dict[str, Any], tmp_path: Path) ->
     assert found.is_missing is case.get("missing", False)
 
 
+NO_USE = {
+    "a number too long to write out": ("a.toml", "a = 0x" + "f" * 6000, ""),
+    "a decimal number too long to read": ("a.json", "[" + "9" * 6000 + "]", ""),
+    "dotted keys that nest": ("a.toml", ".".join(["a"] * 3000) + " = 1", ""),
+    "a table's name that nests": ("a.toml", "[" + ".".join(["a"] * 3000) + "]", ""),
+    "brackets that nest": ("a.json", "[" * 100_000, ""),
+    "a place that no list has": ("a.json", "[0]", "#" + "9" * 5000),
+    "a key twice among many": ("a.json", "{" + ",".join(f'"k{one}":0' for one in (*range(100_000), 99_999)) + "}", ""),
+}
+
+
+@pytest.mark.parametrize("name", NO_USE)
+def test_a_file_that_blows_up_is_a_problem_and_no_crash(name: str, tmp_path: Path) -> None:
+    """Numbers, nesting and keys without bound are said in words, soon; nothing is raised."""
+    file, text, field = NO_USE[name]
+    write(tmp_path, file, text)
+
+    found = Fingerprints(tmp_path, []).find(f"{file}{field}")
+
+    assert found.hash is None
+    assert found.problem
+
+
 def folder(root: Path, *names: str) -> str | None:
     """Return the hash of `src/` with these files tracked."""
     return Fingerprints(root, sorted(names)).find("src/").hash

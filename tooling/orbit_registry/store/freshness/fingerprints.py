@@ -13,6 +13,7 @@ import re
 import stat
 import tomllib
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
@@ -30,8 +31,10 @@ FOLDER_BYTES = 200_000_000
 _FIELD = re.compile(r"(?is)(?P<file>.+?\.(?:json|toml|ya?ml))#(?P<field>.+)\Z")
 _PLAIN_NAME = re.compile(r"\w[\w.-]*")
 _STEP = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
+_PLACE = re.compile(r"[0-9]{1,9}\Z")
 _COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
 _TOML_PLACE = re.compile(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
+_NO_USE = "it is nested too deeply, or holds a number of no use"
 _MISSING = Found(problem="is not there", is_missing=True)
 
 
@@ -68,7 +71,7 @@ class Fingerprints:
     def _hash(self, text: str) -> str:
         field = _FIELD.match(text) if "#" in text else None
         if field is not None and not os.path.lexists(f"{self._root}/{text}"):
-            return _hash_of_value(self._field(field["file"], field["field"]))
+            return _hash_of_value(self._field(field["file"], field["field"]), field["file"])
         path, mode = self._place(text)
         if mode is None:
             raise _RefusedError(_MISSING)
@@ -105,7 +108,7 @@ class Fingerprints:
         content = _read(path, FILE_LIMIT)
         if len(content) <= DOCUMENT_LIMIT:
             try:
-                return _hash_of_value(self._value(name, path, content))
+                return _hash_of_value(self._value(name, path, content), name)
             except _AsTextError:
                 pass
         return _hash_of_bytes(content)
@@ -121,7 +124,7 @@ class Fingerprints:
         for step in _steps(field):
             if isinstance(value, Mapping) and step in value:
                 value = value[step]
-            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            elif isinstance(value, list) and _PLACE.match(step) and int(step) < len(value):
                 value = value[int(step)]
             else:
                 raise _RefusedError(
@@ -207,8 +210,11 @@ def _hash_of_bytes(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _hash_of_value(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_spelled)
+def _hash_of_value(value: object, name: str) -> str:
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_spelled)
+    except (ValueError, RecursionError):  # dotted keys nest without a bracket, numbers can be too long to write out
+        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -238,6 +244,10 @@ class _AsTextError(Exception):
     """A file is of a form that our readers refuse though others take it; as a whole it is compared as text."""
 
 
+class _WordedError(ValueError):
+    """What is wrong with a JSON file that its decoder takes, in words for people."""
+
+
 def _json(text: str, name: str) -> object:
     try:
         return json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_pairs)
@@ -245,21 +255,22 @@ def _json(text: str, name: str) -> object:
         if _COMMENTED.search(text):
             raise _AsTextError(f":{error.lineno}: it holds comments, which JSON has not") from None
         raise _unreadable(f"can't be read: {name}:{error.lineno}:{error.colno}: {_lower(error.msg)}") from None
-    except (ValueError, RecursionError) as error:
-        said = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise _unreadable(f"can't be read: {name}: {said}") from None
+    except _WordedError as error:
+        raise _unreadable(f"can't be read: {name}: {error}") from None
+    except (ValueError, ArithmeticError, RecursionError):
+        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
-        raise ValueError(f"the key {json.dumps(twice)} is there twice")
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise _WordedError(f"the key {json.dumps(twice)} is there twice")
     return found
 
 
 def _no_number(word: str) -> object:
-    raise ValueError(f"{word} is no number of JSON")
+    raise _WordedError(f"{word} is no number of JSON")
 
 
 def _toml(text: str, name: str) -> object:
@@ -271,7 +282,7 @@ def _toml(text: str, name: str) -> object:
         where = f"{name}:{line}:{place['column']}" if place and line else f"{name}:{text.count(chr(10)) + 1}"
         raise _unreadable(f"can't be read: {where}: {_lower(place['said'] if place else str(error))}") from None
     except (ValueError, ArithmeticError, RecursionError):
-        raise _unreadable(f"can't be read: {name}: it is nested too deeply, or holds a number of no use") from None
+        raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
 
 
 def _yaml(text: str, name: str) -> object:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from orbit_registry.records.record import Record
 from orbit_registry.store.authority import write_step
+from orbit_registry.store.difference import unified_diff
 from orbit_registry.store.freshness.renames import Renames
 from orbit_registry.store.journal import Change
 from orbit_registry.store.workspace import Workspace
@@ -46,16 +46,7 @@ class Relocation:
     @property
     def diff(self) -> str:
         """The changes as one unified diff."""
-        return "".join(
-            line
-            for change in self.changes
-            for line in difflib.unified_diff(
-                (change.before or "").splitlines(keepends=True),
-                (change.after or "").splitlines(keepends=True),
-                f"a/{change.path}",
-                f"b/{change.path}",
-            )
-        )
+        return unified_diff(self.changes)
 
 
 def plan(workspace: Workspace, lost: Sequence[Lost], renames: Renames) -> Relocation:

@@ -12,6 +12,8 @@ from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import matches
 
 _RENAME = re.compile(r"R\d*\Z")
+_UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+"""What no record names: one such file would keep the names of all others from being corrected."""
 _SPECIAL = re.compile(r"[*?\[\]{}]")
 
 
@@ -26,7 +28,11 @@ class Renames:
             carried = starts.pop(old, set()) | {old}
             ends.update((one, new) for one in carried)
             starts.setdefault(new, set()).update(carried)
-        self._ends = {old: new for old, new in ends.items() if new in self._files and old not in self._files}
+        self._ends = {
+            old: new
+            for old, new in ends.items()
+            if new in self._files and old not in self._files and not _UNWRITABLE.search(new)
+        }
 
     def __bool__(self) -> bool:
         return bool(self._ends)
