@@ -136,7 +136,7 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The text has every field that was given; what is left invalid is kept, said with its place, and gone on with."""
+    """What is left invalid is kept, said with its place, and gone on with, but never taken for another text."""
     script = tmp_path / "editor.py"
 
     def becomes(old: str, new: str) -> None:
@@ -151,11 +151,14 @@ def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monke
     becomes("nothing", "nothing")
     code, _, err = shell("learning", "add", "--editor", "--tag", "wood")
     assert code == 1
-    assert ".orbit/state/edits/new-learning.yaml:" in err
+    assert ".orbit/state/edits/new-learning-" in err
+    assert "begins anew once that file is removed" in err
     assert "`summary` is empty" in err
     assert known(shell) == [shell.learning]
 
     becomes('summary: ""', "summary: Measure twice")
+    _, out, _ = shell("learning", "add", "--editor", "--summary", "Cut once", "--dry-run")
+    assert "summary: Cut once" in out
     code, whole = shell.json("learning", "add", "--editor")
     assert code == 0, whole
     assert (whole["data"]["summary"], whole["data"]["scope"]) == ("Measure twice", {"tags": ["wood"]})

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from orbit_registry.checks.neighbours import Neighbour
-from orbit_registry.cli.editor import copy_path, edited_text
+from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, open_registry
 from orbit_registry.cli.output import emit, format_option, record_data, refuse
@@ -49,7 +49,7 @@ def add_command(kind: Kind) -> click.Command:
         if not editor:
             say.add(fields)
             return
-        name = f"new-{kind.name}"
+        name = kept_name(registry.workspace, f"new-{kind.name}", fields)
         with edited_text(registry.workspace, name, registry.draft_text(kind.name, fields)) as text:
             status = {"status": fields["status"]} if pending else {}
             say.add({**fields_of(kind, text, copy_path(registry.workspace, name)), **status})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -15,6 +17,18 @@ from orbit_registry.store.workspace import Workspace
 def copy_path(workspace: Workspace, name: str) -> str:
     """Return where the copy stands, from the root."""
     return f"{workspace.relative(workspace.state)}/edits/{name}.yaml"
+
+
+def kept_name(workspace: Workspace, base: str, given: Mapping[str, object]) -> str:
+    """Return the name of a new text that begins with some fields: other fields begin another text.
+
+    Without any, the text that was kept last is gone on with.
+    """
+    folder = inside(workspace.root, copy_path(workspace, base)).parent
+    if not given and (kept := sorted(folder.glob(f"{base}-*.yaml"), key=lambda file: file.stat().st_mtime_ns)):
+        return kept[-1].stem
+    words = json.dumps({name: value for name, value in given.items() if name != "freshness"}, sort_keys=True)
+    return f"{base}-{hashlib.sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 @contextlib.contextmanager
@@ -41,6 +55,7 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
         yield read_text(copy)
     except OrbitError as error:
         hint = f"{error.hint}; " if error.hint else ""
-        error.hint = f"{hint}your text is kept in {relative}: the same command goes on with it"
+        kept = f"your text is kept in {relative}"
+        error.hint = f"{hint}{kept}: the same command goes on with it, or begins anew once that file is removed"
         raise
     copy.unlink(missing_ok=True)
