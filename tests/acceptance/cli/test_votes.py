@@ -40,6 +40,21 @@ def test_a_vote_after_a_torn_line_loses_nothing(shell: Any) -> None:
     assert [(one["code"], one["line"]) for one in found] == [("ORB107", 2)]
 
 
+def test_a_list_by_votes_shows_them(shell: Any) -> None:
+    """Whoever sorts by votes sees how many, and what they weigh where that is less; other lists stay as they are."""
+    for task in ("T-1", "T-2"):
+        shell("learning", "vote", shell.learning, "--task", task, "--model", "m")
+
+    head, row, *_ = shell("learning", "list", "--sort", "votes")[1].splitlines()
+    assert head.split() == ["ID", "STATUS", "CATEGORY", "VOTES", "SUMMARY"]
+    assert row.split()[:3] == [shell.learning, "active", "2"]
+    assert "VOTES" not in shell("learning", "list")[1]
+
+    file = _file(shell)
+    file.write_text(file.read_text("utf-8").replace('"voted_at": "20', '"voted_at": "19'), "utf-8")
+    assert shell("learning", "list", "--sort", "votes")[1].splitlines()[1].split()[2:4] == ["2", "(0.00)"]
+
+
 def test_show_says_what_the_votes_come_to(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Count, weight, last one, and how many each task has; none is said to be none; a half-life of 0 counts."""
     assert shell.json("learning", "show", shell.learning)[1]["data"]["votes"] == {

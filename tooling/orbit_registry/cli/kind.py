@@ -78,7 +78,8 @@ def list_command(kind: Kind) -> click.Command:
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)
         ]
         wanted = in_order(wanted, sort)[:limit]
-        emit(output, [record_data(record) for record in wanted], records_table(wanted, kind.columns))
+        columns = [*kind.columns, "votes"] if sort == "votes" and kind.voted else kind.columns
+        emit(output, [record_data(record) for record in wanted], records_table(wanted, columns))
         warn_of_unread(registry.collection.problems)
 
     options: list[click.Parameter] = [

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.cli.tallies import vote_data
+from orbit_registry.cli.tallies import vote_cell, vote_data
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
@@ -98,6 +98,8 @@ def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
     ordered = [column for column in columns if column not in (headline, "title")]
 
     def cell(record: Record, column: str) -> str:
+        if column == "votes":
+            return vote_cell(record.votes)
         return str(record.data.get(column, ""))
 
     rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]

@@ -26,6 +26,15 @@ def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
     }
 
 
+def vote_cell(votes: Sequence[Vote]) -> str:
+    """Return the count, and what it weighs now where that is less: `3 (1.25)`; nothing where there is no vote."""
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    if not result.count:
+        return ""
+    weight = f"{result.score:.2f}"
+    return f"{result.count}" if weight == f"{result.count:.2f}" else f"{result.count} ({weight})"
+
+
 def vote_words(votes: Sequence[Vote]) -> str:
     """Return the same as one line."""
     result = tally(votes, datetime.now(UTC), half_life_days())
