@@ -71,16 +71,11 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     bodies = (f"{entry.folder}/body.md" for entry in reading.entries if entry.has_body)
     wanted = {*documents, *decision_paths(workspace), *facts.citing, *bodies, baseline}
     stamp = hashlib.sha256(f"{code_stamp()} {workspace.kinds.id_forms}".encode()).hexdigest()
-    cache = memory(workspace, "checked-texts", stamp)
+    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "checked-texts", stamp)
     texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()
     sight = look(workspace, ground_of(workspace, reading), facts.tracked, facts.untracked)
     return Inputs(workspace, now, reading, documents, facts, texts, sight, cache)
-
-
-def memory(workspace: Workspace, name: str, key: str) -> FileCache:
-    """Return the memory of one result, which is empty unless its key is this one."""
-    return FileCache(workspace.root, workspace.relative(workspace.cache), name, key)
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:

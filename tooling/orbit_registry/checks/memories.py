@@ -7,12 +7,13 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.inputs import Inputs, kinds_stamp, memory
+from orbit_registry.checks.inputs import Inputs, kinds_stamp
 from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.search.kept import HOLDER, KeptIndex
+from orbit_registry.search.kept import KeptIndex
 from orbit_registry.search.similarity import Pair
 from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
 
 ALONE = frozenset({"ORB401", "ORB402", "ORB403", "ORB404", "ORB405", "ORB406", "ORB407", "ORB501", "ORB504", "ORB505"})
@@ -24,29 +25,13 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
-class _Kept:
-    """One value under one key."""
-
-    def __init__(self, workspace: Workspace, name: str, key: str) -> None:
-        self._cache = memory(workspace, name, key)
-        self._state = self._cache.state(HOLDER)
-        found = self._cache.value(self._state)
-        self.value: Mapping[str, object] = found if isinstance(found, dict) else {}
-
-    def keep(self, value: Mapping[str, object]) -> None:
-        """Replace the value, which JSON holds as it is; a disk that refuses is let be."""
-        if value != self.value:
-            self._cache.keep(self._state, value, plain=True)
-            self._cache.save()
-
-
 class Proven:
     """The records in which the checks that look at one record alone found nothing."""
 
     def __init__(self, inputs: Inputs) -> None:
         self._tokens = _tokens(inputs)
         key = digest(code_stamp(), kinds_stamp(inputs.workspace), repr(inputs.workspace.config))
-        self._kept = _Kept(inputs.workspace, "proven", key)
+        self._kept = KeptValue(inputs.workspace, "proven", key)
 
     @property
     def paths(self) -> frozenset[str]:
@@ -58,7 +43,9 @@ class Proven:
         """Remember the records that the last run proved."""
         wrong = {one.record for one in found if one.code in ALONE}
         paths = (record.path for record in context.records if record.id not in wrong)
-        self._kept.keep({path: self._tokens[path] for path in paths if path in self._tokens})
+        tokens = {path: self._tokens[path] for path in paths if path in self._tokens}
+        if tokens != self._kept.value:
+            self._kept.keep(tokens)
 
 
 def _tokens(inputs: Inputs) -> dict[str, str]:
@@ -80,7 +67,7 @@ class Counts:
 
     def __call__(self, texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
         """Return what `matching.count_matches` does, matching only globs that are new."""
-        kept = _Kept(self._workspace, "matches", digest(code_stamp(), files))
+        kept = KeptValue(self._workspace, "matches", digest(code_stamp(), files))
         known = {text: count for text, count in kept.value.items() if isinstance(count, int)}
         new = [text for text in texts if text not in known]
         if new:
@@ -98,7 +85,7 @@ class Covered:
 
     def __call__(self, scopes: Collection[tuple[str, ...]], files: Sequence[str]) -> Mapping[tuple[str, ...], int]:
         """Return what `matching.count_covered` does, matching only scopes that are new."""
-        kept = _Kept(self._workspace, "covered", digest(code_stamp(), files))
+        kept = KeptValue(self._workspace, "covered", digest(code_stamp(), files))
         known = {tuple(json.loads(scope)): count for scope, count in kept.value.items() if isinstance(count, int)}
         if new := [scope for scope in scopes if scope not in known]:
             known |= count_covered(new, files)
@@ -115,7 +102,7 @@ class Near:
     def __call__(self, kind: str, texts: Mapping[str, str], threshold: float) -> Sequence[Pair]:
         """Return what `context.near_pairs` does."""
         whole = digest(code_stamp(), threshold, sorted(texts.items()))
-        pairs = _Kept(self._workspace, f"near-{kind}", whole)
+        pairs = KeptValue(self._workspace, f"near-{kind}", whole)
         rows = pairs.value.get("pairs")
         if isinstance(rows, list):
             return [Pair(str(a), str(b), float(score)) for a, b, score in rows]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orbit_registry.checks.inputs import memory
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.position import Position
 
 CACHE = "checked"
-_HOLDER = ".orbit/config.yaml"
-"""The file under which the memory keeps its one value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +24,17 @@ class Result:
 
 def recall(workspace: Workspace, key: str) -> Result | None:
     """Return what an earlier run found under the same key."""
-    held = memory(workspace, CACHE, key)
-    state = held.state(_HOLDER)
-    value = held.value(state)
-    if not isinstance(value, dict):
-        return None
-    return Result(tuple(_read(row) for row in value["diagnostics"]), value["checked"], value["base"])
+    match KeptValue(workspace, CACHE, key).value:
+        case {"diagnostics": list(rows), "checked": int(checked), "base": None | str() as base}:
+            return Result(tuple(_read(row) for row in rows), checked, base)
+    return None
 
 
 def remember(workspace: Workspace, key: str, result: Result) -> None:
     """Keep a result; a disk that refuses is let be."""
-    held = memory(workspace, CACHE, key)
-    state = held.state(_HOLDER)
     rows = [_row(diagnostic) for diagnostic in result.diagnostics]
-    held.keep(state, {"diagnostics": rows, "checked": result.checked_count, "base": result.base})
-    held.save()
+    value = {"diagnostics": rows, "checked": result.checked_count, "base": result.base}
+    KeptValue(workspace, CACHE, key).keep(value)
 
 
 def _row(one: Diagnostic) -> list[object]:

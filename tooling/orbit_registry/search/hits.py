@@ -12,7 +12,8 @@ from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.search.bm25 import TextIndex
 from orbit_registry.search.terms import terms
-from orbit_registry.store.cache import FileCache, code_stamp
+from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
@@ -20,7 +21,6 @@ from orbit_registry.text.globs import match_any, parse_glob
 
 SNIPPET = 150
 """Characters a snippet has at most."""
-HOLDER = ".orbit/config.yaml"
 _WORD = re.compile(r"\S+")
 _ENVELOPE = """
 schema_version id uid status title labels project scope links evidence source supersedes superseded_by legacy_ids
@@ -127,11 +127,8 @@ def _words(text: str) -> Mapping[str, list[str]]:
 
 def _index(workspace: Workspace, records: Mapping[str, Record]) -> TextIndex:
     """Return the index of the records, made from the one that was kept where that saves work."""
-    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "search", code_stamp())
-    holder = cache.state(HOLDER)
-    value = cache.value(holder)
-    kept = value if isinstance(value, dict) else {}
-    index, seen = TextIndex.from_state(kept.get("index")), kept.get("texts")
+    kept = KeptValue(workspace, "search", code_stamp())
+    index, seen = TextIndex.from_state(kept.value.get("index")), kept.value.get("texts")
     if index is None or not isinstance(seen, dict) or index.is_worn:
         index, seen = TextIndex(), {}
     fields = {path: _fields(record) for path, record in records.items()}
@@ -142,8 +139,7 @@ def _index(workspace: Workspace, records: Mapping[str, Record]) -> TextIndex:
         if seen.get(path) != digest:
             index.put(path, *fields[path])
     if seen != digests:
-        cache.keep(holder, {"index": index.to_state(), "texts": digests}, plain=True)
-        cache.save()
+        kept.keep({"index": index.to_state(), "texts": digests})
     return index
 
 

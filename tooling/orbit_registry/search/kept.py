@@ -6,31 +6,26 @@ import hashlib
 from collections.abc import Mapping
 
 from orbit_registry.search.similarity import SimilarityIndex
-from orbit_registry.store.cache import FileCache, code_stamp
+from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
-
-HOLDER = ".orbit/config.yaml"
-"""The file under which the one value is kept."""
 
 
 class KeptIndex:
     """The index of a kind as the last run left it."""
 
     def __init__(self, workspace: Workspace, kind: str) -> None:
-        self._cache = FileCache(workspace.root, workspace.relative(workspace.cache), f"terms-{kind}", code_stamp())
-        self._state = self._cache.state(HOLDER)
-        found = self._cache.value(self._state)
-        self._held: Mapping[str, object] = found if isinstance(found, dict) else {}
+        self._kept = KeptValue(workspace, f"terms-{kind}", code_stamp())
 
     @property
     def is_empty(self) -> bool:
         """Say whether nothing is kept, so that an index has to be made of every text."""
-        return not self._held
+        return not self._kept.value
 
     def of(self, texts: Mapping[str, str]) -> SimilarityIndex:
         """Return an index of these texts, by key; those that were kept are not read again."""
-        index = SimilarityIndex.from_state(self._held.get("state"))
-        seen = self._held.get("texts")
+        index = SimilarityIndex.from_state(self._kept.value.get("state"))
+        seen = self._kept.value.get("texts")
         if index is None or not isinstance(seen, dict):
             return SimilarityIndex(texts.items())
         for key in seen.keys() - texts.keys():
@@ -43,9 +38,8 @@ class KeptIndex:
     def keep(self, index: SimilarityIndex, texts: Mapping[str, str]) -> None:
         """Keep an index of these texts for the next run; a disk that refuses is let be."""
         value = {"state": index.to_state(), "texts": {key: _digest(text) for key, text in texts.items()}}
-        if value != self._held:
-            self._cache.keep(self._state, value, plain=True)
-            self._cache.save()
+        if value != self._kept.value:
+            self._kept.keep(value)
 
 
 def _digest(text: str) -> str:

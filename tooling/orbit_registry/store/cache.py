@@ -192,7 +192,7 @@ class FileCache:
             seal = (
                 [self._seal[0]]
                 if self._seal and not self._moved()
-                else [_replace(folder, self._file("values"), self._join())]
+                else [replace_unsynced(folder, self._file("values"), self._join())]
             )
             manifest = _encode(
                 {
@@ -204,8 +204,10 @@ class FileCache:
                     "folders": self._seen_folders,
                 }
             ).encode()
-            seal.append(_replace(folder, self._file("manifest"), manifest))
-            _replace(folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode())
+            seal.append(replace_unsynced(folder, self._file("manifest"), manifest))
+            replace_unsynced(
+                folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode()
+            )
             self._entries, self._folders, self._seal = dict(self._seen_entries), dict(self._seen_folders), seal
 
     def _moved(self) -> bool:
@@ -300,7 +302,7 @@ def is_sealed(path: Path, sealed: object) -> bool:
     return stat.S_ISREG(found.st_mode) and found.st_ctime_ns % _SECOND_NS != 0 and list(stamp_of(found)) == sealed
 
 
-def _replace(folder: Path, name: str, content: bytes) -> list[int]:
+def replace_unsynced(folder: Path, name: str, content: bytes) -> list[int]:
     """Replace a file of the cache and return its stamp; it is not synced to disk, because it can be made again."""
     temporary = folder / f"{TEMPORARY}{name}-{os.getpid()}-{secrets.token_hex(4)}"
     try:

@@ -1,0 +1,52 @@
+"""One value that a later run may take back while all that it rests on has the same key; what it means, its user knows.
+
+For what is known of files one by one there is `store.cache`; the seal is the one described there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.store.cache import is_sealed, replace_unsynced
+from orbit_registry.store.files import inside, read_bytes
+from orbit_registry.store.workspace import Workspace
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class KeptValue:
+    """The value of a name under a key; an empty one where there is none, or another key's, or one not written here."""
+
+    def __init__(self, workspace: Workspace, name: str, key: str) -> None:
+        self._root, self._folder = workspace.root, workspace.relative(workspace.cache)
+        self._name, self._key = name, key
+        self.value: Mapping[str, object] = self._load()
+
+    def keep(self, value: Mapping[str, object]) -> None:
+        """Replace the value, which JSON has to hold as it is; a disk that refuses is let be."""
+        self.value = value
+        with contextlib.suppress(OSError, OrbitError):
+            folder = inside(self._root, self._folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            stamp = replace_unsynced(folder, f"{self._name}.values", _encode(value).encode())
+            replace_unsynced(folder, f"{self._name}.seal", _encode([self._key, stamp]).encode())
+
+    def _load(self) -> Mapping[str, object]:
+        try:
+            key, stamp = json.loads(read_bytes(self._path("seal"), limit=1000))
+            if key != self._key:
+                return {}
+            content = read_bytes(self._path("values"), limit=1 << 40)
+            if not is_sealed(self._path("values"), stamp):  # asked after reading: another run may have replaced it
+                return {}
+            value = json.loads(content)
+        except (OrbitError, OSError, ValueError, TypeError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def _path(self, part: str) -> Path:
+        return inside(self._root, f"{self._folder}/{self._name}.{part}")
