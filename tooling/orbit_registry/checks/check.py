@@ -33,6 +33,9 @@ class Check:
     """What to do, where a finding has no hint of its own."""
     run: Run
     fix: Fix | None = None
+    alone: bool = False
+    """Its findings depend on nothing but one record, its prose, its kind and the configuration: what it found right
+    once is not looked at again while those are the same. It asks `context.unproven` or `context.proven`."""
 
     @property
     def docs(self) -> str:

@@ -1,20 +1,16 @@
-"""The ids that documents, code and records cite, with their places: read once a run for the checks that ask."""
+"""The ids that a file cites, with their places, examples left out; which file is read when, `checks.context` says."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
-from orbit_registry.text.position import Position, Span
-
-if TYPE_CHECKING:
-    from orbit_registry.checks.context import CheckContext
+from orbit_registry.text.position import Span
 
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
 
@@ -26,22 +22,6 @@ class Cited:
     id: str
     location: Location
     record: Record | None = None
-
-
-def read_citations(context: CheckContext) -> Iterator[Cited]:
-    """Yield each id of a kind that a citing file or a record's own text names, examples in code left out."""
-    forms = context.kinds.id_forms
-    for path in context.facts.citing:
-        if "template" in path.rpartition("/")[2].lower():
-            continue  # what a template cites is an example
-        for cited, line, column in context.cite(path, forms, context.read):
-            yield Cited(cited, Location(path, Position(line, column)))
-    for record in context.records:
-        if not record.kind.in_document and forms.may_stand_in(record.prose):
-            for citation in find_citations(record.prose, forms):
-                if not citation.weak:
-                    where = context.in_field(record, record.kind.prose, record.prose, citation.span.start)
-                    yield Cited(citation.id, where, record)
 
 
 def cited_in(path: str, forms: IdForms, read: Callable[[str], str | None]) -> list[tuple[str, int, int]]:

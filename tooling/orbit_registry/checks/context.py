@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 
-from orbit_registry.checks.citing import Cited, cited_in, read_citations
+from orbit_registry.checks.citing import Cited, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
 from orbit_registry.checks.matching import count_covered, count_matches
 from orbit_registry.checks.places import place_of
@@ -25,7 +25,7 @@ from orbit_registry.store.config import Config
 from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.adr.model import AdrDocument, Section
-from orbit_registry.text.citations import IdForms
+from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.position import Position, position_at
 from orbit_registry.text.yaml_problem import Pointer
 
@@ -110,8 +110,24 @@ class CheckContext:
 
     @cached_property
     def citations(self) -> tuple[Cited, ...]:
-        """The ids that documents, code and records cite."""
-        return tuple(read_citations(self))
+        """The ids of kinds that citing files and the records' own texts name, examples in code left out."""
+        return (*self._cited_in_files(), *self._cited_in_records())
+
+    def _cited_in_files(self) -> Iterator[Cited]:
+        for path in self.facts.citing:
+            if "template" in path.rpartition("/")[2].lower():
+                continue  # what a template cites is an example
+            for cited, line, column in self.cite(path, self.kinds.id_forms, self.read):
+                yield Cited(cited, Location(path, Position(line, column)))
+
+    def _cited_in_records(self) -> Iterator[Cited]:
+        forms = self.kinds.id_forms
+        for record in self.records:
+            if not record.kind.in_document and forms.may_stand_in(record.prose):
+                for citation in find_citations(record.prose, forms):
+                    if not citation.weak:
+                        where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
+                        yield Cited(citation.id, where, record)
 
     @cached_property
     def unproven(self) -> tuple[Record, ...]:

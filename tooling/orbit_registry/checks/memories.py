@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from orbit_registry.checks.catalogue import all_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs, kinds_stamp
 from orbit_registry.checks.matching import count_covered, count_matches
@@ -15,9 +16,6 @@ from orbit_registry.search.similarity import Pair
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
-
-ALONE = frozenset({"ORB401", "ORB402", "ORB403", "ORB404", "ORB405", "ORB406", "ORB407", "ORB501", "ORB504", "ORB505"})
-"""Checks whose findings depend on nothing but one record, its prose, its kind and the configuration."""
 
 
 def digest(*parts: object) -> str:
@@ -41,7 +39,8 @@ class Proven:
 
     def keep(self, context: CheckContext, found: Iterable[Diagnostic]) -> None:
         """Remember the records that the last run proved."""
-        wrong = {one.record for one in found if one.code in ALONE}
+        alone = {check.code for check in all_checks() if check.alone}
+        wrong = {one.record for one in found if one.code in alone}
         paths = (record.path for record in context.records if record.id not in wrong)
         tokens = {path: self._tokens[path] for path in paths if path in self._tokens}
         if tokens != self._kept.value:

@@ -33,4 +33,5 @@ CHECK = Check(
     "A decision names no cost.",
     "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
     run,
+    alone=True,
 )

@@ -38,4 +38,5 @@ CHECK = Check(
     "A text is too long to be read, or to be shown to an agent.",
     "split it, or move the detail into a document and link to it",
     run,
+    alone=True,
 )

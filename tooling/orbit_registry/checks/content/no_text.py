@@ -25,4 +25,5 @@ CHECK = Check(
     "A decision has no text anywhere.",
     "write the text as body.md beside the record, or name its document in `source.path`",
     run,
+    alone=True,
 )

@@ -31,4 +31,5 @@ CHECK = Check(
     "A prompt of the template was left in a record's text.",
     "write the answer in its place, or delete the line",
     run,
+    alone=True,
 )

@@ -59,4 +59,5 @@ CHECK = Check(
     "A decision lacks one of its parts, or has the heading without a text.",
     "say in a sentence or two why a decision was needed, what it is, and what follows from it",
     run,
+    alone=True,
 )

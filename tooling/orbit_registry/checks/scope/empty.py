@@ -28,4 +28,5 @@ CHECK = Check(
     "A record in force names neither a path nor a tag.",
     "say where it applies: `orbit KIND update ID --path 'src/**'`",
     run,
+    alone=True,
 )

@@ -35,4 +35,5 @@ CHECK = Check(
     "A glob in a record's scope can't be read, so the record is never shown where it should be.",
     "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below",
     run,
+    alone=True,
 )

@@ -28,4 +28,5 @@ CHECK = Check(
     "A symbol in a record's scope is not of the form path::name.",
     "write the file from the root and the name in it: src/app/session.py::open_session",
     run,
+    alone=True,
 )
