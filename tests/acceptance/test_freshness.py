@@ -343,6 +343,9 @@ def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(proj
 
     assert project.json("learning", "prune", "--stale-only", "--confirm")["retired"] == [gone]
     assert project.json("learning", "prune", "--confirm")["retired"] == [past]
+    assert project.orbit("learning", "prune", "--confirm").endswith(
+        "\nnone is retired: what changed or aged wants to be read again\n"
+    )
     assert project.json("learning", "prune", "--cause", "fingerprint", "--confirm")["retired"] == [changed]
     assert set(project.causes()) == {suggested}
 

@@ -135,6 +135,31 @@ def test_nobody_is_asked_in_ci(shell: Any, monkeypatch: pytest.MonkeyPatch) -> N
     assert "this is known already" in shown
 
 
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [("", "--summary is empty"), ("  ", "`summary` is blank"), ("a\nb", "write it as one line"), ("x" * 300, "by 20")],
+)
+def test_a_summary_that_can_not_be_is_refused_in_the_words_of_the_command_line(
+    shell: Any, summary: str, said: str
+) -> None:
+    """Empty, blank, two lines, too long: each says what is wrong with it and what to do."""
+    code, _, err = shell("learning", "add", "--summary", summary)
+    assert code in (1, 2)
+    assert said in err
+
+
+def test_the_command_that_settles_a_false_alarm_does_so(shell: Any) -> None:
+    """What the gate says of two that look alike can be typed as it stands, and the finding is gone."""
+    first = shell.json("learning", "add", "--summary", "Retry uploads with a new token after an error")[1]["data"]["id"]
+    second = shell.json("learning", "add", "--summary", "Retry uploads with a new token after a pause")[1]["data"]["id"]
+
+    (found,) = [one for one in shell.json("check")[1]["diagnostics"] if one["code"] == "ORB602"]
+    told = found["hint"].split("`")[-2]
+    assert {first, second} <= set(told.split())
+    assert shell(*told.split()[1:])[0] == 0
+    assert "ORB602" not in shell("check")[1]
+
+
 def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left invalid is kept, said with its place, and gone on with, but never taken for another text."""
     script = tmp_path / "editor.py"

@@ -57,7 +57,7 @@ def test_a_slip_is_answered_with_what_there_is(shell: Any, file: Path) -> None:
 
     assert (code, file.read_bytes()) == (1, before)
     assert "`cares` is not in scope.tags" in err
-    assert "in it is `care`" in err
+    assert "scope.tags holds `care`" in err
 
 
 @pytest.mark.parametrize("symbol", ["main", "/app.py::main", "../app.py::main"])

@@ -255,11 +255,20 @@ def test_what_can_not_replace_is_refused(registry: Registry) -> None:
     registry.transition(closed.id, "deprecated")
 
     assert "can't supersede itself" in refused(registry, old.id, old.id)
-    assert "is a learning" in refused(registry, old.id, learning.id)
+    assert "is of the kind learning" in refused(registry, old.id, learning.id)
     assert "is proposed; only a record that holds" in refused(registry, old.id, pending.id)
     assert "is deprecated; only a record that holds" in refused(registry, old.id, closed.id)
     registry.supersede(old.id, new.id)
     assert "only a record that holds" in refused(registry, new.id, old.id)
+    other = made(registry, kinds["adr"])
+    for target, hint in (
+        (pending, f"`orbit adr accept {pending.id}` first"),
+        (closed, "name one in force: `orbit adr list --phase live`"),
+        (old, f"name what replaced it: {new.id}"),
+    ):
+        with pytest.raises(RefusedError) as caught:
+            registry.supersede(other.id, target.id)
+        assert caught.value.hint == hint
 
 
 def test_a_record_is_replaced_once(registry: Registry) -> None:

@@ -39,6 +39,8 @@ def add_command(kind: Kind) -> click.Command:
         if body_file is not None and values.get(kind.prose) is not None:
             raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")
         fields = fields_from(kind, values)
+        if fields.get(kind.headline) == "" and not editor:
+            raise UsageError(f"--{kind.headline} is empty", hint=f'--{kind.headline} "Retry uploads with a new token"')
         if body_file is not None:
             fields[kind.prose] = text_from(body_file)
         if fingerprint:

@@ -218,7 +218,7 @@ def _without(data: dict[str, object], place: str, gone: list[Any]) -> dict[str, 
         found = [entry for entry in held if _is_entry(entry, one)]
         if not found:
             there = ", ".join(f"`{_entry_words(entry)}`" for entry in held) or "nothing"
-            raise RefusedError(f"`{_entry_words(one)}` is not in {place}", hint=f"in it is {there}")
+            raise RefusedError(f"`{_entry_words(one)}` is not in {place}", hint=f"{place} holds {there}")
         held = [entry for entry in held if entry not in found]
     if not axis:
         return {**data, name: held}

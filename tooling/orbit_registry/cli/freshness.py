@@ -142,6 +142,8 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     if not confirm and listed:
         end = f"{len(doomed)} of {plural(len(listed), 'learning')} would be retired"
         lines.append(f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again")
+    elif confirm and listed and not doomed:
+        lines.append("none is retired: what changed or aged wants to be read again")
     text = "\n".join(lines or ["every learning is fresh"])
     if failed:
         say_refusals(output, data, text, failed)

@@ -175,11 +175,10 @@ def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
     elif keyword == "pattern" and value == "" and schema.get("minLength"):
         return  # that it is empty says it all
     elif keyword == "pattern":
-        yield SchemaProblem(
-            pointer, f"`{name}` is {_shown(value)}, which does not have the form it needs", _form(error)
-        )
+        yield _without_form(pointer, name, error)
     elif keyword in ("maxLength", "minLength", "maximum", "minimum", "maxItems"):
-        yield SchemaProblem(pointer, f"`{name}` {_measure(keyword, expected, value)}", None)
+        shorter = f"shorten it by {len(value) - expected}" if keyword == "maxLength" else None
+        yield SchemaProblem(pointer, f"`{name}` {_measure(keyword, expected, value)}", shorter)
     elif keyword == "uniqueItems":
         yield SchemaProblem(pointer, f"`{name}` holds something twice", "keep each entry once")
     else:
@@ -213,6 +212,16 @@ def _type_hint(wanted: str, value: object) -> str | None:
     if wanted == "array":
         return "write it as a list: a line `- …` for each entry"
     return None
+
+
+def _without_form(pointer: tuple[str | int, ...], name: str, error: ValidationError) -> SchemaProblem:
+    """Say why a text breaks its pattern; the usual causes by their names."""
+    value: Any = error.instance
+    if not value.strip():
+        return SchemaProblem(pointer, f"`{name}` is blank", _form(error))
+    if _compiled_pattern(str(error.validator_value)).is_valid(" ".join(value.splitlines())):
+        return SchemaProblem(pointer, f"`{name}` has a line break", "write it as one line")
+    return SchemaProblem(pointer, f"`{name}` is {_shown(value)}, which does not have the form it needs", _form(error))
 
 
 def _form(error: ValidationError) -> str:

@@ -117,7 +117,8 @@ def snippet(record: Record, query: set[str]) -> str:
 def _words(text: str) -> Mapping[str, list[str]]:
     """Return the words of a query that weigh, each with its terms."""
     if not text.strip():
-        raise UsageError("there is nothing to search for", hint='give some words: orbit search "retry uploads"')
+        hint = 'give some words: `orbit search "retry uploads"`; `orbit match PATH` lists what applies to a file'
+        raise UsageError("there is nothing to search for", hint=hint)
     words = {word: found for word in text.split() if (found := terms(word))}
     if not words:
         said = f"{' '.join(text.split())[:80]!r} has only words that nearly every text has"

@@ -102,13 +102,13 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         raise RefusedError(f"{old.id} can't supersede itself", hint="name the record that takes its place")
     if old.kind.name != new.kind.name:
         raise RefusedError(
-            f"{new.id} is a {new.kind.name}; a {old.kind.name} is superseded by one of its own kind",
+            f"{new.id} is of the kind {new.kind.name}; a record is superseded by one of its own kind, {old.kind.name}",
             hint=f"add one with `orbit {old.kind.name} add`, or link the two: `related_to`",
         )
     if new.phase != "live":
         raise RefusedError(
             f"{new.id} is {new.status.name}; only a record that holds can replace another",
-            hint=f"accept {new.id} first",
+            hint=_how_to_hold(new),
         )
     if old.id in ancestors(records, new.id, "superseded_by"):
         raise RefusedError(
@@ -121,6 +121,16 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
         by = ", ".join(old.superseded_by)
         hint = f"replace {by} with {new.id}" if by else f"name its successor in `superseded_by` of {old.path}"
         raise RefusedError(f"{old.id} is already superseded by {by or 'another record'}", hint=hint)
+
+
+def _how_to_hold(record: Record) -> str:
+    """Return what brings a record into force, else what may stand in its place."""
+    kind = record.kind
+    to_live = [verb for verb, to in kind.verbs.items() if to in record.status.to and kind.status(to).phase == "live"]
+    if to_live:
+        return f"`orbit {kind.name} {to_live[0]} {record.id}` first"
+    by = ", ".join(record.superseded_by)
+    return f"name what replaced it: {by}" if by else f"name one in force: `orbit {kind.name} list --phase live`"
 
 
 def ancestors(records: RecordSet, record_id: str, name: str) -> set[str]:

@@ -37,11 +37,12 @@ def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, e
     alone = differs is not None and differs.alone
     but = f"; {'but ' if alone else ''}{differs}" if differs is not None else ""
     supersede = f"`orbit {record.kind.name} supersede {neighbour.id} --with {record.id}`"
+    differ = f"`orbit {record.kind.name} update {record.id} --distinct-from {neighbour.id}`"
     return CHECK.at(
         context.at(record, name),
         f"{record.id} says nearly the same as {neighbour.id} ({share} alike{but}): {neighbour.title}",
         severity=Severity.ERROR if enough and not alone and may_err(context, record) else Severity.WARNING,
-        hint=f"merge them, or {supersede}; where they differ, add `distinct_from: [{neighbour.id}]`",
+        hint=f"merge them, or {supersede}; where they differ: {differ}",
         record=record,
         related=[context.at(neighbour, name)],
     )
