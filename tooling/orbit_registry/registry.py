@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from orbit_registry.store.numbers import renumber as numbers
     from orbit_registry.store.outcome import TakeoverReport
     from orbit_registry.store.setup import SetupReport
-    from orbit_registry.store.writer import Edit
+    from orbit_registry.store.writer import Admission, Edit
 
 
 class Registry:
@@ -175,12 +175,14 @@ class Registry:
         self.refresh()
         return adrs.amend_adr(self.workspace, any_id, text, task, date)
 
-    def add(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> Record:
+    def add(
+        self, kind: str, fields: Mapping[str, object], author: Author | None = None, admit: Admission | None = None
+    ) -> Record:
         """Add a record of a kind whose ids are codes; see `store.writer.create_record`."""
         from orbit_registry.store.writer import create_record
 
         self.refresh()
-        return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields)
+        return create_record(self.workspace, self.workspace.kinds[kind], author or self.author(), fields, admit)
 
     def draft(self, kind: str, fields: Mapping[str, object], author: Author | None = None) -> tuple[str, Record]:
         """Return the file that `add` would write, and its record; nothing is written."""
@@ -302,13 +304,11 @@ class Registry:
 
     def freshness(self, records: Sequence[Record] | None = None) -> Mapping[str, Freshness]:
         """Return the freshness of records, of all if none are given, by path; those left out are fresh or closed."""
-        from orbit_registry.checks.derivation import standing
+        from orbit_registry.checks import derivation
 
         if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
-            return standing(self.workspace, records).freshness
-        from orbit_registry.checks.memories import Counts
-
-        return standing(self.workspace, tuple(self.collection.records), count=Counts(self.workspace)).freshness
+            return derivation.standing(self.workspace, records).freshness
+        return derivation.standing_of_all(self.workspace, tuple(self.collection.records)).freshness
 
     def follow_renames(self, kind: str, *, write: bool = False) -> relocation.Relocation:
         """Find where git saw go what records of a kind name; see `checks.lost.follow_renames`."""

@@ -91,6 +91,13 @@ def standing(
     return Standing(found, sight, files, dead if tracked is not None else {})
 
 
+def standing_of_all(workspace: Workspace, records: Sequence[Record]) -> Standing:
+    """Return how all records stand, with what the gate remembers of the files that their globs match."""
+    from orbit_registry.checks.memories import Counts  # it needs what the whole gate needs
+
+    return standing(workspace, records, count=Counts(workspace))
+
+
 def _files(workspace: Workspace) -> tuple[list[str] | None, list[str]]:
     """Return the tracked files, None where git lists none, and those that it would add."""
     try:

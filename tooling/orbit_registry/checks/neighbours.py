@@ -5,7 +5,7 @@ A door asks before it writes: what the gate would report as a duplicate is bette
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,12 +47,8 @@ def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> 
 
     `records` have their prose. Closed ones are not looked at, nor those that the new one says it is distinct from.
     """
-    apart = {*new.words("distinct_from"), *new.supersedes}
-    held = [
-        record
-        for record in records
-        if record.kind.name == new.kind.name and record.phase != "closed" and record.uid != new.uid
-    ]
+    apart = _apart(new)
+    held = [record for record in records if _is_compared(record, new)]
     texts = {record.path: wording(record) for record in held}
     said = wording(new)
     scores = _scores(workspace, new.kind.name, texts, said)
@@ -68,6 +64,27 @@ def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> 
         is_duplicate = is_exact or outcome_of(said, texts[record.path], score, upper) == "refused"
         found.append(Neighbour(record, score, is_exact, differs, is_duplicate))
     return sorted(found, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key))
+
+
+def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
+    """Return those of some records, with their prose, that say the same as a new one but for form."""
+    letters, apart = normalised(wording(new)), _apart(new)
+    return [
+        Neighbour(record, 1.0, is_exact=True, contrast=None, is_duplicate=True)
+        for record in records
+        if _is_compared(record, new)
+        and normalised(wording(record)) == letters
+        and apart.isdisjoint((record.id, *record.legacy_ids))
+    ]
+
+
+def _is_compared(record: Record, new: Record) -> bool:
+    return record.kind.name == new.kind.name and record.phase != "closed" and record.uid != new.uid
+
+
+def _apart(new: Record) -> set[str]:
+    """Return the ids that a record says it differs from or replaces."""
+    return {*new.words("distinct_from"), *new.supersedes}
 
 
 def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outcome:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.checks.neighbours import Neighbour
+from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, open_registry
@@ -23,7 +23,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.freshness.verification import fingerprinted
-from orbit_registry.store.writer import fields_of
+from orbit_registry.store.writer import fields_of, newcomers
 
 MOST_NAMED = 5
 
@@ -101,7 +101,13 @@ class _Adding:
             said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
             emit(self.output, {**record_data(draft), "neighbours": _data(near), "dry_run": True}, said.rstrip("\n"))
         else:
-            record = self.registry.add(self.kind.name, fields)
+            compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
+
+            def admit(new: Record) -> None:  # somebody may have added the same since it was compared
+                since = newcomers(self.registry.workspace, self.kind, compared)
+                _refuse_duplicate(self.output, self.kind, copies_of(since, new), self.task)
+
+            record = self.registry.add(self.kind.name, fields, admit=admit)
             say_added(record, self.output, near)
             say_unmatched(self.registry, record)
 

@@ -6,10 +6,10 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, RefusedError
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.kinds.schema import SCHEMA_VERSION
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import code_id, new_uid
@@ -31,6 +31,8 @@ from orbit_registry.text.yaml_edit import rewrite
 from orbit_registry.text.yaml_problem import YamlProblemError
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
+Admission = Callable[[Record], None]
+"""Sees a new record when nobody else can write any more, and raises where it is not to be written."""
 FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
     "superseded_by",
     "source",
@@ -125,7 +127,13 @@ def fields_of(kind: Kind, text: str, place: str) -> dict[str, object]:
     return {name: value for name, value in data.items() if name not in FIXED} if isinstance(data, dict) else {}
 
 
-def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> Record:
+def create_record(
+    workspace: Workspace,
+    kind: Kind,
+    author: Author,
+    fields: Mapping[str, object],
+    admit: Admission | None = None,
+) -> Record:
     """Write a new record of a kind whose ids are codes; one that waits for review goes into the inbox.
 
     Raises:
@@ -138,8 +146,26 @@ def create_record(workspace: Workspace, kind: Kind, author: Author, fields: Mapp
         uid = new_uid()
         record_id = _new_id(workspace, kind, uid, take=True)
         text, record = _drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+        if admit is not None:
+            admit(record)
         write_step(workspace, f"{kind.name}-add", [Change(record.path, None, text)], author=author)
         return record
+
+
+def newcomers(workspace: Workspace, kind: Kind, known: Collection[str]) -> Iterator[Record]:
+    """Yield a kind's records whose files are none of the known paths: what was added since somebody looked."""
+    for pending in (False, True):
+        try:
+            names = sorted(entry.name for entry in os.scandir(workspace.folder_of(kind, pending=pending)))
+        except OSError:
+            continue
+        for path in (record_path(workspace, kind, name, pending_review=pending) for name in names):
+            if path in known:
+                continue
+            with contextlib.suppress(OrbitError):
+                record, _ = decode_record(read_text(workspace.root / path), kind, path)
+                if record is not None:
+                    yield record
 
 
 def _drafted(

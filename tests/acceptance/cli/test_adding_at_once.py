@@ -1,0 +1,70 @@
+"""Two processes that learn the same at the same time: one record comes of it, and the second is told to vote."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from orbit_registry.registry import Registry
+
+ADD = [sys.executable, "-m", "orbit_registry.cli.main", "learning", "add", "--summary", "Mind the gap", "--yes"]
+
+
+def begin(root: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `orbit learning add` and return it."""
+    return subprocess.Popen(
+        [*ADD, *arguments], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )  # fmt: skip
+
+
+def waits_for(process: subprocess.Popen[str], lock: Path) -> None:
+    """Return when a process has the lock's file open, which is when it has compared and wants to write."""
+    wanted = str(lock.resolve())
+    while process.poll() is None:
+        links = Path(f"/proc/{process.pid}/fd")
+        try:
+            if any(str(link.resolve()) == wanted for link in links.iterdir()):
+                return
+        except OSError:
+            continue
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are looked up in /proc")
+@pytest.mark.parametrize("second", [[], ["--pending"]])
+def test_the_second_of_two_equal_learnings_is_refused(shell: Any, second: list[str]) -> None:
+    """Both have found nothing like it before either could write; the second finds the first's record all the same."""
+    workspace = Registry.open(shell.root).workspace
+    workspace.lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(workspace.lock):
+        started = [begin(shell.root, "--format", "json"), begin(shell.root, *second, "--format", "json")]
+        for process in started:
+            waits_for(process, workspace.lock)
+    answers = [json.loads(process.communicate(timeout=60)[0]) for process in started]
+
+    assert sorted(process.returncode for process in started) == [0, 1]
+    added, refused = sorted(answers, key=lambda one: not one["ok"])
+    found = [row["id"] for row in shell.json("learning", "list")[1]["data"] if row["summary"] == "Mind the gap"]
+    assert found == [added["data"]["id"]]
+    assert "this is known already" in refused["error"]
+    if added["data"]["phase"] == "live":
+        assert refused["next"][0] == f"orbit learning vote {found[0]} --task TASK"
+        assert shell(*refused["next"][0].split()[1:])[0] == 0
+
+
+def test_what_says_something_else_is_added_beside_it(shell: Any) -> None:
+    """Only the same words are refused at that point, and not where they are said to be distinct."""
+    workspace = Registry.open(shell.root).workspace
+    with FileLock(workspace.lock):
+        started = [begin(shell.root), begin(shell.root, "--body", "And the platform.")]
+        for process in started:
+            waits_for(process, workspace.lock)
+    for process in started:
+        process.communicate(timeout=60)
+
+    assert [process.returncode for process in started] == [0, 0]
