@@ -129,7 +129,9 @@ def run(arguments: list[str]) -> int:
         return 0
     except click.ClickException as error:
         if as_json:
-            _say_json(error.format_message(), None)
+            context = error.ctx if isinstance(error, click.UsageError) else None
+            asked = context.command_path if context is not None else "orbit"
+            _say_json(error.format_message(), f"`{asked} --help` says what can be given")
         else:
             error.show()
         return error.exit_code
