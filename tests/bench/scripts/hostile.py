@@ -1,18 +1,15 @@
 """Prints how much more than four times as much four times a hostile text costs, at worst; 1 is linear, 4 the square.
 
-Every shape of `tests.bench.hostile` is read at both sizes; the least of several runs counts, as noise only adds.
+Every shape of `tests/cases/hostile_texts.json` is read at both sizes; the least of several runs counts, as noise only adds.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-
-from tests.bench.hostile import DOCUMENTS, SECRETS
 
 from orbit_registry.checks.content.secrets import find_secrets
 from orbit_registry.text.adr import read_document
@@ -21,6 +18,7 @@ from orbit_registry.text.citations import IdForms, find_citations
 RUNS = 4
 FLOOR = 0.002
 """Seconds that hide the clock's steps."""
+TEXTS = json.loads((Path(__file__).resolve().parents[2] / "cases" / "hostile_texts.json").read_text("utf-8"))
 FORMS = IdForms(("ADR-",), ("L-", "R-"))
 
 
@@ -46,8 +44,9 @@ def secrets(text: str) -> object:
 
 
 worst = ("", 0.0)
-for work, texts in ((read, DOCUMENTS), (secrets, SECRETS)):
-    for name, text in texts.items():
+for work, shapes in ((read, TEXTS["documents"]), (secrets, TEXTS["secrets"])):
+    for name, (before, part, times, after) in shapes.items():
+        text = before + part * times + after
         growth = cost(work, text * 4) / cost(work, text) / 4
         print(f"{name}: {growth:.2f}", file=sys.stderr)
         worst = max(worst, (name, growth), key=lambda one: one[1])
