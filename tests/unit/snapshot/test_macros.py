@@ -77,6 +77,20 @@ NOW = datetime.now(UTC)
 vote_times = st.lists(st.integers(-4000, 0).map(lambda days: NOW + timedelta(days=days)), max_size=4)
 
 
+def test_votes_by_month_are_those_of_the_tally(tmp_path: Path) -> None:
+    """Months in order, each with its votes, beside count, score and last vote of all; no vote, no row."""
+    days = ["2026-01-31T23:59:59", "2026-02-01T00:00:00", "2026-02-28T00:00:00", "2025-02-01T00:00:00"]
+    times = [datetime.fromisoformat(f"{day}+00:00") for day in days]
+    write_database(tmp_path / "x.duckdb", rows_of([record_with(0, times), record_with(1, [])]), {"half_life_days": "0"})
+    with duckdb.connect(str(tmp_path / "x.duckdb"), read_only=True) as connection:
+        rows = connection.execute(
+            "SELECT strftime(month, '%Y-%m'), month_votes, votes, score, last_voted_at FROM vote_history"
+        ).fetchall()
+
+    last = datetime(2026, 2, 28)
+    assert rows == [(month, n, 4, 4.0, last) for month, n in (("2025-02", 1), ("2026-01", 1), ("2026-02", 2))]
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     votes=st.lists(vote_times, min_size=1, max_size=6),

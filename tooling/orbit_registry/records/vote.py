@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 HALF_LIFE_DAYS = 180.0
 
@@ -56,6 +56,18 @@ def tally(votes: Iterable[Vote], now: datetime, half_life_days: float = HALF_LIF
         ages = (max(0.0, (now - vote.voted_at).total_seconds() / 86400) for vote in kept)
         score = math.fsum(2.0 ** (-age / half_life_days) for age in ages)
     return Tally(len(kept), score, kept[-1].voted_at if kept else None)
+
+
+def by_month(votes: Iterable[Vote], until: date, months: int) -> tuple[int, ...]:
+    """Return how many votes count in each of the last months (UTC), the one that `until` stands in as the last."""
+    last = until.year * 12 + until.month
+    found = [0] * months
+    for vote in counted(votes):
+        at = vote.voted_at.astimezone(UTC)
+        place = months - 1 - (last - at.year * 12 - at.month)
+        if 0 <= place < months:
+            found[place] += 1
+    return tuple(found)
 
 
 def moment(text: str) -> datetime:

@@ -207,7 +207,7 @@ class Expansion:
             self._copy(self.site.root / path, ASSETS + path)
 
     def _data(self) -> None:
-        rows = [listed(record) for record in self.records]
+        rows = [listed(record, self.relations) for record in self.records]
         self._snapshot()
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         self.out.write("records.json", f'{{"records": [\n{lines}\n]}}\n')

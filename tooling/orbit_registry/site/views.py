@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
-from orbit_registry.records.vote import counted, stamp
+from orbit_registry.records.vote import by_month, counted, stamp
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.urls import relative
 
@@ -39,6 +40,8 @@ RELATIONS: Mapping[str, str] = {
 }
 """How each relation reads as a label; a new one reads as its own name."""
 
+MONTHS = 24
+"""How far back votes are counted month by month."""
 _ENVELOPE = frozenset(
     {
         *("schema_version", "id", "uid", "title", "status", "labels", "project", "scope", "links", "evidence"),
@@ -60,11 +63,17 @@ class Ref(TypedDict):
 class Relations:
     """What is known of a record beside its file: who names whom, read from both ends, and whether it still holds.
 
-    `freshness` is by the record's path; a record that is left out is fresh.
+    `freshness` is by the record's path; a record that is left out is fresh. `today` ends the months of votes.
     """
 
-    def __init__(self, records: Iterable[Record], freshness: Mapping[str, Freshness] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        records: Iterable[Record],
+        freshness: Mapping[str, Freshness] = MappingProxyType({}),
+        today: date | None = None,
+    ) -> None:
         self._freshness = freshness
+        self._today = today or datetime.now(UTC).date()
         self.by_id: dict[str, Record] = {}
         twice: set[str] = set()
         for record in records:
@@ -91,6 +100,19 @@ class Relations:
             return ""
         words = "No longer holds" if found.state is State.EXPIRED else "May no longer hold"
         return f"{words}: {'; '.join(reason.message for reason in found.reasons)}"
+
+    def votes(self, record: Record) -> dict[str, Any] | None:
+        """Return count, day of the last one, and how many each of the last months had; None where there is none."""
+        kept = counted(record.votes)
+        if not kept:
+            return None
+        months = by_month(kept, self._today, MONTHS)
+        return {
+            "count": len(kept),
+            "last": stamp(kept[-1].voted_at)[:10],
+            "months": list(months),
+            "until": f"{self._today:%Y-%m}",
+        }
 
     def replaces(self, record: Record) -> list[str]:
         """Return the ids this record replaces, as either end says."""
@@ -150,7 +172,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap) 
             for label, ids in relations.links(record)
         ],
         "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
-        "votes": _votes(record),
+        "votes": relations.votes(record),
         "updated": (record.text("updated_at") or "")[:10],
         "fields": own_fields(record),
         "data": {name: value for name, value in record.data.items() if name not in ("uid", kind.prose)},
@@ -172,7 +194,6 @@ def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> li
         other = relations.by_id.get(any_id)
         shown.append([other.id, other.title, other.status.name] if other else [any_id, site.cited(any_id, "")])
     mirrored = site.mirrored.get(record.source.path) if record.source else None
-    votes = [vote.key for vote in record.votes]
     return [
         record.kind.name,
         record.path,
@@ -182,7 +203,7 @@ def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> li
         shown,
         tokens,
         mirrored,
-        votes,
+        relations.votes(record),
         relations.doubts(record),
     ]
 
@@ -239,11 +260,6 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
     return {"kind": kind, "text": text, "url": url}
 
 
-def _votes(record: Record) -> dict[str, object] | None:
-    kept = counted(record.votes)
-    return {"count": len(kept), "last": stamp(kept[-1].voted_at)[:10]} if kept else None
-
-
 def index_cells(
     record: Record, page: str, relations: Relations, site: SiteMap
 ) -> Sequence[tuple[str, str, str | None]]:
@@ -261,7 +277,7 @@ def index_cells(
     return cells
 
 
-def listing(record: Record) -> dict[str, object]:
+def listing(record: Record, relations: Relations) -> dict[str, object]:
     """Return a record as `records.json` lists it."""
     scope = record.scope
     return {
@@ -277,4 +293,5 @@ def listing(record: Record) -> dict[str, object]:
         "tags": list(dict.fromkeys([*scope.tags, *record.words("labels")])),
         "legacy_ids": list(record.legacy_ids),
         "updated_at": record.text("updated_at"),
+        "votes": relations.votes(record),
     }

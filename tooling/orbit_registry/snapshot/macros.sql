@@ -61,6 +61,20 @@ SELECT
 FROM vote_scores((SELECT m.value::DOUBLE FROM meta AS m WHERE m.name = 'half_life_days')) AS s
 JOIN records AS r ON r.id = s.record_id;
 
+CREATE VIEW vote_history AS
+SELECT
+    s.id,
+    s.title,
+    date_trunc('month', v.voted_at)::DATE AS month,
+    count(*) AS month_votes,
+    s.votes,
+    s.score,
+    s.last_voted_at
+FROM votes AS v
+JOIN vote_ranking AS s ON s.id = v.record_id
+GROUP BY s.id, s.title, date_trunc('month', v.voted_at), s.votes, s.score, s.last_voted_at
+ORDER BY s.id, month;
+
 CREATE VIEW system_knowledge AS
 SELECT
     r.id, r.kind, r.title, r.status, r.summary, r.body,
