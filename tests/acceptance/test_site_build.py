@@ -150,18 +150,6 @@ def test_programs_find_every_record(demo: tuple[Path, Path, SiteResult]) -> None
     assert all((out / row["url"] / "index.html").is_file() for row in rows)
 
 
-def test_programs_and_people_see_votes_by_month(demo: tuple[Path, Path, SiteResult]) -> None:
-    """`records.json` has the last 24 months, the page draws them and says them; the policy allows nothing for that."""
-    _, out, _ = demo
-    rows = {row["id"]: row for row in json.loads((out / "records.json").read_text("utf-8"))["records"]}
-    assert rows["ADR-0001"]["votes"] is None
-    votes = rows["L-7k3fq"]["votes"]
-    assert (votes["count"], votes["last"], len(votes["months"])) == (1, "2026-06-02", 24)
-    page = (out / "learnings/L-7k3fq/index.html").read_text("utf-8")
-    assert page.count('<svg class="orbit-sparkline" role="img" aria-label="Votes a month, the last 24 months: ') == 1
-    assert "orbit-sparkline" not in (out / "adrs/ADR-0001/index.html").read_text("utf-8")
-
-
 def test_the_address_stands_in_canonical_links_and_the_sitemap(demo: tuple[Path, Path, SiteResult]) -> None:
     """With a base address each page names itself, and the sitemap names every page but the redirects and shells."""
     _, out, _ = demo
