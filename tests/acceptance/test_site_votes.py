@@ -1,4 +1,4 @@
-"""Votes on the site: as numbers for programs, as a drawing with words for people, and under the policy of every page."""
+"""Votes on the site: numbers for programs, a drawing with words for people, under the policy of every page."""
 
 from __future__ import annotations
 

@@ -189,3 +189,21 @@ def test_an_editor_completes_what_options_began(shell: Any, tmp_path: Any, monke
     assert (whole["data"]["summary"], whole["data"]["scope"]) == ("Measure twice", {"tags": ["wood"]})
     assert list((shell.root / ".orbit/state/edits").iterdir()) == []
     assert shell("learning", "add")[0] == 2
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_decisions_that_are_near_are_named_and_no_hindrance(shell: Any, tmp_path: Any, more: list[str]) -> None:
+    """By title and prose, on the side and in `next`; the decision is added, and one unlike all has no neighbour."""
+    body = tmp_path / "body.md"
+    body.write_text("## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n", "utf-8")
+    arguments = ["adr", "add", "--title", "Use Postgres instead", "--body-file", str(body), *more]
+
+    code, out, err = shell(*arguments)
+    assert code == 0
+    assert "near: ADR-0002 (the same, word for word): Use Postgres instead" in err
+    assert "near" not in out
+    code, whole = shell.json(*arguments)
+    assert code == 0
+    assert "ADR-0002" in [one["id"] for one in whole["data"]["neighbours"]]
+    assert "orbit show ADR-0002" in whole["next"]
+    assert shell.json("adr", "add", "--title", "Render pages ahead of time", *more)[1]["data"]["neighbours"] == []

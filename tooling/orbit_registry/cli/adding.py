@@ -99,7 +99,11 @@ class _Adding:
             _refuse_duplicate(self.output, self.kind, near, self.task)
         if self.dry_run:
             said = f"would write {draft.path} (its id is chosen when it is written)\n\n{text}"
-            emit(self.output, {**record_data(draft), "neighbours": _data(near), "dry_run": True}, said.rstrip("\n"))
+            emit(
+                self.output,
+                {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
+                said.rstrip("\n"),
+            )
         else:
             compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
 
@@ -116,9 +120,18 @@ def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> No
     """Print a record just written, and on the side which ones are like it."""
     waits = " (waits for review)" if record.phase == "pending" else ""
     text = f"{record.id}{waits}  {record.title}\n  {record.path}"
-    data = {**record_data(record), "neighbours": _data(near)}
-    shown = [f"orbit show {one.record.id}" for one in near[:MOST_NAMED]]
-    emit(output, data, text, next_commands=[f"orbit show {record.id}", *shown, "orbit check"])
+    data = {**record_data(record), "neighbours": neighbours_data(near)}
+    emit(output, data, text, next_commands=[f"orbit show {record.id}", *shows(near), "orbit check"])
+    say_near(near)
+
+
+def shows(near: Sequence[Neighbour]) -> list[str]:
+    """Return the commands that show the nearest ones."""
+    return [f"orbit show {one.record.id}" for one in near[:MOST_NAMED]]
+
+
+def say_near(near: Sequence[Neighbour]) -> None:
+    """Name the nearest ones on the side."""
     for one in near[:MOST_NAMED]:
         click.echo(visible(f"near: {_line(one)}"), err=True)
 
@@ -127,7 +140,8 @@ def _line(one: Neighbour) -> str:
     return f"{one.record.id} ({one.words}): {one.record.title}"
 
 
-def _data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
+def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
+    """Return records that are like another as JSON shows them."""
     return [
         {
             "id": one.record.id,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
+from orbit_registry.cli.adding import neighbours_data, say_near, shows
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.kind_group import kind_group
@@ -54,11 +56,14 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
         values["status"] = "proposed"
     added = registry.add_adr(NewAdr(body=body, **values), dry_run=dry_run)
     record = added.record
+    near = registry.neighbours(replace(record, prose=body or ""))
     would = "would write " if dry_run else ""
     above = f"  above {added.above}\n" if added.above else ""
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
     data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
-    emit(output, data, text, next_commands=[f"edit {added.document}", "orbit check"])
+    data["neighbours"] = neighbours_data(near)
+    emit(output, data, text, next_commands=[f"edit {added.document}", *shows(near), "orbit check"])
+    say_near(near)
     say_unmatched(registry, record)
 
 
