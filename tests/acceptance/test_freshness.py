@@ -307,6 +307,21 @@ def test_a_rename_is_followed_through_every_commit_and_written_only_on_request(p
     assert project.orbit("learning", "prune", "--fix-renames") == "nothing that learnings name is gone\n"
 
 
+def test_what_moved_is_not_retired(project: Project) -> None:
+    """A learning whose folder was renamed has not lost its ground: it is left alone, and the way is named."""
+    moved = project.learn("Its folder moved", "--path", "src/parser/**")
+    gone = project.learn("Its file is gone", "--path", "src/app.py")
+    project.commit()
+    project.git("mv", "src/parser", "lib")
+    (project.root / "src/app.py").unlink()
+    project.commit()
+    said = project.orbit("learning", "prune", "--confirm")
+    assert f"{gone} is retired" in said
+    assert "1 learning left alone: git saw the files move, `orbit learning prune --fix-renames` follows them" in said
+    project.orbit("learning", "prune", "--fix-renames", "--confirm")
+    assert moved not in project.causes()
+
+
 def test_what_nobody_saw_move_is_said_and_left(project: Project) -> None:
     """A file that was deleted, or whose folder went several ways, is named; nothing is guessed."""
     learned = project.learn("It was deleted", "--path", "src/parser/**", "--path", "src/app.py")
@@ -353,8 +368,10 @@ def test_prune_retires_what_lost_its_ground_and_leaves_the_rest_to_a_reader(proj
 def test_an_agent_prunes_nothing_that_holds(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may look; retiring and renaming in records that hold is a person's."""
     learned = project.learn("Its scope moves", "--path", "src/parser/**")
+    project.learn("Its file goes", "--path", "src/app.py")
     project.commit()
     project.git("mv", "src/parser", "lib")
+    (project.root / "src/app.py").unlink()
     project.commit()
     before = project.file(learned).read_bytes()
     monkeypatch.setenv("ORBIT_ACTOR", "agent")

@@ -1,6 +1,6 @@
 """Prints how much more than four times as much four times a hostile text costs, at worst; 1 is linear, 4 the square.
 
-Every shape of `tests/cases/hostile_texts.json` is read at both sizes; the least of several runs counts, as noise only adds.
+Every shape of `tests/cases/hostile_texts.json` is read at both sizes; the least of several runs counts.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from orbit_registry.cli.doubts import freshness_data, remedies
@@ -99,7 +101,7 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     """Show learnings that no longer hold; retire those whose ground is gone, or follow what was renamed.
 
     Retired are those that expired or whose scope, evidence or document is gone. What has only changed or aged wants
-    to be read again and is left to `orbit verify`, unless --cause names it.
+    to be read again and is left to `orbit verify`, unless --cause names it; what moved is left to --fix-renames.
 
     \b
     orbit learning prune
@@ -122,7 +124,8 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
         and not (stale_only and freshness.state is State.EXPIRED)
         and (not cause or any(reason.cause in cause for reason in freshness.reasons))
     ]
-    doomed = [record for record, freshness in listed if cause or freshness.is_gone]
+    moved = _moved(registry, [record for record, freshness in listed if freshness.is_gone])
+    doomed = [record for record, freshness in listed if (cause or freshness.is_gone) and record.id not in moved]
     retired: list[str] = []
     failed: list[OrbitError] = []
     for record in doomed if confirm else ():
@@ -132,7 +135,12 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
             failed.append(error)
     data = {
         "stale": [
-            {**freshness_data(record, freshness), "retire": record in doomed, "retired": record.id in retired}
+            {
+                **freshness_data(record, freshness),
+                "retire": record in doomed,
+                "retired": record.id in retired,
+                "moved": record.id in moved,
+            }
             for record, freshness in listed
         ],
         "retired": retired,
@@ -142,13 +150,23 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     if not confirm and listed:
         end = f"{len(doomed)} of {plural(len(listed), 'learning')} would be retired"
         lines.append(f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again")
-    elif confirm and listed and not doomed:
+    elif confirm and listed and not doomed and not moved:
         lines.append("none is retired: what changed or aged wants to be read again")
+    if moved:
+        kept = plural(len(moved), "learning")
+        lines.append(f"{kept} left alone: git saw the files move, `orbit learning prune --fix-renames` follows them")
     text = "\n".join(lines or ["every learning is fresh"])
     if failed:
         say_refusals(output, data, text, failed)
     again = ["orbit learning prune --confirm"] if doomed and not confirm else ["orbit check"]
-    emit(output, data, text, next_commands=again)
+    emit(output, data, text, next_commands=["orbit learning prune --fix-renames", *again] if moved else again)
+
+
+def _moved(registry: Registry, gone: Sequence[Record]) -> frozenset[str]:
+    """Return the ids of records whose ground is not gone but elsewhere, as git saw it move."""
+    if not gone:
+        return frozenset()
+    return frozenset(one.record.id for one in registry.follow_renames("learning").moves if one.new is not None)
 
 
 def _follow(registry: Registry, confirm: bool, output: str) -> None:
