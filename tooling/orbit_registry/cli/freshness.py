@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -147,19 +147,24 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     }
     lines = [_said(*pair) for pair in listed if pair[0].id not in retired]
     lines += [f"{record_id} is retired" for record_id in retired]
-    if not confirm and listed:
-        end = f"{len(doomed)} of {plural(len(listed), 'learning')} would be retired"
-        lines.append(f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again")
-    elif confirm and listed and not doomed and not moved:
-        lines.append("none is retired: what changed or aged wants to be read again")
-    if moved:
-        kept = plural(len(moved), "learning")
-        lines.append(f"{kept} left alone: git saw the files move, `orbit learning prune --fix-renames` follows them")
+    lines += _ends(len(listed), len(doomed), len(moved), confirm=confirm)
     text = "\n".join(lines or ["every learning is fresh"])
     if failed:
         say_refusals(output, data, text, failed)
     again = ["orbit learning prune --confirm"] if doomed and not confirm else ["orbit check"]
     emit(output, data, text, next_commands=["orbit learning prune --fix-renames", *again] if moved else again)
+
+
+def _ends(listed: int, doomed: int, moved: int, *, confirm: bool) -> Iterator[str]:
+    """Yield what a pruning comes to, in counts."""
+    if not confirm and listed:
+        end = f"{doomed} of {plural(listed, 'learning')} would be retired"
+        yield f"{end}: `--confirm` does it" if doomed else f"{end}; the others want to be read again"
+    elif listed and not doomed and not moved:
+        yield "none is retired: what changed or aged wants to be read again"
+    if moved:
+        kept = plural(moved, "learning")
+        yield f"{kept} left alone: git saw the files move, `orbit learning prune --fix-renames` follows them"
 
 
 def _moved(registry: Registry, gone: Sequence[Record]) -> frozenset[str]:
