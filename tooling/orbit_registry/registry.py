@@ -84,7 +84,7 @@ class Registry:
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads again."""
-        for name in ("reading", "collection", "documents", "records", "filled", "searcher"):
+        for name in ("reading", "collection", "documents", "records", "searcher"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -106,10 +106,10 @@ class Registry:
 
     @cached_property
     def records(self) -> RecordSet:
-        """The records with their prose filled in."""
-        from orbit_registry.store.decisions.documents import with_prose
+        """The records with their prose filled in; of documents, only those that changed are parsed."""
+        from orbit_registry.store.decisions.prose import prose_of
 
-        return self.collection.records.mapped(lambda record: with_prose(self.workspace, record, self.documents))
+        return prose_of(self.workspace, self.reading.entries, self.reading.documents).filled(self.collection.records)
 
     def get(self, any_id: str) -> Record:
         """Return the record an id or legacy id means.
@@ -226,14 +226,7 @@ class Registry:
         """The records, ready to be searched."""
         from orbit_registry.search.hits import Searcher
 
-        return Searcher(self.workspace, self.filled)
-
-    @cached_property
-    def filled(self) -> RecordSet:
-        """The records with their prose, as far as it was read before without a parser; costs less than `records`."""
-        from orbit_registry.store.decisions.prose import prose_of
-
-        return prose_of(self.workspace, self.reading.entries, self.reading.documents).filled(self.collection.records)
+        return Searcher(self.workspace, self.records)
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return the records of a kind with their prose; only decisions need documents to be read for it."""

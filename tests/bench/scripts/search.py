@@ -16,7 +16,7 @@ registry = Registry.open()
 searcher = registry.searcher
 loaded = time.perf_counter() - started
 chance = random.Random(7)
-words = sorted({word for record in registry.filled for word in record.title.split()})
+words = sorted({word for record in registry.records for word in record.title.split()})
 times = []
 for number in range(QUERIES):
     text = " ".join(chance.choices(words, k=number % 5 + 1))

@@ -7,21 +7,14 @@ from collections import Counter
 
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
+from orbit_registry.records.envelope import envelope
 
 
 def render(outcome: CheckOutcome) -> str:
     """Return the report as one JSON object."""
-    return json.dumps(envelope(outcome), ensure_ascii=False, indent=2) + "\n"
-
-
-def envelope(outcome: CheckOutcome) -> dict[str, object]:
-    """Return the report as the values that JSON holds."""
-    return {
-        "ok": outcome.ok,
-        "data": data(outcome),
-        "diagnostics": [diagnostic.as_dict() for diagnostic in outcome.diagnostics],
-        "next": following(outcome),
-    }
+    found = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
+    whole = envelope(data(outcome), ok=outcome.ok, diagnostics=found, next_commands=following(outcome))
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
 def data(outcome: CheckOutcome) -> dict[str, object]:

@@ -23,6 +23,7 @@ __all__ = [
     "Document",
     "Documents",
     "decision_paths",
+    "entry_span",
     "entry_text",
     "heading_of",
     "read_documents",
@@ -121,8 +122,13 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
 
 def entry_text(document: Document, entry: AdrDocument) -> str:
     """Return a decision's prose: everything after its heading."""
-    start = entry.heading_span.end if entry.heading_span else entry.span.start
-    return document.text[start : entry.span.end].strip("\r\n")
+    start, end = entry_span(entry)
+    return document.text[start:end].strip("\r\n")
+
+
+def entry_span(entry: AdrDocument) -> tuple[int, int]:
+    """Return where a decision's prose begins and ends in its document's text, line ends around it included."""
+    return entry.heading_span.end if entry.heading_span else entry.span.start, entry.span.end
 
 
 def _same_number(number: str, heading: str) -> bool:

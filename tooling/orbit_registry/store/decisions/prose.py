@@ -114,15 +114,12 @@ def _heading(record: Record) -> str:
 
 def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
     # Reading documents needs a Markdown parser; a run in which no document changed does without it.
-    from orbit_registry.store.decisions.documents import Document
+    from orbit_registry.store.decisions.documents import Document, entry_span
     from orbit_registry.text.adr import read_document
 
     document = Document(path, text, read_document(text, path))
     spans: dict[str, list[int] | None] = {}
     for heading in headings:
         entry = document.entry(heading[1:] if heading else None)
-        if entry is None:
-            spans[heading] = None
-        else:
-            spans[heading] = [entry.heading_span.end if entry.heading_span else entry.span.start, entry.span.end]
+        spans[heading] = None if entry is None else [*entry_span(entry)]
     return spans
