@@ -289,3 +289,16 @@ def test_votes_are_remembered_with_their_times(workspace: Workspace) -> None:
         again = read_collection(workspace)
         assert again.records.get("L-aaaaa").votes == cold
         assert [problem.code for problem in again.problems] == ["ORB107"]
+
+
+@pytest.mark.parametrize("form", ["bytes", "link"])
+def test_votes_that_cannot_be_read_cost_their_record_alone(workspace: Workspace, form: str) -> None:
+    """A symbolic link or bytes that are no text are one finding; the record stays, without votes."""
+    file = workspace.root / ".orbit/learnings/L-aaaaa/votes.jsonl"
+    if form == "link":
+        file.symlink_to(workspace.root / ".orbit/config.yaml")
+    else:
+        file.write_bytes(b"\xff")
+    found = read_collection(workspace)
+    assert found.records.get("L-aaaaa").votes == ()
+    assert [problem.code for problem in found.problems] == ["ORB107"]

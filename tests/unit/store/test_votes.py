@@ -12,7 +12,7 @@ import pytest
 
 from orbit_registry.errors import RefusedError, UsageError, WriteError
 from orbit_registry.records.vote import Vote
-from orbit_registry.store.votes import append_vote, half_life_days, parse_votes, read_votes
+from orbit_registry.store.votes import append_vote, half_life_days, parse_votes
 
 NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
 ROW = {"learning_id": "L-7k3fq", "voter_model": "m", "voted_at": "2026-05-17T12:00:00Z", "task_id": "T-1"}
@@ -85,17 +85,6 @@ def test_a_task_that_is_no_text_is_refused(tmp_path: Path) -> None:
         cast(tmp_path, "a\udcff")
 
     assert not (tmp_path / "votes.jsonl").exists()
-
-
-def test_a_file_that_can_not_be_read_is_one_finding(tmp_path: Path) -> None:
-    """A symbolic link or bytes that are no text cost this record its votes, and nothing else."""
-    (tmp_path / "a").write_bytes(b"\xff")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
-
-    for name in ("a", "b", "missing"):
-        votes, found = read_votes(tmp_path, name, "L-7k3fq", NOW)
-        assert votes == []
-        assert [one.code for one in found] == ["ORB107"]
 
 
 def cast(folder: Path, task: str = "T-1", model: str = "m", at: datetime = NOW) -> bool:

@@ -217,7 +217,7 @@ class CheckContext:
             start = document.text.find(record.prose, entry.span.start) if record.prose else -1
             return Location(document.path, position_at(document.text, max(start, entry.span.start) + offset))
         if record.kind.in_document:
-            return Location(f"{record.folder}/body.md", position_at(record.prose, offset))
+            return Location(record.body_path, position_at(record.prose, offset))
         return self.in_field(record, record.kind.prose, record.prose, offset)
 
     def in_entry(self, record: Record, section: Section | None = None) -> Location:
@@ -225,7 +225,7 @@ class CheckContext:
         home = self.homes.get(record.path)
         if home is not None:
             return Location(home[0].path, section.position if section else home[1].position)
-        return Location(f"{record.folder}/body.md", section.position if section else Position(1))
+        return Location(record.body_path, section.position if section else Position(1))
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
         """Return the place of a character of a text field; the field's own place where the file writes it otherwise."""

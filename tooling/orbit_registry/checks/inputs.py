@@ -68,7 +68,7 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     facts = gather(workspace, reading.entries, named, against)
     documents = tuple(sorted(path for path in named if _is_inside(workspace.root, path)))
     baseline = workspace.relative(workspace.baseline)
-    bodies = (f"{entry.folder}/body.md" for entry in reading.entries if entry.has_body)
+    bodies = (entry.body_path for entry in reading.entries if entry.has_body)
     wanted = {*documents, *decision_paths(workspace), *facts.citing, *bodies, baseline}
     stamp = hashlib.sha256(f"{code_stamp()} {workspace.kinds.id_forms}".encode()).hexdigest()
     cache = FileCache(workspace.root, workspace.relative(workspace.cache), "checked-texts", stamp)

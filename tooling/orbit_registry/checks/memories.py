@@ -52,7 +52,7 @@ def _tokens(inputs: Inputs) -> dict[str, str]:
     tokens = {}
     for entry in inputs.reading.entries:
         named = inputs.reading.document_of(entry)
-        prose = [path for path in (named, f"{entry.folder}/body.md" if entry.has_body else None) if path is not None]
+        prose = [path for path in (named, entry.body_path if entry.has_body else None) if path is not None]
         states = [inputs.reading.states[entry.path], *(inputs.texts[path] for path in prose if path in inputs.texts)]
         tokens[entry.path] = " ".join(state.sha256[:32] for state in states)
     return tokens

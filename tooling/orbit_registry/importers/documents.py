@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, UsageError
 from orbit_registry.store.adopt.adoption import adopt
-from orbit_registry.store.decisions.documents import LOG_NAME
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.walk import FOREIGN, walk

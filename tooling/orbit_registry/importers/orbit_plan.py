@@ -16,12 +16,12 @@ from orbit_registry.importers.orbit_layout import ASIDE, Foreign, Layout, has_co
 from orbit_registry.importers.prose import ProseHome, find_homes, same_prose, same_words
 from orbit_registry.kinds.schema import SCHEMA_VERSION
 from orbit_registry.records.ids import code_id, sequence_number
-from orbit_registry.records.record import Record
+from orbit_registry.records.record import BODY, Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.adoption import new_numbers
 from orbit_registry.store.adopt.fields import one_line, stable_uid
 from orbit_registry.store.codec import ordered
-from orbit_registry.store.decisions.documents import BODY, entry_text
+from orbit_registry.store.decisions.documents import entry_text
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes
 from orbit_registry.store.journal import Change
 from orbit_registry.store.outcome import Outcome

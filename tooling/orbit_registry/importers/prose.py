@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from orbit_registry.errors import OrbitError
 from orbit_registry.importers.orbit_layout import Foreign
 from orbit_registry.records.record import Record
-from orbit_registry.store.decisions.documents import Document, decision_paths
+from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, read_document

@@ -75,6 +75,10 @@ class Kind:
         """Return the text of a template in the kind's folder."""
         return (self.folder / name).read_text(encoding="utf-8")
 
+    def file_of(self, record_id: str) -> str:
+        """Return where a record's file stands below the folder that holds records: `.orbit`, or the inbox."""
+        return f"{self.plural}/{record_id}/{self.name}.yaml"
+
     @property
     def in_document(self) -> bool:
         """Say whether the prose of this kind stands in a document that the record points at."""

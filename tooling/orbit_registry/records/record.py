@@ -11,6 +11,9 @@ from orbit_registry.records.link import Link
 from orbit_registry.records.scope import Scope, scope_from
 from orbit_registry.records.vote import Vote
 
+BODY = "body.md"
+"""The file beside a decision's record that holds its prose where no document does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -63,6 +66,11 @@ class Record:
     def phase(self) -> Phase:
         """Whether the record waits, holds or is closed."""
         return self.status.phase
+
+    @property
+    def body_path(self) -> str:
+        """Where its prose stands if no document holds it, from the root; the file need not be there."""
+        return f"{self.folder}/{BODY}"
 
     @property
     def scope(self) -> Scope:

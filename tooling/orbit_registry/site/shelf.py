@@ -11,7 +11,7 @@ from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS
-from orbit_registry.store.decisions.documents import BODY, Document, Documents, entry_text, with_prose
+from orbit_registry.store.decisions.documents import Document, Documents, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import read_document
@@ -71,7 +71,7 @@ class Shelf:
         if not record.kind.in_document:
             return record.prose
         source = record.source
-        return self._stamp(f"{record.folder}/{BODY}") + (self._stamp(source.path) if source else "")
+        return self._stamp(record.body_path) + (self._stamp(source.path) if source else "")
 
     def text(self, record: Record) -> Text:
         """Return a record's prose and where it stands."""
@@ -79,7 +79,7 @@ class Shelf:
             return Text(record.prose, record.path, 1)
         found = self.documents.of(record)
         if found is None:
-            return Text(self._body(record), f"{record.folder}/{BODY}", 1)
+            return Text(self._body(record), record.body_path, 1)
         document, entry = found
         text = entry_text(document, entry)
         start = document.text.find(text, entry.span.start) if text else entry.span.start
@@ -88,7 +88,7 @@ class Shelf:
     def _body(self, record: Record) -> str:
         """Return the text beside a record; none where a symbolic link leads to it."""
         try:
-            inside(self.workspace.root, f"{record.folder}/{BODY}")
+            inside(self.workspace.root, record.body_path)
         except UnsafePathError:
             return record.prose
         return NO_SECRETS.cleaned(with_prose(self.workspace, record, self.documents).prose)

@@ -15,7 +15,6 @@ from orbit_registry.errors import UnsafePathError
 from orbit_registry.records.record import Record
 from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import record_url
-from orbit_registry.store.decisions.documents import BODY
 from orbit_registry.store.files import inside
 from orbit_registry.text.citations import IdForms
 
@@ -188,7 +187,7 @@ def site_map(
     for record in records:
         url = url_of(record)
         if feature := record.text("feature"):
-            homes |= {record.path: f"{design}/{feature}", f"{record.folder}/{BODY}": f"{design}/{feature}"}
+            homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}
         by_id[record.id].add(url)
         for name in record.legacy_ids:
             by_legacy[name].add(url)

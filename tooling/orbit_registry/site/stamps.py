@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from orbit_registry.records.record import BODY
 from orbit_registry.site.output import replace_file
 from orbit_registry.site.steps import Prepared
 from orbit_registry.site.theme import overrides
-from orbit_registry.store.decisions.documents import BODY
 from orbit_registry.store.freshness.ground import Ground, files_of, kinds_of
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import git_folder

@@ -12,7 +12,7 @@ from orbit_registry.errors import GitError, OrbitError, UsageError
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
-from orbit_registry.store.reader import BODY, Entry
+from orbit_registry.store.reader import Entry
 from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
@@ -225,7 +225,7 @@ def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earli
     asked: list[tuple[str, str]] = []
     for entry in entries:
         record_id = entry.folder.rpartition("/")[2]
-        name = f"{entry.kind.plural}/{record_id}/{entry.kind.name}.yaml"
+        name = entry.kind.file_of(record_id)
         asked += [(record_id, f".orbit/{name}"), (record_id, f".orbit/inbox/{name}")]
     found: dict[str, Earlier] = {}
     for (record_id, path), text in zip(asked, _blobs(git, commit, [path for _, path in asked]), strict=False):
@@ -307,7 +307,7 @@ def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
     for entry in entries:
         if entry.kind.in_document:
             if entry.has_body:
-                yield f"{entry.folder}/{BODY}"
+                yield entry.body_path
             if os.path.lexists(f"{root}/{entry.folder}/{IMPORTED_BODY}"):
                 yield f"{entry.folder}/{IMPORTED_BODY}"
 

@@ -15,7 +15,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind, KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.ids import is_safe_id
-from orbit_registry.records.record import Record
+from orbit_registry.records.record import BODY, Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import Vote
 from orbit_registry.store.cache import FileCache, FileState, code_stamp
@@ -27,7 +27,6 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 
 UNREADABLE = "ORB101"
-BODY = "body.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,11 @@ class Entry:
     def folder(self) -> str:
         """The record's folder, from the root."""
         return self.path.rpartition("/")[0]
+
+    @property
+    def body_path(self) -> str:
+        """Where its prose stands if no document holds it, from the root."""
+        return f"{self.folder}/{BODY}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,5 +248,5 @@ def _text(
 
 
 def _misplaced(path: str, message: str, kind: Kind) -> Diagnostic:
-    hint = f"records stand at .orbit/{kind.plural}/<ID>/{kind.name}.yaml; move the file there, or delete it"
+    hint = f"records stand at .orbit/{kind.file_of('<ID>')}; move the file there, or delete it"
     return Diagnostic(MISPLACED, Severity.ERROR, message, Location(path), hint)

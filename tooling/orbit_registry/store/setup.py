@@ -11,7 +11,7 @@ from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNo
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT
-from orbit_registry.store.decisions.documents import LOG_NAME
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.vote import HALF_LIFE_DAYS, Vote, moment, stamp
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text, write_error
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_text, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.text.position import Position
 
@@ -46,15 +46,6 @@ def half_life_days(environment: Mapping[str, str] | None = None) -> float:
         hint = "set it to a number of days such as 180, to 0 to count votes as they are, or not at all"
         raise UsageError(f"{HALF_LIFE} is {said!r}, which is no number of days", hint=hint)
     return days
-
-
-def read_votes(root: Path, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:
-    """Return a record's votes as they stand in the file, and the lines that are none."""
-    try:
-        text = read_text(inside(root, path), limit=DOCUMENT_LIMIT)
-    except OrbitError as error:
-        return [], [Diagnostic(BROKEN, Severity.ERROR, error.message, Location(path), error.hint, record_id)]
-    return parse_votes(text, path, record_id, now)
 
 
 def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[list[Vote], list[Diagnostic]]:

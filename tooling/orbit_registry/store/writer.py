@@ -76,7 +76,7 @@ def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: s
 
 def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False) -> str:
     """Return where a record's file stands, from the root."""
-    return workspace.relative(workspace.folder_of(kind, pending=pending_review) / record_id / f"{kind.name}.yaml")
+    return workspace.relative((workspace.inbox if pending_review else workspace.orbit) / kind.file_of(record_id))
 
 
 def free_code_id(workspace: Workspace, kind: Kind, uid: str) -> str:

@@ -31,7 +31,7 @@ from orbit_registry.store.adopt.ids import Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.author import Author, acting_role, current_author
 from orbit_registry.store.authority import refuse_for_agent, write_step
-from orbit_registry.store.decisions.documents import decision_paths
+from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.adopt.ids import Candidate
-from orbit_registry.store.decisions.documents import LOG_NAME
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.outcome import Outcome

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
-from orbit_registry.store.decisions.documents import LOG_NAME, Document
+from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.text.adr import AdrDocument
 from orbit_registry.text.adr.file_names import GENERIC_NAMES
 

@@ -130,7 +130,7 @@ def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Reco
     if same is None or same.title.casefold().split() != candidate.entry.title.casefold().split():
         return None
     if same.source is None:
-        why = f"{same.id} keeps its prose in {same.folder}/body.md; a decision has one home, so drop one of the two"
+        why = f"{same.id} keeps its prose in {same.body_path}; a decision has one home, so drop one of the two"
         return Outcome("left", candidate.label, same.id, why)
     if not (workspace.root / same.source.path).exists():
         why = f"it looks like the document of {same.id}, which named {same.source.path}; set source.path there"

@@ -11,26 +11,11 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.decisions.paths import LOG_NAME, decision_paths
+from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
 
-__all__ = [
-    "BODY",
-    "LOG_NAME",
-    "UNREADABLE_DOCUMENT",
-    "Document",
-    "Documents",
-    "decision_paths",
-    "entry_span",
-    "entry_text",
-    "heading_of",
-    "read_documents",
-    "with_prose",
-]
-
-BODY = "body.md"
 UNREADABLE_DOCUMENT = "ORB108"
 _DIGITS = re.compile(r"\d+")
 
@@ -113,7 +98,7 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
     found = documents.of(record)
     if found is not None:
         return replace(record, prose=entry_text(*found))
-    body = workspace.root / record.folder / BODY
+    body = workspace.root / record.body_path
     try:
         return replace(record, prose=read_text(body, limit=DOCUMENT_LIMIT)) if body.exists() else record
     except OrbitError:

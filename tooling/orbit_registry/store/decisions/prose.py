@@ -10,7 +10,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.files import DOCUMENT_LIMIT, decode, inside
-from orbit_registry.store.reader import BODY, Entry, cache_of
+from orbit_registry.store.reader import Entry, cache_of
 from orbit_registry.store.workspace import Workspace
 
 _FORBIDDEN = frozenset("\\\0")
@@ -31,7 +31,7 @@ class ProseReading:
 
     def body_of(self, entry: Entry) -> FileState | None:
         """Return the state of the body beside a record, where one is read."""
-        return self.states.get(f"{entry.folder}/{BODY}")
+        return self.states.get(entry.body_path)
 
     def save(self) -> None:
         """Keep what was read for the next run."""
@@ -54,7 +54,7 @@ class ProseReading:
         if not record.kind.in_document:
             return record
         if prose is None:
-            state = self.states.get(f"{record.folder}/{BODY}")
+            state = self.states.get(record.body_path)
             prose = self._text(state) if state is not None else None
         return record if prose is None else replace(record, prose=prose)
 
@@ -84,7 +84,7 @@ class ProseReading:
 
 def prose_of(workspace: Workspace, entries: Iterable[Entry], documents: Iterable[str]) -> ProseReading:
     """Return the reading of the prose of the records in some folders, which name some documents."""
-    return ProseReading(workspace, documents, (f"{entry.folder}/{BODY}" for entry in entries if entry.has_body))
+    return ProseReading(workspace, documents, (entry.body_path for entry in entries if entry.has_body))
 
 
 def _safe(workspace: Workspace, paths: set[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.store.citing_files import rewrite_file
-from orbit_registry.store.decisions.documents import LOG_NAME
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.draft import Draft
 from orbit_registry.store.files import DOCUMENT_LIMIT
 from orbit_registry.store.git import merge_lines

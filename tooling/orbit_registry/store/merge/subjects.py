@@ -10,7 +10,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import sequence_id, sequence_number
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment
-from orbit_registry.store.decisions.documents import LOG_NAME
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.merge.state import SIDES, MergeState, Side, data_in, uid_in
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.numbers.texts import alias_ids
@@ -148,7 +148,7 @@ def _contested_in_logs(state: MergeState, kind: Kind) -> list[str]:
                 texts[int(entry.number or 0)].add(entry.span.of(text).rstrip())
         for number in (number for number, versions in texts.items() if len(versions) > 1):
             record_id = sequence_id(kind.prefix, number)
-            own = f"{ORBIT}/{kind.plural}/{record_id}/{kind.name}.yaml"
+            own = f"{ORBIT}/{kind.file_of(record_id)}"
             uids = {uid_in(state.text(side, own)) for side in SIDES} - {None}
             if own not in state.unmerged and len(uids) > 1:
                 paths[own] = None

@@ -18,7 +18,7 @@ from pathlib import Path
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import sequence_id, sequence_number
-from orbit_registry.store.decisions.documents import LOG_NAME, decision_paths
+from orbit_registry.store.decisions.paths import LOG_NAME, decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import ORBIT, Workspace

@@ -193,7 +193,7 @@ def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | 
     folder = (git.ask("rev-parse", "--show-prefix") or "") + f"{ORBIT}/{kind.plural}"
     with contextlib.suppress(GitError):
         for ref, names in git.names(git.refs(), folder).items():
-            held = git.read(ref, f"{ORBIT}/{kind.plural}/{record_id}/{kind.name}.yaml") if record_id in names else None
+            held = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
             if held is not None and record.uid.encode() not in held:
                 return f"on {ref.removeprefix('refs/heads/').removeprefix('refs/remotes/')}"
     return None

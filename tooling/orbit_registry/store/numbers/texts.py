@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orbit_registry.records.record import Record
-from orbit_registry.store.decisions.documents import LOG_NAME, Document
+from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.decisions.files import slug
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.mentions import number_of
 from orbit_registry.store.merge.logs import split_gap
 from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number
