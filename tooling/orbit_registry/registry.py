@@ -231,7 +231,7 @@ class Registry:
     def _with_prose(self, kind: str) -> list[Record]:
         """Return the records of a kind with their prose; only decisions need documents to be read for it."""
         in_document = self.workspace.kinds[kind].in_document
-        return (self.filled if in_document else self.collection.records).of_kind(kind)
+        return (self.records if in_document else self.collection.records).of_kind(kind)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""
