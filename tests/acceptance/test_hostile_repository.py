@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
+from orbit_registry.push.reader import open_index
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.files import inside
@@ -238,3 +241,18 @@ def test_a_file_moved_to_a_name_that_is_no_text_holds_up_no_other(repo: Path, gi
 
     registry = Registry.open(repo)
     assert [registry.get(record).scope.paths for record in records] == [("evil.py",), ("better.py",)]
+
+
+@pytest.mark.parametrize("name", ["push.seal", "push-000001.idx"])
+def test_a_pipe_in_the_place_of_the_index_holds_up_nobody(repo: Path, name: str) -> None:
+    """A reader of the push index does not wait for a writer that never comes; another index is made."""
+    a_learning(repo, scope={"paths": ["src/**"]})
+    cache = repo / ".orbit/state/cache"
+    assert run(["sync"]) == 0
+    (cache / name).unlink()
+    os.mkfifo(cache / name)
+
+    code = "import sys; from orbit_registry.push.reader import open_index; sys.exit(bool(open_index(*sys.argv[1:])))"
+    subprocess.run([sys.executable, "-c", code, str(repo), str(cache)], timeout=30, check=True)
+    assert run(["match", "src/app.py"]) == 0
+    assert open_index(str(repo), str(cache))

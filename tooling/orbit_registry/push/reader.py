@@ -10,7 +10,7 @@ times, which the kernel sets: who wrote the repository can't know what they will
 
 import sys
 from mmap import ACCESS_READ, mmap
-from posix import O_CLOEXEC, O_NOFOLLOW, O_RDONLY, close, fstat, lstat, read
+from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, fstat, lstat, read
 from posix import open as open_file
 
 TYPE_CHECKING = False  # `typing` is too much to import here
@@ -48,6 +48,7 @@ FIRST_SECTION = 16
 ) = range(23)  # fmt: skip
 FIELDS = 23
 LIST = "\x1f"
+_OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
 _DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
 
 
@@ -93,7 +94,7 @@ def checksum(content: bytes) -> int:
 def read_seal(folder: str) -> list[str] | None:
     """Return the lines of the seal: first line, name, stamp, inputs, then stamps of what the index was made from."""
     try:
-        handle = open_file(f"{folder}/{SEAL}", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        handle = open_file(f"{folder}/{SEAL}", _OPEN)
     except (OSError, ValueError):
         return None
     try:
@@ -119,7 +120,7 @@ def open_index(root: str, folder: str) -> "Index | NoIndex":
     if lines is None:
         return NoIndex("there is no push index yet")
     try:
-        handle = open_file(f"{folder}/{lines[1]}", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        handle = open_file(f"{folder}/{lines[1]}", _OPEN)
     except (OSError, ValueError):
         return NoIndex("the push index is gone")
     try:
