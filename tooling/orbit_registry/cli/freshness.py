@@ -126,13 +126,7 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     ]
     moved = _moved(registry, [record for record, freshness in listed if freshness.is_gone])
     doomed = [record for record, freshness in listed if (cause or freshness.is_gone) and record.id not in moved]
-    retired: list[str] = []
-    failed: list[OrbitError] = []
-    for record in doomed if confirm else ():
-        try:
-            retired.append(registry.transition(record.id, "retired").id)
-        except OrbitError as error:
-            failed.append(error)
+    retired, failed = _retired(registry, doomed) if confirm else ([], [])
     data = {
         "stale": [
             {
@@ -172,6 +166,19 @@ def _moved(registry: Registry, gone: Sequence[Record]) -> frozenset[str]:
     if not gone:
         return frozenset()
     return frozenset(one.record.id for one in registry.follow_renames("learning").moves if one.new is not None)
+
+
+def _retired(registry: Registry, doomed: Sequence[Record]) -> tuple[list[str], list[OrbitError]]:
+    """Retire records as one step; return the ids of those that were, and why others were not."""
+    from orbit_registry.store.lifecycle import transitions  # it reads documents, which other commands do not
+
+    if not doomed:
+        return [], []
+    try:
+        done, left = transitions(registry.workspace, [one.id for one in doomed], "retired", registry.author())
+    except OrbitError as error:
+        return [], [error]
+    return [record.id for record in done], left
 
 
 def _follow(registry: Registry, confirm: bool, output: str) -> None:

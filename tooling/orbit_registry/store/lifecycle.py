@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, RefusedError
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import stamp
@@ -42,19 +42,49 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Re
         record = read_collection(workspace).records.get(any_id)
         if str(record.data["status"]) == to:
             return record
-        refuse_transition(record, to)
-        if to == SUPERSEDED and not record.superseded_by:
-            raise RefusedError(
-                f"{record.id} can't be superseded by nothing",
-                hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
-            )
-        restated = _restated(workspace, record, to.capitalize(), to)
-        change, result = edited(workspace, record, lambda data: {**data, "status": to, **restated.fields})
-        changes = [change, *restated.changes]
-        if record.phase == "pending":
-            changes, result = _out_of_inbox(workspace, record, result, changes)
+        changes, result = _moved(workspace, record, to)
         write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
         return result
+
+
+def transitions(
+    workspace: Workspace, ids: Iterable[str], to: str, author: Author
+) -> tuple[list[Record], list[OrbitError]]:
+    """Give many records of one kind another status as one step, and return them, and why the others were left.
+
+    Raises:
+        RefusedError: an agent may not; nothing was written.
+    """
+    with writing(workspace):
+        records = read_collection(workspace).records
+        done: list[Record] = []
+        left: list[OrbitError] = []
+        changes: list[Change] = []
+        for any_id in ids:
+            try:
+                own, result = _moved(workspace, records.get(any_id), to)
+            except OrbitError as error:
+                left.append(error)
+                continue
+            changes += own
+            done.append(result)
+        if done:
+            write_step(workspace, f"{done[0].kind.name}-{to}", changes, author=author)
+        return done, left
+
+
+def _moved(workspace: Workspace, record: Record, to: str) -> tuple[list[Change], Record]:
+    """Return what giving a record another status changes, and the record as it is then."""
+    refuse_transition(record, to)
+    if to == SUPERSEDED and not record.superseded_by:
+        raise RefusedError(
+            f"{record.id} can't be superseded by nothing",
+            hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
+        )
+    restated = _restated(workspace, record, to.capitalize(), to)
+    change, result = edited(workspace, record, lambda data: {**data, "status": to, **restated.fields})
+    changes = [change, *restated.changes]
+    return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
 
 
 def refuse_transition(record: Record, to: str) -> None:
