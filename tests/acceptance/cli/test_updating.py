@@ -142,8 +142,34 @@ def test_an_editor_that_fails_changes_nothing(shell: Any, file: Path, monkeypatc
     """A program that is not there, or ends with an error, is named."""
     before = file.read_bytes()
     monkeypatch.delenv("VISUAL", raising=False)
-    for command in ("no-such-editor", "false"):
+    for command in ("no-such-editor", "false", "'vi"):
         monkeypatch.setenv("EDITOR", command)
         code, _, err = shell("learning", "update", shell.learning, "--editor")
         assert (code, file.read_bytes()) == (2, before)
-        assert command in err
+        assert command.strip("'") in err or "No closing quotation" in err
+
+
+def test_a_text_that_an_agent_left_is_not_what_a_person_goes_on_with(
+    shell: Any, file: Path, editor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent's refused edit is kept for the agent: a person's editor opens what stands in the registry."""
+    before = file.read_bytes()
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    editor("x-own: 1", "x-own: agent")
+    assert shell("learning", "update", shell.learning, "--editor")[0] == 1
+
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    editor("nothing", "else")
+    assert shell("learning", "update", shell.learning, "--editor")[0] == 0
+
+    assert file.read_bytes() == before
+
+
+def test_a_text_that_was_left_before_is_announced(shell: Any, file: Path, editor: Any) -> None:
+    """Who goes on with a kept text is told so: a repository may bring one. No folder's name reaches a shell."""
+    editor("x-own: 1", "x-own: [")
+    assert shell("learning", "update", shell.learning, "--editor")[0] == 1
+
+    _, _, err = shell("learning", "update", shell.learning, "--editor")
+
+    assert "going on with the text in .orbit/state/edits/" in err

@@ -5,18 +5,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping
 
 import click
 
 from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.store.author import acting_role
 from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.workspace import Workspace
 
 
 def copy_path(workspace: Workspace, name: str) -> str:
-    """Return where the copy stands, from the root."""
-    return f"{workspace.relative(workspace.state)}/edits/{name}.yaml"
+    """Return where the copy stands, from the root; an agent's is not the one that a person goes on with."""
+    whose = "agent/" if acting_role() == "agent" else ""
+    return f"{workspace.relative(workspace.state)}/edits/{whose}{name}.yaml"
 
 
 def kept_name(workspace: Workspace, base: str, given: Mapping[str, object]) -> str:
@@ -25,8 +29,10 @@ def kept_name(workspace: Workspace, base: str, given: Mapping[str, object]) -> s
     Without any, the text that was kept last is gone on with.
     """
     folder = inside(workspace.root, copy_path(workspace, base)).parent
-    if not given and (kept := sorted(folder.glob(f"{base}-*.yaml"), key=lambda file: file.stat().st_mtime_ns)):
-        return kept[-1].stem
+    ours = re.compile(rf"{re.escape(base)}-[0-9a-f]{{12}}\.yaml")
+    kept = [] if given else [file for file in folder.glob(f"{base}-*.yaml") if ours.fullmatch(file.name)]
+    if kept:
+        return max(kept, key=lambda file: file.lstat().st_mtime_ns).stem
     words = json.dumps({name: value for name, value in given.items() if name != "freshness"}, sort_keys=True)
     return f"{base}-{hashlib.sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
@@ -46,11 +52,14 @@ def edited_text(workspace: Workspace, name: str, text: str) -> Iterator[str]:
     copy.parent.mkdir(parents=True, exist_ok=True)
     if not copy.exists():
         write_atomic(copy, text)
+    elif read_text(copy) != text:  # whoever left it there, it is not what stands in the registry
+        click.echo(f"going on with the text in {relative}; remove that file to start anew", err=True)
     try:
-        click.edit(filename=str(copy))
-    except click.ClickException as error:
+        click.edit(filename=os.path.relpath(copy))  # older versions hand it to a shell: no folder's name is in it
+    except (click.ClickException, ValueError) as error:
+        said = error.format_message() if isinstance(error, click.ClickException) else f"$EDITOR can't be read: {error}"
         hint = "set EDITOR to a program that opens a file and waits, such as vi or 'code --wait'"
-        raise UsageError(error.format_message(), hint=hint) from None
+        raise UsageError(said, hint=hint) from None
     try:
         yield read_text(copy)
     except OrbitError as error:
