@@ -87,9 +87,9 @@ def test_python_index_and_sql_have_one_order(store: list[tuple[int, str, list[da
 @settings(max_examples=300, deadline=None)
 @given(store=STORES, half_life=st.sampled_from([7.5, 180.0, 1e6]), days=st.integers(0, 20_000))
 def test_no_clock_changes_the_order(store: list[tuple[int, str, list[datetime]]], half_life: float, days: int) -> None:
-    """What weighs more at any moment stands first: the order by keys is that of the scores at that moment."""
+    """What weighs more at any moment after the last vote stands first: the order by keys is that of the scores then."""
     records = sorted(records_of(store), key=lambda record: rank_order(record, half_life))
-    now = EPOCH + timedelta(days=days)
+    now = max((vote.voted_at for record in records for vote in record.votes), default=EPOCH) + timedelta(days=days)
     scores = [tally(record.votes, now, half_life).score for record in records]
     for earlier, later in itertools.pairwise(scores):
         assert earlier >= later or math.isclose(earlier, later, rel_tol=1e-9)

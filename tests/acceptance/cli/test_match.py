@@ -49,6 +49,21 @@ def test_a_path_or_a_tag_is_a_way_in(shell: Any) -> None:
     assert found["ADR-0001"][0] == {"path": "src/app.py", "glob": "src/**"}
 
 
+def test_a_symbol_is_a_way_in_by_its_path(shell: Any) -> None:
+    """Where no glob matches the path, the symbol is named; characters that globs know stand for themselves."""
+    named = learn(shell, "Main leaps", "--symbol", "src/app.py::main", "--symbol", "src/[a]*.py::x")
+    both = learn(shell, "Both", "--path", "src/**", "--symbol", "src/app.py::main")
+
+    found = {one["id"]: one["matched_by"] for one in data_of(shell, "match", "src/app.py")["matches"]}
+    assert found[named] == [{"path": "src/app.py", "symbol": "src/app.py::main"}]
+    assert found[both] == [{"path": "src/app.py", "glob": "src/**"}]
+    assert named not in [one["id"] for one in data_of(shell, "match", "src/app.pyx", "src/a.py")["matches"]]
+    assert named in [one["id"] for one in data_of(shell, "match", "src/[a]*.py")["matches"]]
+    assert "  by src/app.py: symbol src/app.py::main\n" in shell("match", "src/app.py")[1]
+    (verdict,) = [one for one in data_of(shell, "explain", "src/app.py")["verdicts"] if one["id"] == named]
+    assert (verdict["pushed"], verdict["glob"]) == (True, "src/app.py::main")
+
+
 def test_the_first_few_are_listed_and_the_rest_is_counted(shell: Any) -> None:
     """--limit keeps the first in rank and says how many it left out."""
     for number in range(3):

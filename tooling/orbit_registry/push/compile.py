@@ -13,10 +13,11 @@ from functools import lru_cache
 
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
-from orbit_registry.push.pack import ALTERNATIVES, Part
+from orbit_registry.push.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.push.reader import LIST
 from orbit_registry.records.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.records.record import Record
+from orbit_registry.records.scope import symbol_problem
 from orbit_registry.records.vote import counted, moment
 from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
 
@@ -26,6 +27,7 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f
 _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
+_SPECIAL = re.compile(r"[*?[{]")
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
 
 
@@ -46,8 +48,11 @@ def entry_of(text: str) -> str | None:
     """Return what a glob is compiled to; None for one that can't be read, which matches nothing.
 
     One text an alternative: whether its key decides, its canonical text, extension (with its dot), depth, then the
-    keys under which it may stand.
+    keys under which it may stand. A symbol is compiled to the one path that it names.
     """
+    if text.startswith(SYMBOL):
+        path = text.removeprefix(SYMBOL).partition("::")[0]
+        return LIST.join(["1", _SPECIAL.sub(r"[\g<0>]", path), "", "", f"p{path}"])
     glob = parse_glob(text)
     if not isinstance(glob, Glob):
         return None
@@ -88,6 +93,7 @@ def part_of(record: Record, origin: Origin, half_life_days: float) -> Part:
     scope, status = record.scope, record.status
     expires = _expires(record)
     globs = [glob for glob in scope.paths if entry_of(glob) is not None]
+    globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
     lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags)
     row = (
         record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),

@@ -16,6 +16,8 @@ from mmap import mmap
 from orbit_registry.push import reader
 from orbit_registry.push.reader import GLOBS, LIST, Index
 
+SYMBOL = "\x1c"
+"""Begins what stands among a record's globs for one of its symbols: the symbol as it is written."""
 ALTERNATIVES = "\x1e"
 ENTRY = "\x1d"
 _ANY = ("", "")

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.push import reader
-from orbit_registry.push.pack import is_whole
+from orbit_registry.push.pack import SYMBOL, is_whole
 from orbit_registry.push.reader import Index, Row
 from orbit_registry.records.rank import EPOCH
 from orbit_registry.records.vote import stamp
@@ -35,7 +35,7 @@ VERDICTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A record that applies; `ways` are pairs of what was asked (a path, or a tag after `#`) and the glob, or ""."""
+    """A record that applies; `ways` pair what was asked (`/` and a path, `#` and a tag) with the glob, symbol or ""."""
 
     row: Row
     ways: tuple[tuple[str, str], ...]
@@ -51,7 +51,7 @@ class Match:
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
             "matched_by": [
-                {"tag": asked[1:]} if asked.startswith("#") else {"path": asked[1:], "glob": glob}
+                {"tag": asked[1:]} if asked.startswith("#") else {"path": asked[1:], **_way(glob)}
                 for asked, glob in self.ways
             ],
         }
@@ -69,6 +69,10 @@ class Verdict:
         """Return the verdict as JSON shows it."""
         pushed = self.why == _PUSHED
         return {**_head(self.row), "pushed": pushed, "why": self.why, "said": VERDICTS[self.why], "glob": self.glob}
+
+
+def _way(glob: str) -> dict[str, str]:
+    return {"symbol": glob.removeprefix(SYMBOL)} if glob.startswith(SYMBOL) else {"glob": glob}
 
 
 def current_index(workspace: Workspace) -> Index:
@@ -158,7 +162,7 @@ def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
 
 def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdict:
     row = _row(index, {}, hit >> 32)
-    glob = index.glob_of(row, hit)
+    glob = index.glob_of(row, hit).removeprefix(SYMBOL)
     if not fits:
         return Verdict(row, "no match", glob)
     excluding = index.excluding(row, path)
@@ -212,5 +216,6 @@ def texts(found: Sequence[Match]) -> str:
         first, *rest = one.row.teaser.split("\n")
         lines += [first + state, *rest]
         for asked, glob in one.ways:
-            lines.append(f"  by {asked[1:]}: {glob}" if asked.startswith("/") else f"  by tag {asked[1:]}")
+            by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
+            lines.append(f"  by {asked[1:]}: {by}" if asked.startswith("/") else f"  by tag {asked[1:]}")
     return "\n".join(lines)
