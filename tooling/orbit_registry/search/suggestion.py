@@ -26,7 +26,11 @@ MOST_SHARE = 0.2
 FOLDER_FILES = 3
 """So many files of a folder, or all of them, stand for the folder."""
 
-_PATH = re.compile(r"(?<![\w./-])(?:\./)?(?P<path>(?:[\w@.+*{},\[\]-]+/)+[\w@.+*{},\[\]-]*|[\w@+-][\w@.+-]*\.\w{1,8})")
+# No name is longer than 255 bytes; without that bound a long run of signs would be read again from each of them.
+_PATH = re.compile(
+    r"(?<![\w./-])(?:\./)?(?P<path>(?:[\w@.+*{},\[\]-]{1,255}/)+[\w@.+*{},\[\]-]{0,255}"
+    r"|[\w@+-][\w@.+-]{0,255}\.\w{1,8})"
+)
 _NO_CODE = re.compile(
     r"(?:^|/)(?:\.|CHANGELOG|CHANGES|README|LICEN[CS]E|CONTRIBUTING|CLAUDE|AGENTS|GEMINI|[^/]*\.lock$|[^/]*-lock\.|uv\.lock|go\.sum)",
     re.IGNORECASE,
