@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bench.rows import make_rows
+from tests.bench.rows import make_hook_rows, make_rows
 from tests.bench.synthetic import make_foreign, make_repository, make_resting, paths
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
@@ -152,6 +152,15 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement(
         "match, cold process", "a bare process that shows five records for a path, in times of one that does nothing",
         rows("cold_match"), None, {10_000: 1.1, 100_000: 1.1}, None, "×", ROWS, 2, make=make_rows,
+    ),
+    Measurement(
+        "hook, cold process", "one call of the hook, in times of an interpreter that does nothing, at the median",
+        rows("cold_hook", "50"), None, {10_000: 1.3, 100_000: 1.5}, None, "×", (1000, 10_000, 100_000), 2,
+        make=make_hook_rows,
+    ),
+    Measurement(
+        "hook, slowest", "the slowest of a hundred calls, in times of the median of one that does nothing",
+        rows("cold_hook", "99"), None, {10_000: 4.0}, None, "×", (10_000,), 2, make=make_hook_rows,
     ),
     Measurement(
         "push index, one changed", "bringing the push index up to date after one edit, reading files aside",

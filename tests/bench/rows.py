@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,21 @@ def make_rows(root: Path, number: int) -> None:
     """Write the files of `write_rows` from a process of its own: a large one would be counted as its children's."""
     here = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "-m", "tests.bench.rows", str(root), str(number)], cwd=here, check=True)
+
+
+def make_hook_rows(root: Path, number: int) -> None:
+    """Write the same files as a workspace's push index, so that a hook finds it; the records' files are there, empty.
+
+    That many files are written that a hook which shows five records finds each one unchanged.
+    """
+    cache = root / ".orbit/state/cache"
+    make_rows(cache, number)
+    (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    for place in range(number):
+        file = root / f".orbit/learnings/L-{place:08d}/learning.yaml"
+        file.parent.mkdir(parents=True)
+        file.touch()
+        os.utime(file, (0, 0))
 
 
 def write_rows(root: Path, number: int) -> None:
@@ -36,6 +52,7 @@ def write_rows(root: Path, number: int) -> None:
         row = [""] * reader.FIELDS
         row[reader.ID], row[reader.KIND], row[reader.PHASE] = f"L-{place:08d}", "learning", "live"
         row[reader.PATH], row[reader.PRIORITY] = f".orbit/learnings/L-{place:08d}/learning.yaml", "0"
+        row[reader.MTIME] = row[reader.SIZE] = "0"
         row[reader.TEASER] = f"- [L-{place:08d}] {'Words of a learning that says what to mind. ' * 3}"
         row[reader.GLOBS] = reader.LIST.join(globs)
         parts.append(Part(order_in(row), tuple(row), 0, True))

@@ -40,6 +40,8 @@ REST: Mapping[str, tuple[str, str]] = {
     "verify": ("freshness:verify", "Say that records still hold, and hash what they rest on."),
     "match": ("match:match", "Records that apply to paths or tags, as they are pushed."),
     "explain": ("match:explain", "Why records are pushed for a path, or are not."),
+    "brief": ("brief:brief", "What an agent should know before it begins."),
+    "hook": ("hook:group", "Show an agent the records that apply, by itself."),
     "scope": ("scope:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
     "import": ("setup:import_records", "Take over records and documents of other tools."),

@@ -1,0 +1,117 @@
+"""Runs an installed hook as its agent would, with a recorded payload, and says whether the agent would take the reply.
+
+It changes no settings and no record; the session it makes up is forgotten afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orbit_registry.errors import GitError
+from orbit_registry.push.ledger import Ledger
+from orbit_registry.push.reader import BROAD, Index, NoIndex
+from orbit_registry.snapshot.matches import current_index
+from orbit_registry.store.workspace import Workspace
+
+PAYLOAD = Path(__file__).with_name("claude_payload.json")
+TIMEOUT_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What one run of the installed command gave: problems (none: the agent takes it), the text it would see."""
+
+    command: str
+    path: str | None
+    problems: tuple[str, ...]
+    text: str
+    milliseconds: float
+
+    def as_data(self) -> dict[str, object]:
+        """Return the trial as JSON shows it."""
+        return {
+            "command": self.command,
+            "path": self.path,
+            "problems": list(self.problems),
+            "text": self.text,
+            "ms": round(self.milliseconds, 1),
+        }
+
+
+def try_hook(workspace: Workspace, command: str) -> Trial:
+    """Run a command with the payload of an edit of a tracked file for which a record is pushed, where there is one.
+
+    The push index is brought up to date first.
+
+    Raises:
+        SnapshotError: the index can't be made.
+    """
+    path = _matched(workspace, current_index(workspace))
+    session = f"trial-{secrets.token_hex(6)}"
+    payload = json.loads(PAYLOAD.read_text("utf-8"))
+    payload["session_id"], payload["cwd"] = session, str(workspace.root)
+    payload["tool_input"]["file_path"] = str(workspace.root / (path or "no/record/applies/here"))
+    begun = time.monotonic()
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            cwd=workspace.root,
+            env={**os.environ, "CLAUDE_PROJECT_DIR": str(workspace.root)},
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Trial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
+    took = (time.monotonic() - begun) * 1000
+    (workspace.state / "log/sessions" / Ledger(str(workspace.root), session).name).unlink(missing_ok=True)
+    problems, text = judged(done.returncode, done.stdout, payload["hook_event_name"])
+    if path is not None and not text and not problems:
+        problems = (f"it said nothing about {path}, for which a record is pushed",)
+    return Trial(command, path, problems, text, took)
+
+
+def judged(code: int, output: bytes, event: str) -> tuple[tuple[str, ...], str]:
+    """Return what an agent would find wrong with a reply, and the text that it would see."""
+    problems = [f"exit code {code}; the agent takes 2 as a refusal"] if code else []
+    if not output:
+        return tuple(problems), ""
+    try:
+        reply: Any = json.loads(output)
+    except ValueError:
+        return (*problems, "what it printed is no JSON"), ""
+    inner = reply.get("hookSpecificOutput") if isinstance(reply, dict) else None
+    if not isinstance(inner, dict) or inner.get("hookEventName") != event:
+        return (*problems, f"`hookSpecificOutput.hookEventName` is not {event}"), ""
+    if set(inner) != {"hookEventName", "additionalContext"} or not set(reply) <= {
+        "hookSpecificOutput", "suppressOutput",
+    }:  # fmt: skip
+        problems.append("it says more than context: a hook of ours decides nothing")
+    text = inner.get("additionalContext")
+    if not isinstance(text, str):
+        return (*problems, "`additionalContext` is no text"), ""
+    return tuple(problems), text
+
+
+def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
+    """Return a tracked file for which a record is pushed at an edit."""
+    if not isinstance(index, Index):
+        return None
+    try:
+        files = workspace.git.tracked() or []
+    except GitError:
+        return None
+    for file in files:
+        for hit in index.match(file):
+            row = index.row(hit >> 32)
+            if row is not None and not row.flags & BROAD and index.is_current(row) and not row.is_expired(time.time()):
+                return file
+    return None

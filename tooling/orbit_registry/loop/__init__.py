@@ -1,0 +1,1 @@
+"""What agents are told and what comes of it; nothing here decides what applies."""

@@ -1,0 +1,52 @@
+"""Claude Code's hooks: what a payload means, and what a reply looks like; it chooses nothing and reads no file.
+
+A reply adds context. It never holds a decision about a permission, nor another input for the tool.
+"""
+
+from orbit_registry.push.call import Call, field, named_paths, words_of
+from orbit_registry.push.select import CODE, PROMPT, SESSION, TOOL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from json.encoder import encode_basestring_ascii as quoted
+
+    from orbit_registry.push.call import Payload
+else:
+    from _json import encode_basestring_ascii as quoted
+
+SURFACES = {"PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION}
+"""The events that take context as their answer, and what is going on then."""
+WRITING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+FORGETTING = ("compact", "clear")
+"""How a session may start so that what it was shown is no longer before the agent."""
+
+
+def read(payload: "Payload") -> Call | None:
+    """Return what a payload asks; None where it is no event that is answered. Unknown and missing fields are normal."""
+    event = field(payload, "hook_event_name", "hookEventName")
+    surface = SURFACES.get(event)
+    if surface is None:
+        return None
+    call = Call(event, surface)
+    call.session = field(payload, "session_id", "sessionId")
+    call.agent_id = field(payload, "agent_id", "agentId")
+    call.agent = field(payload, "agent_type", "agentType")
+    call.folder = field(payload, "cwd")
+    call.forgets = surface == SESSION and field(payload, "source") in FORGETTING
+    if surface == PROMPT:
+        call.paths = words_of(field(payload, "prompt"))
+    elif surface == TOOL:
+        tool = field(payload, "tool_name", "toolName")
+        asked = payload.get("tool_input", payload.get("toolInput"))
+        if isinstance(asked, dict):
+            call.paths = words_of(field(asked, "command")) if tool == "Bash" else named_paths(asked)
+        call.task_class = CODE if tool in WRITING else ""
+    return call
+
+
+def reply(call: Call, text: str) -> str:
+    """Return what is printed so that the agent sees a text."""
+    return (
+        f'{{"hookSpecificOutput": {{"hookEventName": {quoted(call.event)}, "additionalContext": {quoted(text)}}}, '
+        '"suppressOutput": true}\n'
+    )

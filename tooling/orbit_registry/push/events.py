@@ -1,0 +1,72 @@
+"""Appends what each dispatch did to the event log: one JSON line, of a closed set of keys; it reads no event.
+
+What somebody asked in words is never written down: `query` holds paths and tags alone.
+"""
+
+import posix
+from time import gmtime, strftime
+
+from orbit_registry.push.folders import private_folder
+from orbit_registry.push.select import SKIPS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from json.encoder import encode_basestring_ascii as quoted
+else:
+    from _json import encode_basestring_ascii as quoted
+
+NAME, OLDER = "events.jsonl", "events.1.jsonl"
+LARGEST = 1_000_000
+"""Bytes; a log that has more becomes the older one, whose predecessor goes."""
+MOST_ASKED = 20
+_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+
+
+class Event:
+    """One dispatch. `skip_reason` is empty or one of `select.SKIPS`; `session` is a ledger's name, or empty."""
+
+    __slots__ = ("at", "hits", "ms", "omitted", "query", "session", "skip_reason", "surface")
+
+    def __init__(self, surface: str, at: float) -> None:
+        """`at` is in seconds since 1970; the rest is filled in as it becomes known."""
+        self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""
+        self.query: Sequence[str] = ()
+        self.hits: Sequence[str] = ()
+        self.omitted, self.ms = 0, 0.0
+
+    def line(self) -> str:
+        """Return the event as one line of JSON."""
+        reason = quoted(self.skip_reason) if self.skip_reason in SKIPS else "null"
+        return (
+            f'{{"at": "{strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at))}", "event": "retrieval", '
+            f'"surface": {quoted(self.surface)}, "session": {quoted(self.session) if self.session else "null"}, '
+            f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], '
+            f'"hits": [{", ".join(map(quoted, self.hits))}], "count": {len(self.hits)}, '
+            f'"omitted": {self.omitted}, "skip_reason": {reason}, "ms": {self.ms:.1f}}}\n'
+        )
+
+
+def append(root: str, event: Event) -> None:
+    """Write an event to the log of a project; a disk that refuses loses the event, and nobody is told.
+
+    A surface does its work whether or not it can be counted.
+    """
+    try:
+        folder = private_folder(root, "log")
+        handle = posix.open(f"{folder}/{NAME}", _FLAGS, 0o600)
+        try:
+            posix.write(handle, event.line().encode())
+            if posix.fstat(handle).st_size > LARGEST:
+                _turn(folder, handle)
+        finally:
+            posix.close(handle)
+    except OSError:
+        return
+
+
+def _turn(folder: str, handle: int) -> None:
+    """Make the log the older one, once, however many notice that it is full."""
+    posix.lockf(handle, posix.F_LOCK, 0)
+    if posix.lstat(f"{folder}/{NAME}").st_ino == posix.fstat(handle).st_ino:
+        posix.replace(f"{folder}/{NAME}", f"{folder}/{OLDER}")

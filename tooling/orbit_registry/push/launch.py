@@ -1,0 +1,12 @@
+"""What an agent's settings start: `python -I -S -E launch.py AGENT`. Compiled at each start, so it holds nothing.
+
+It makes the package importable without a look at site-packages; the modules it then loads are cached.
+"""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/orbit_registry/")[0])
+
+from orbit_registry.push.client import main
+
+main(sys.argv[1:])

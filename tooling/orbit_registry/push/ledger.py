@@ -1,0 +1,91 @@
+"""Remembers which records a session was shown: a file a session, an id a line, locked while somebody chooses.
+
+It decides nothing. What is chosen under the lock is written before it is free again, so that calls which run at the
+same time never show one record twice and never more than a session may see. Built-in modules only.
+"""
+
+import posix
+from time import time
+
+from orbit_registry.push.folders import private_folder
+from orbit_registry.push.reader import PRIME
+
+FOLDER = "sessions"
+KEPT_DAYS = 14
+LONGEST_NAME = 60
+LARGEST = 1 << 20
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+
+
+def safe_name(said: str) -> str:
+    """Return a file name for what somebody else chose as a name: itself where it is plain, else a number made of it."""
+    if said and len(said) <= LONGEST_NAME and said[0] not in "-_" and _PLAIN.issuperset(said):
+        return said
+    content = said.encode("utf-8", "surrogatepass")
+    return f"_{int.from_bytes(content, 'little') % PRIME:x}-{len(content):x}"
+
+
+class Ledger:
+    """What one context of an agent was shown. A subagent has a context of its own, and so a ledger of its own."""
+
+    def __init__(self, root: str, session: str, agent: str = "") -> None:
+        """`root` is the project's; `session` and `agent` are ids as the agent's host gives them, whatever they are."""
+        self._root = root
+        self.name = f"{safe_name(session)}.{safe_name(agent)}" if agent else safe_name(session)
+        self._handle = -1
+        self._torn = False
+
+    def begin(self) -> list[str]:
+        """Return the ids that were shown, and keep every other process out until `end`.
+
+        Raises:
+            OSError: it can't be opened, locked or read.
+        """
+        folder = private_folder(self._root, "log", FOLDER)
+        while True:
+            self._handle = posix.open(f"{folder}/{self.name}", _FLAGS, 0o600)
+            posix.lockf(self._handle, posix.F_LOCK, 0)
+            found = posix.fstat(self._handle)
+            if found.st_nlink:
+                break
+            self.end()  # it was removed between the two: that file is nobody's
+        if not found.st_size:
+            _prune(folder)
+        content = posix.pread(self._handle, LARGEST, 0).decode("utf-8", "replace")
+        self._torn = bool(content) and not content.endswith("\n")
+        return content.split()
+
+    def add(self, ids: list[str]) -> None:
+        """Note ids as shown, in one write; only between `begin` and `end`."""
+        text = ("\n" if self._torn else "") + "".join(f"{one}\n" for one in ids)
+        posix.write(self._handle, text.encode())
+
+    def end(self) -> None:
+        """Let the next one in."""
+        if self._handle >= 0:
+            posix.close(self._handle)
+            self._handle = -1
+
+    def forget(self) -> None:
+        """Start anew: what was shown is no longer in the agent's context, and neither does the cap count it.
+
+        Raises:
+            OSError: as `begin`.
+        """
+        try:
+            self.begin()
+            posix.ftruncate(self._handle, 0)
+        finally:
+            self.end()
+
+
+def _prune(folder: str) -> None:
+    """Remove what sessions of long ago left; called once a session."""
+    oldest = time() - KEPT_DAYS * 86_400
+    for name in posix.listdir(folder):
+        try:
+            if posix.lstat(f"{folder}/{name}").st_mtime < oldest:
+                posix.unlink(f"{folder}/{name}")
+        except OSError:
+            continue
