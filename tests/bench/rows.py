@@ -14,6 +14,8 @@ from orbit_registry.push import reader
 from orbit_registry.push.compile import entry_of, order_in
 from orbit_registry.push.pack import Part, pack
 
+RECORD = ".orbit/learning.yaml"
+
 
 def make_rows(root: Path, number: int) -> None:
     """Write the files of `write_rows` from a process of its own: a large one would be counted as its children's."""
@@ -22,18 +24,11 @@ def make_rows(root: Path, number: int) -> None:
 
 
 def make_hook_rows(root: Path, number: int) -> None:
-    """Write the same files as a workspace's push index, so that a hook finds it; the records' files are there, empty.
-
-    That many files are written that a hook which shows five records finds each one unchanged.
-    """
-    cache = root / ".orbit/state/cache"
-    make_rows(cache, number)
+    """Write the same files as a workspace's push index, with the one file that all its records claim to be."""
+    make_rows(root / ".orbit/state/cache", number)
     (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
-    for place in range(number):
-        file = root / f".orbit/learnings/L-{place:08d}/learning.yaml"
-        file.parent.mkdir(parents=True)
-        file.touch()
-        os.utime(file, (0, 0))
+    (root / RECORD).touch()
+    os.utime(root / RECORD, (0, 0))
 
 
 def write_rows(root: Path, number: int) -> None:
@@ -51,7 +46,7 @@ def write_rows(root: Path, number: int) -> None:
             kept.append(globs)
         row = [""] * reader.FIELDS
         row[reader.ID], row[reader.KIND], row[reader.PHASE] = f"L-{place:08d}", "learning", "live"
-        row[reader.PATH], row[reader.PRIORITY] = f".orbit/learnings/L-{place:08d}/learning.yaml", "0"
+        row[reader.PATH], row[reader.PRIORITY] = RECORD, "0"
         row[reader.MTIME] = row[reader.SIZE] = "0"
         row[reader.TEASER] = f"- [L-{place:08d}] {'Words of a learning that says what to mind. ' * 3}"
         row[reader.GLOBS] = reader.LIST.join(globs)

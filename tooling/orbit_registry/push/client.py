@@ -11,9 +11,8 @@ from orbit_registry.push.call import Call, in_project
 from orbit_registry.push.dialects import claude
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import project_root
-from orbit_registry.push.ledger import Ledger
+from orbit_registry.push.ledger import Ledger, prune
 from orbit_registry.push.reader import ID, NoIndex, open_index
-from orbit_registry.push.refresh import refresh
 from orbit_registry.push.render import render
 from orbit_registry.push.select import SESSION, Context, select
 
@@ -74,6 +73,8 @@ class Dispatch:
         folder = call.folder or here
         event.query = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
         ledger = _Ledger(root, call.session, call.agent_id) if call.session else None
+        if call.surface == SESSION:
+            prune(root)
         if ledger is not None:
             event.session = ledger.name
             if call.forgets:
@@ -85,6 +86,8 @@ class Dispatch:
             event.skip_reason = "nothing asked"
         self._note()
         if behind:
+            from orbit_registry.push.refresh import refresh  # most calls find an index that is not behind
+
             refresh(root)
 
     def _show(self, root: str, call: Call, ledger: Ledger | None) -> bool:

@@ -50,8 +50,6 @@ class Ledger:
             if found.st_nlink:
                 break
             self.end()  # it was removed between the two: that file is nobody's
-        if not found.st_size:
-            _prune(folder)
         content = posix.pread(self._handle, LARGEST, 0).decode("utf-8", "replace")
         self._torn = bool(content) and not content.endswith("\n")
         return content.split()
@@ -80,8 +78,13 @@ class Ledger:
             self.end()
 
 
-def _prune(folder: str) -> None:
-    """Remove what sessions of long ago left; called once a session."""
+def prune(root: str) -> None:
+    """Remove what sessions of long ago left; called when a session starts.
+
+    Raises:
+        OSError: the folder can't be read.
+    """
+    folder = private_folder(root, "log", FOLDER)
     oldest = time() - KEPT_DAYS * 86_400
     for name in posix.listdir(folder):
         try:
