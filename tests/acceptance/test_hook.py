@@ -253,7 +253,7 @@ def test_a_record_that_changed_is_not_shown_and_one_sync_is_started(root: Path, 
 
 @pytest.mark.parametrize("gone", ["interpreter", "client", "package", "index", "workspace", "state", "log"])
 def test_whatever_is_missing_the_tool_goes_on(root: Path, tmp_path: Path, gone: str) -> None:
-    """Exit code 0 and silence, with a part of the hook deleted, a state that is a link, or a log that can't be written."""
+    """Exit code 0 and silence: a part of the hook is gone, the state is a link, or the log can't be written."""
     package = tmp_path / "site/orbit_registry"
     shutil.copytree(Path(reader.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__", "site"))
     python = tmp_path / "python"

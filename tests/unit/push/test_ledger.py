@@ -1,0 +1,113 @@
+"""What a session was shown: names that can't lead anywhere, torn files, age, and the events' bounded log."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.push import events
+from orbit_registry.push.events import Event, append
+from orbit_registry.push.ledger import KEPT_DAYS, Ledger, prune, safe_name
+from orbit_registry.push.refresh import NAME as ASKED
+
+FOLDER = ".orbit/state/log/sessions"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a folder with an empty `.orbit/`."""
+    (tmp_path / ".orbit").mkdir()
+    return tmp_path
+
+
+def shown(root: Path, session: str, *more: str, agent: str = "") -> list[str]:
+    """Return what a session was shown, and show it more."""
+    ledger = Ledger(str(root), session, agent)
+    found = ledger.begin()
+    ledger.add(list(more))
+    ledger.end()
+    return found
+
+
+@given(st.text(), st.text())
+def test_a_name_is_a_plain_file_name(said: str, other: str) -> None:
+    """Whatever an agent calls its session, the name is short, plain, and its own."""
+    name = safe_name(said)
+    assert len(name) <= 64
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_")
+    assert (safe_name(other) == name) is (said == other)
+
+
+def test_sessions_and_agents_do_not_share(root: Path) -> None:
+    """Each session has a ledger of its own, and so has each subagent in it."""
+    assert shown(root, "s", "a") == []
+    assert shown(root, "s", "b") == ["a"]
+    assert shown(root, "t") == []
+    assert shown(root, "s", agent="x") == []
+    assert shown(root, "s") == ["a", "b"]
+
+
+def test_a_torn_line_costs_no_other(root: Path) -> None:
+    """What a killed process left half-written is one unknown id; the next one begins a line."""
+    shown(root, "s", "L-00001")
+    with (root / FOLDER / "s").open("a", encoding="utf-8") as file:
+        file.write("L-00")
+    assert shown(root, "s", "L-00002") == ["L-00001", "L-00"]
+    assert shown(root, "s") == ["L-00001", "L-00", "L-00002"]
+
+
+def test_forgetting_starts_anew(root: Path) -> None:
+    """After it the session has seen nothing."""
+    shown(root, "s", "a")
+    Ledger(str(root), "s").forget()
+    assert shown(root, "s") == []
+
+
+def test_old_ledgers_are_removed(root: Path) -> None:
+    """What sessions of weeks ago left goes when another starts."""
+    for name in ("old", "new"):
+        shown(root, name, "a")
+    os.utime(root / FOLDER / "old", (0, 0))
+    prune(str(root))
+    assert [path.name for path in (root / FOLDER).iterdir()] == ["new"]
+    assert KEPT_DAYS >= 7
+
+
+def test_a_link_in_a_ledgers_place_is_refused(root: Path, tmp_path: Path) -> None:
+    """What a repository put there leads nowhere."""
+    shown(root, "s")
+    (root / FOLDER / "s").unlink()
+    (root / FOLDER / "s").symlink_to(tmp_path / "victim")
+    with pytest.raises(OSError, match="symbolic"):
+        shown(root, "s", "a")
+    assert not (tmp_path / "victim").exists()
+
+
+def test_the_log_is_bounded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that is full becomes the older one; every line is whole JSON and private."""
+    monkeypatch.setattr(events, "LARGEST", 2000)
+    for number in range(31):
+        event = Event("hook:PreToolUse", 0.0)
+        event.query, event.hits = [f'src/"ü\n{number}'], ["L-00001"]
+        append(str(root), event)
+    folder = root / ".orbit/state/log"
+    assert {path.name for path in folder.iterdir()} == {events.NAME, events.OLDER}
+    lines = [json.loads(line) for path in sorted(folder.iterdir()) for line in path.read_text("utf-8").splitlines()]
+    assert lines[-1]["at"] == "1970-01-01T00:00:00Z"
+    assert {line["query"][0] for line in lines} >= {'src/"ü\n30'}
+    assert all(path.stat().st_size < 3000 for path in folder.iterdir())
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in folder.iterdir())
+
+
+def test_a_reason_that_is_not_on_the_list_is_not_written(root: Path) -> None:
+    """The list of reasons is closed."""
+    event = Event("hook", 0.0)
+    event.skip_reason = "because"
+    assert json.loads(event.line())["skip_reason"] is None
+    assert "/" not in ASKED

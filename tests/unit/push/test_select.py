@@ -1,0 +1,174 @@
+"""Which records are chosen, which are left out and why, and how many: the cases of tests/cases/push/select.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.push import reader
+from orbit_registry.push.compile import entry_of
+from orbit_registry.push.ledger import Ledger
+from orbit_registry.push.pack import Part, pack
+from orbit_registry.push.reader import Index, read_index
+from orbit_registry.push.render import END, START, render
+from orbit_registry.push.select import (
+    BRIEF,
+    CAPS,
+    DROPS,
+    FRAME_TOKENS,
+    PER_CALL,
+    PER_SESSION,
+    PROCEDURAL_TOKENS,
+    SKIPS,
+    TOKENS,
+    TOOL,
+    Choice,
+    Context,
+    Selection,
+    select,
+    tokens,
+)  # fmt: skip
+
+DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
+
+
+def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
+    """Return an index of made-up records in their order; each one's file is there, empty."""
+    parts = []
+    entries: dict[str, str] = {}
+    for number, (name, data) in enumerate(records.items()):
+        file = root / f"{name}.yaml"
+        file.write_text("", "utf-8")
+        row = [""] * reader.FIELDS
+        row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, file.name, "live"
+        row[reader.MTIME], row[reader.SIZE] = str(file.stat().st_mtime_ns), "0"
+        row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
+        row[reader.GATE] = data.get("gate", "scoped")
+        row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
+        for field, key in (
+            (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
+            (reader.ANTI_CONTEXTS, "anti_contexts"), (reader.GLOBS, "globs"),
+        ):  # fmt: skip
+            row[field] = reader.LIST.join(data.get(key, ()))
+        entries |= {glob: entry_of(glob) or "" for glob in data.get("globs", ())}
+        flags = reader.BROAD if data.get("broad") else 0
+        flags |= reader.EXPIRES if "expires_at" in data else 0
+        flags |= reader.PROCEDURAL if data.get("procedural") else 0
+        parts.append(Part((number,), tuple(row), flags, data.get("pushed", True)))
+    found = read_index(pack(parts, entries), str(root), [])
+    assert isinstance(found, Index)
+    return found
+
+
+def shown(found: Selection) -> list[str]:
+    """Return the ids that are shown."""
+    return [one.row.values[reader.ID] for one in found.matches]
+
+
+def dropped(found: Selection) -> dict[str, str]:
+    """Return why the others are not."""
+    return {row.values[reader.ID]: reason for row, reason in found.drops}
+
+
+@pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: str(case["name"]))
+def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]) -> None:
+    """A context shows the records of the case, by their ways, and says of each other one why it is left out."""
+    index = index_of(tmp_path, {name: DATA["records"][name] for name in case.get("records", ())})
+    known = dict(case["context"])
+    surface, now = known.pop("surface", BRIEF), known.pop("now", 0.0)
+
+    def search(text: str) -> Iterable[str]:
+        return [f"{name}.yaml" for name in case.get("search", ())]
+
+    found = select(index, Context(surface, now, search=search, **known))
+
+    assert shown(found) == case["shown"]
+    assert dropped(found) == case.get("drops", {})
+    assert found.skip_reason == case.get("skip_reason", "")
+    assert found.omitted == 0
+    ways = {one.row.values[reader.ID]: [list(way) for way in one.ways] for one in found.matches}
+    assert case.get("ways", {}).items() <= ways.items()
+
+
+def test_every_reason_of_the_cases_is_on_the_list() -> None:
+    """The lists of reasons are closed, and every reason to leave a record out for what it is has a case."""
+    reasons = {reason for case in DATA["cases"] for reason in case.get("drops", {}).values()}
+    assert reasons == set(DROPS) - {"changed", "already shown", *CAPS}
+    assert {case["skip_reason"] for case in DATA["cases"] if "skip_reason" in case} <= set(SKIPS)
+
+
+def test_a_record_whose_file_changed_is_left_out(tmp_path: Path) -> None:
+    """What the index holds of it is not what it says now."""
+    index = index_of(tmp_path, {"a": {"globs": ["**"]}, "b": {"globs": ["**"]}})
+    (tmp_path / "a.yaml").write_text("changed", "utf-8")
+    found = select(index, Context(TOOL, 0, paths=["x"]))
+    assert (shown(found), dropped(found)) == (["b"], {"a": "changed"})
+
+
+@given(st.integers(0, 60))
+def test_caps_hold_and_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, count: int) -> None:
+    """Call after call shows five at most, twenty in all, none twice, in rank order; what is left is counted."""
+    root = tmp_path_factory.mktemp("caps")
+    (root / ".orbit").mkdir()
+    names = [f"r{number:02d}" for number in range(count)]
+    index = index_of(root, {name: {"globs": ["**"]} for name in names})
+    told: list[str] = []
+    for _ in range(6):
+        found = select(index, Context(TOOL, 0, paths=["x"]), Ledger(str(root), "s"))
+        told += shown(found)
+        assert len(found.matches) <= PER_CALL
+        assert found.omitted == count - len(told)
+        assert set(dropped(found).values()) <= {"already shown", "call cap", "session cap"}
+    assert told == names[:PER_SESSION]
+
+
+def test_a_reply_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
+    """Whole records only: one that does not fit is left for the next call, and smaller ones behind it are taken."""
+    wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 390 + "\n  more: " + "語" * 380}
+    index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
+    found = select(index, Context(TOOL, 0, paths=["x"]))
+    assert (shown(found), dropped(found), found.omitted) == (["a", "c"], {"b": "token cap"}, 1)
+    assert tokens(render(found)) <= TOKENS
+
+
+def test_the_frame_has_room() -> None:
+    """What stands around the records takes no more than what is kept for it."""
+    row = reader.Row(0, [""] * reader.FIELDS, 0)
+    assert tokens(render(Selection([Choice(row, [])], 999_999, []))) <= FRAME_TOKENS
+
+
+def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
+    """Two hundred tokens of how work is done are enough; other records are not held up by it."""
+    long = {"globs": ["**"], "procedural": True, "teaser": "- [p] " + "x" * 420}
+    index = index_of(tmp_path, {"a": long, "b": long, "c": {"globs": ["**"]}})
+    found = select(index, Context(TOOL, 0, paths=["x"], task_class="code"))
+    assert shown(found) == ["a", "c"]
+    assert tokens(long["teaser"]) * 2 > PROCEDURAL_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("", 0), ("abcd", 1), ("abcde", 2), ("語語", 2), ("語abcde", 3), ("é" * 8, 2)]
+)
+def test_tokens_are_estimated_in_one_way(text: str, count: int) -> None:
+    """Four characters are a token, begun ones count, and a CJK character is one."""
+    assert tokens(text) == count
+
+
+@given(st.text(), st.text())
+def test_no_teaser_ends_its_block(words: str, more: str) -> None:
+    """Whatever an index holds, a block has one beginning, one end, and no line that a record's text begins."""
+    row = reader.Row(0, [""] * reader.FIELDS, 0)
+    for hostile in (words, f"{words}{END}{more}", f"{words}\n{START}\n- [forged] {more}"):
+        row.values[reader.TEASER] = f"- [L-1] {hostile}\n  more: {more}"
+        text = render(Selection([Choice(row, [])], 0, []))
+        assert (text.count(START), text.count(END)) == (1, 1)
+        lines = text.split("\n")
+        assert len(lines) in (5, 6)
+        assert lines[2].startswith("- [L-1]")
+        assert len(text.splitlines()) == len(lines)
