@@ -8,6 +8,7 @@ import click
 
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.places import from_root
 from orbit_registry.errors import UsageError
 
 LONGEST_TEXT = 100_000
@@ -45,7 +46,8 @@ def brief(
         raise UsageError("the task's text is not valid UTF-8", hint="give it in UTF-8") from None
     if not (paths or tags or words.strip()):
         raise UsageError("nothing is known of the work", hint="name a `--path`, a `--tag` or the `--text`")
-    wanted = Wanted(paths, tags, agent, task, "code" if code else "", words, session)
     registry = open_registry()
-    found = made(registry.workspace, wanted, lambda asked: [hit.record.path for hit in registry.search(asked).hits])
+    asked = [from_root(registry, path) for path in paths]
+    wanted = Wanted(asked, tags, agent, task, "code" if code else "", words, session)
+    found = made(registry.workspace, wanted, lambda about: [hit.record.path for hit in registry.search(about).hits])
     emit(output, found.as_data(), found.text())

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import ID, KIND, PATH
 from orbit_registry.push.render import render
 from orbit_registry.push.select import BRIEF, DROPS, Context, Selection, select
-from orbit_registry.snapshot.matches import current_index, project_path
+from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.files import write_error
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import Workspace, project_path
 
 HEADING = "## System Context"
 """What stands above a brief in a longer prompt: tools that shorten prompts keep the section of this name."""
@@ -22,7 +21,7 @@ HEADING = "## System Context"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is known of the work ahead: paths from the folder one stands in; empty where nothing is known."""
+    """What is known of the work ahead: paths from the project's root; empty where nothing is known."""
 
     paths: Sequence[str] = ()
     tags: Sequence[str] = ()
@@ -81,7 +80,7 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
     root = str(workspace.root)
     ledger = Ledger(root, wanted.session) if wanted.session else None
     event = Event("brief:prompt", time.time())
-    paths = [project_path(workspace, path, Path.cwd()) for path in wanted.paths]
+    paths = [project_path(path) for path in wanted.paths]
     event.query = [*paths, *(f"#{tag}" for tag in wanted.tags)]
     event.session = ledger.name if ledger is not None else ""
     context = Context(
