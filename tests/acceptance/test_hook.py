@@ -251,6 +251,14 @@ def test_a_record_that_changed_is_not_shown_and_one_sync_is_started(root: Path, 
     assert asked.stat().st_mtime_ns == first
 
 
+def test_a_project_without_an_index_gets_one(root: Path, run: Run) -> None:
+    """Nothing is shown yet, and a sync is started that makes the index for later calls."""
+    shutil.rmtree(root / ".orbit/state/cache")
+    assert shown(run(edit(root))) == ""
+    assert events(root)[-1]["skip_reason"] == "no index"
+    assert (root / ".orbit/state/cache/sync.asked").exists()
+
+
 @pytest.mark.parametrize("gone", ["interpreter", "client", "package", "index", "workspace", "state", "log"])
 def test_whatever_is_missing_the_tool_goes_on(root: Path, tmp_path: Path, gone: str) -> None:
     """Exit code 0 and silence: a part of the hook is gone, the state is a link, or the log can't be written."""
