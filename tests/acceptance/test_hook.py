@@ -313,7 +313,14 @@ def test_nothing_is_for_others_to_read(root: Path, run: Run) -> None:
 def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
     """Each call leaves a line: what was asked, what was shown and why no more; the words of a prompt are not in it."""
     run(edit(root))
-    run({"cwd": str(root), "session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "secret words src/a.py"})
+    run(
+        {
+            "cwd": str(root),
+            "session_id": "s",
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": "the key is secret.word/x, see src/a.py",
+        }
+    )
     run(edit(root, tool_input={"file_path": "/elsewhere"}))
     found = events(root)
 

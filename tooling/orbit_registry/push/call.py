@@ -21,13 +21,24 @@ class Call:
     """One call of a hook: `paths` as they were written, `folder` that relative ones count from, empty texts where
     nothing was said."""
 
-    __slots__ = ("agent", "agent_id", "event", "folder", "forgets", "paths", "session", "surface", "task_class")
+    __slots__ = (
+        "agent",
+        "agent_id",
+        "event",
+        "folder",
+        "forgets",
+        "guessed",
+        "paths",
+        "session",
+        "surface",
+        "task_class",
+    )
 
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
         self.session = self.agent_id = self.agent = self.folder = self.task_class = ""
         self.paths: list[str] = []
-        self.forgets = False
+        self.forgets = self.guessed = False
 
 
 def field(payload: "Payload", *names: str) -> str:

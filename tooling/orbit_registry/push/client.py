@@ -12,7 +12,7 @@ from orbit_registry.push.dialects import claude
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import project_root
 from orbit_registry.push.ledger import Ledger, prune
-from orbit_registry.push.reader import ID, NoIndex, open_index
+from orbit_registry.push.reader import ID, NoIndex, open_index, stamp
 from orbit_registry.push.render import render
 from orbit_registry.push.select import SESSION, Context, select
 
@@ -71,7 +71,9 @@ class Dispatch:
         event = self.event
         event.surface = f"hook:{call.event}"
         folder = call.folder or here
-        event.query = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
+        paths = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
+        # Words of a prompt or command may be anything, a secret too: those that name no file are not written down.
+        event.query = [path for path in paths if stamp(f"{root}/{path}") != "-"] if call.guessed else paths
         ledger = _Ledger(root, call.session, call.agent_id) if call.session else None
         if call.surface == SESSION:
             prune(root)
@@ -80,8 +82,8 @@ class Dispatch:
             if call.forgets:
                 ledger.forget()
         behind = False
-        if event.query or call.surface == SESSION:
-            behind = self._show(root, call, ledger)
+        if paths or call.surface == SESSION:
+            behind = self._show(root, call, paths, ledger)
         else:
             event.skip_reason = "nothing asked"
         self._note()
@@ -90,14 +92,14 @@ class Dispatch:
 
             refresh(root)
 
-    def _show(self, root: str, call: Call, ledger: Ledger | None) -> bool:
+    def _show(self, root: str, call: Call, paths: list[str], ledger: Ledger | None) -> bool:
         """Print what is chosen; say whether the index is behind the files."""
         event = self.event
         index = open_index(root, f"{root}/.orbit/state/cache")
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
             return True
-        asked = Context(call.surface, event.at, paths=event.query, agent=call.agent, task_class=call.task_class)
+        asked = Context(call.surface, event.at, paths=paths, agent=call.agent, task_class=call.task_class)
         chosen = select(index, asked, ledger)
         setitimer(ITIMER_REAL, 0)  # what comes now takes no time, and is not to be cut in two
         event.omitted, event.skip_reason = chosen.omitted, chosen.skip_reason

@@ -34,11 +34,13 @@ def read(payload: "Payload") -> Call | None:
     call.folder = field(payload, "cwd")
     call.forgets = surface == SESSION and field(payload, "source") in FORGETTING
     if surface == PROMPT:
+        call.guessed = True
         call.paths = words_of(field(payload, "prompt"))
     elif surface == TOOL:
         tool = field(payload, "tool_name", "toolName")
         asked = payload.get("tool_input", payload.get("toolInput"))
         if isinstance(asked, dict):
+            call.guessed = tool == "Bash"
             call.paths = words_of(field(asked, "command")) if tool == "Bash" else named_paths(asked)
         call.task_class = CODE if tool in WRITING else ""
     return call
