@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from orbit_registry.site.result import SiteResult
 
 DEMO = Path(__file__).parents[1] / "cases" / "site" / "demo"
 SECRET = "ghp_" + "a8Kd93LmQz71XvBn" + "T5yRw2Ep6UcHs4Gj9fZo"
+KEPT = ("schema_version", "id", "uid", "summary", "status", "created_at", "updated_at", "created_by")
 OUTSIDE = "text that stands outside"
 
 
@@ -60,6 +62,26 @@ def test_no_secret_is_published_or_kept(root: Path, own: bool) -> None:
     assert holders(root, SECRET) == []
     assert holders(root, "redacted: ")
     assert not any(SECRET in one.message for one in result.diagnostics)
+
+
+def test_no_derived_file_holds_a_secret(root: Path) -> None:
+    """Whatever is asked, what is remembered of a record with secrets in text, glob and evidence holds none of them."""
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    for file in root.glob(".orbit/learnings/*/learning.yaml"):
+        said = f"\nbody: |\n  key {SECRET} here\nevidence:\n  - kind: file\n    reference: {SECRET}/x.py\n"
+        glob = f"scope:\n  paths:\n    - {SECRET}/**\n"
+        kept = [line for line in file.read_text("utf-8").split("\n") if line.split(":")[0] in KEPT]
+        file.write_text("\n".join(kept) + said + glob, "utf-8")
+    for _ in range(2):
+        registry = Registry.open(root)
+        assert any(one.code == "ORB406" for one in registry.check(everything=True).diagnostics)
+        registry.freshness()
+        registry.sync()
+        registry.match(["src/x.py"])
+        registry.search("key here")
+    state = [file for file in (root / ".orbit/state").rglob("*") if file.is_file()]
+    assert len(state) > 3
+    assert [str(file) for file in state if SECRET.encode() in file.read_bytes()] == []
 
 
 @pytest.mark.parametrize("link", ["docs/design", "docs/design/core"])

@@ -57,7 +57,7 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
 def without_secrets(text: str) -> str:
     """Return a text with each secret replaced by the word for its kind."""
     # The patterns take as long to compile as a sync takes that finds nothing changed.
-    from orbit_registry.checks.content.secrets import find_secrets
+    from orbit_registry.text.secrets import find_secrets
 
     parts: list[str] = []
     at = 0
@@ -76,8 +76,8 @@ def _end_of_key(text: str, start: int) -> int:
 
 
 def _suspects(records: Iterable[Record]) -> Sequence[Record]:
-    from orbit_registry.checks.content.secrets import NEEDLES
     from orbit_registry.checks.spelling import Spelling
+    from orbit_registry.text.secrets import NEEDLES
 
     held = list(records)
     voted = [

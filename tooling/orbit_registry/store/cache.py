@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes, read_error
+from orbit_registry.text.secrets import find_secrets
 
 CACHE_VERSION = 1
 PACKAGE = Path(__file__).parent.parent
@@ -164,7 +165,7 @@ class FileCache:
         return entry.note if entry is not None else None
 
     def keep(self, state: FileState, value: object, note: str | None = None, *, plain: bool = False) -> None:
-        """Remember a value for a file's content; one that JSON would change is not kept.
+        """Remember a value for a file's content; one that JSON would change, or that holds a secret, is not kept.
 
         `plain` says that JSON is known to hold the value as it is, which is then not tried.
         """
@@ -176,6 +177,8 @@ class FileCache:
             if not plain and json.loads(text) != value:
                 return
         except (TypeError, ValueError, RecursionError):
+            return
+        if any(find_secrets(text.replace("\\n", "\n"))):
             return
         self._values[state.path] = text
         entry.note = note
@@ -268,7 +271,8 @@ class FileCache:
         """Return a file of the cache, if it is the one the seal names."""
         try:
             path = inside(self._root, f"{self._folder}/{self._file(part)}")
-            return read_bytes(path, limit=1 << 40) if is_sealed(path, sealed) else None
+            content = read_bytes(path, limit=1 << 40)
+            return content if is_sealed(path, sealed) else None  # asked after reading: it may have been replaced
         except (OrbitError, OSError):
             return None
 

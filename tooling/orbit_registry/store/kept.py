@@ -14,6 +14,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.store.cache import is_sealed, replace_unsynced
 from orbit_registry.store.files import inside, read_bytes
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.secrets import find_secrets
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -27,12 +28,15 @@ class KeptValue:
         self.value: Mapping[str, object] = self._load()
 
     def keep(self, value: Mapping[str, object]) -> None:
-        """Replace the value, which JSON has to hold as it is; a disk that refuses is let be."""
+        """Replace the value, which JSON has to hold as it is; one with a secret is not written, a full disk let be."""
         self.value = value
+        text = _encode(value)
+        if any(find_secrets(text)):
+            return
         with contextlib.suppress(OSError, OrbitError):
             folder = inside(self._root, self._folder)
             folder.mkdir(parents=True, exist_ok=True)
-            stamp = replace_unsynced(folder, f"{self._name}.values", _encode(value).encode())
+            stamp = replace_unsynced(folder, f"{self._name}.values", text.encode())
             replace_unsynced(folder, f"{self._name}.seal", _encode([self._key, stamp]).encode())
 
     def _load(self) -> Mapping[str, object]:

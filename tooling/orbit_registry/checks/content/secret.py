@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
-from orbit_registry.checks.content.secrets import NEEDLES, find_secrets
 from orbit_registry.checks.content.strings import strings_of
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.text.secrets import NEEDLES, find_secrets
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
