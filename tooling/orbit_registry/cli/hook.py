@@ -11,10 +11,10 @@ from orbit_registry.errors import RefusedError
 AGENT = click.argument("agent", type=click.Choice(["claude"]))
 SCOPE = click.option(
     "--scope",
-    type=click.Choice(["local", "user"]),
+    type=click.Choice(["local", "project", "user"]),
     default="local",
     show_default=True,
-    help="local: your own settings of this project, not committed; user: your settings everywhere.",
+    help="local: your own in this project, not committed; project: everybody's, committed; user: yours everywhere.",
 )
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 

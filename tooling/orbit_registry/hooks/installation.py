@@ -11,11 +11,13 @@ from pathlib import Path
 from orbit_registry.errors import RefusedError
 from orbit_registry.hooks import claude_settings
 from orbit_registry.push import reader
-from orbit_registry.store.files import decode, read_bytes, write_atomic
+from orbit_registry.store.files import decode, inside, read_bytes, write_atomic
 from orbit_registry.store.workspace import Workspace
 
 AGENTS = ("claude",)
-SCOPES = ("local", "user")
+SCOPES = ("local", "project", "user")
+LAUNCHER = ".orbit/hook.sh"
+"""What a project's settings start: it finds each machine's own Python, so that it can be committed."""
 LARGEST = 5_000_000
 
 
@@ -42,17 +44,20 @@ class HookState:
         }
 
 
-def command_of(agent: str) -> str:
+def command_of(agent: str, scope: str = "local") -> str:
     """Return the shell command that an agent runs. Exit code 0 whatever is missing: 2 would stop the agent's tool."""
-    words = [sys.executable, "-I", "-S", "-E", str(Path(reader.__file__).with_name("launch.py")), agent]
-    return f"{shlex.join(words)} 2>/dev/null || : {claude_settings.MARK}"
+    words = shlex.join([sys.executable, "-I", "-S", "-E", str(Path(reader.__file__).with_name("launch.py")), agent])
+    if scope == "project":
+        words = f'sh "${{CLAUDE_PROJECT_DIR:-.}}/{LAUNCHER}" {agent}'
+    return f"{words} 2>/dev/null || : {claude_settings.MARK}"
 
 
 def settings_path(workspace: Workspace, scope: str) -> Path:
-    """Return the settings file of a scope: `local` is the user's own in this project, `user` the user's everywhere."""
+    """Return the settings file of a scope: `local` is the user's own in this project, `user` the user's everywhere,
+    `project` the one that the project commits."""
     if scope == "user":
         return Path.home() / ".claude/settings.json"
-    return workspace.root / ".claude/settings.local.json"
+    return workspace.root / (".claude/settings.json" if scope == "project" else ".claude/settings.local.json")
 
 
 def status(workspace: Workspace, scopes: Sequence[str] = SCOPES) -> list[HookState]:
@@ -67,7 +72,8 @@ def status(workspace: Workspace, scopes: Sequence[str] = SCOPES) -> list[HookSta
         path = settings_path(workspace, scope)
         text = _text(path)
         entries = claude_settings.installed(text, str(path)) if text is not None else {}
-        current = claude_settings.is_current(entries, command_of("claude"))
+        current = claude_settings.is_current(entries, command_of("claude", scope))
+        current = current and (scope != "project" or _text(workspace.root / LAUNCHER) == _launcher())
         found.append(HookState("claude", scope, path, bool(entries), current))
     return found
 
@@ -83,8 +89,10 @@ def install(workspace: Workspace, scope: str, *, dry_run: bool = False) -> HookS
     path = settings_path(workspace, scope)
     if status(workspace, [scope])[0].current:
         return HookState("claude", scope, path, True, True)
-    wanted = claude_settings.with_entries(_text(path), command_of("claude"), str(path))
+    wanted = claude_settings.with_entries(_text(path), command_of("claude", scope), str(path))
     if not dry_run:
+        if scope == "project":
+            write_atomic(inside(workspace.root, LAUNCHER), _launcher())
         write_atomic(path, wanted)
     return HookState("claude", scope, path, True, True, changed=True)
 
@@ -97,6 +105,9 @@ def uninstall(workspace: Workspace, scope: str, *, dry_run: bool = False) -> Hoo
     path = settings_path(workspace, scope)
     text = _text(path)
     wanted = None if text is None else claude_settings.without_entries(text, str(path))
+    launcher = inside(workspace.root, LAUNCHER)
+    if scope == "project" and not dry_run and _text(launcher) == _launcher():
+        launcher.unlink()
     if wanted != text and not dry_run:
         if wanted is None:
             path.unlink(missing_ok=True)
@@ -111,6 +122,10 @@ def installed_command(workspace: Workspace, scope: str) -> str | None:
     text = _text(path)
     entries = claude_settings.installed(text, str(path)).get("PreToolUse", []) if text is not None else []
     return entries[0][1] if entries else None
+
+
+def _launcher() -> str:
+    return Path(__file__).with_name("project_hook.sh").read_text("utf-8")
 
 
 def _text(path: Path) -> str | None:

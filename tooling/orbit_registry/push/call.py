@@ -19,7 +19,7 @@ _AROUND = ".,:;!?@*"
 
 class Call:
     """One call of a hook: `paths` as they were written, `folder` that relative ones count from, empty texts where
-    nothing was said."""
+    nothing was said. `guessed` says that the paths are words which may be something else."""
 
     __slots__ = (
         "agent",
