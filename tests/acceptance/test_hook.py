@@ -187,8 +187,7 @@ def test_eight_calls_at_once_show_each_record_once_and_twenty_in_all(root: Path)
     for number in range(8, 41):
         learning(root, number)
     sync(root)
-    command = installation.command_of("claude")
-    content = json.dumps(edit(root)).encode()
+    command, content = installation.command_of("claude"), json.dumps(edit(root)).encode()
     files = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     started = [
         subprocess.Popen(["/bin/sh", "-c", command], cwd=root, env={**os.environ, **PATIENT}, **files) for _ in range(8)
@@ -268,7 +267,6 @@ def test_whatever_is_missing_the_tool_goes_on(root: Path, tmp_path: Path, gone: 
     python.symlink_to(sys.executable)
     command = installation.command_of("claude").replace(str(Path(reader.__file__).parent), str(package / "push"))
     command = command.replace(sys.executable, str(python))
-    state = root / ".orbit/state"
 
     def called() -> tuple[int, bytes, bytes]:
         done = subprocess.run(
@@ -278,6 +276,7 @@ def test_whatever_is_missing_the_tool_goes_on(root: Path, tmp_path: Path, gone: 
         return done.returncode, done.stdout, done.stderr
 
     assert called()[1], "whole, it speaks"
+    state = root / ".orbit/state"
     match gone:
         case "interpreter":
             python.unlink()
@@ -343,61 +342,3 @@ def test_the_clock_ends_a_call(root: Path) -> None:
         assert process.wait(timeout=60) == 0
         assert process.stdout is not None
         assert process.stdout.read() == b""
-
-
-def test_hook_test_runs_what_is_installed(root: Path) -> None:
-    """`orbit hook test` passes with the installed hook, fails with one that speaks wrongly, and refuses without one."""
-    orbit = [sys.executable, "-m", "orbit_registry.cli.main", "hook"]
-    environment = {**os.environ, **PATIENT}
-
-    def said(*arguments: str) -> tuple[int, dict[str, Any]]:
-        done = subprocess.run(
-            [*orbit, *arguments, "--format", "json"], cwd=root, env=environment, capture_output=True, check=False
-        )
-        return done.returncode, json.loads(done.stdout)
-
-    assert said("test", "claude")[0] == 1
-    assert said("install", "claude")[1]["data"]["changed"] is True
-    assert said("install", "claude")[1]["data"]["changed"] is False
-    code, reply = said("test", "claude")
-    assert (code, reply["data"]["problems"]) == (0, [])
-    assert len(ids(reply["data"]["text"])) == 5
-    assert [one["current"] for one in said("status")[1]["data"]["hooks"]] == [True, False, False]
-    settings = root / ".claude/settings.local.json"
-    settings.write_text(settings.read_text("utf-8").replace("2>/dev/null ||", ">&2; exit 2 #"), "utf-8")
-    assert said("test", "claude")[0] == 1
-    assert said("uninstall", "claude")[0] == 0
-    assert not settings.exists()
-
-
-def test_a_project_commits_nothing_of_one_machine(root: Path, tmp_path: Path) -> None:
-    """The committed settings and launcher name no path of this machine; they find each one's Python, or are silent."""
-    workspace = open_workspace(root)
-    before = sorted(path.name for path in (root / ".orbit").iterdir())
-    installation.install(workspace, "project")
-    settings, launcher = root / ".claude/settings.json", root / installation.LAUNCHER
-    for file in (settings, launcher):
-        assert not {sys.executable, str(root), str(Path(reader.__file__).parent)} & set(file.read_text("utf-8").split())
-        assert str(Path(sys.prefix)) not in file.read_text("utf-8")
-    assert not installation.install(workspace, "project").changed
-    tool = tmp_path / "bin/orbit-registry"
-    tool.parent.mkdir()
-    tool.write_text(f"#!{sys.executable}\n", "utf-8")
-    tool.chmod(0o755)
-    command = installation.installed_command(workspace, "project")
-    assert command is not None
-
-    def called(path: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            ["/bin/sh", "-c", command], input=json.dumps(edit(root)).encode(), capture_output=True, cwd=tmp_path,
-            env={**os.environ, **PATIENT, "PATH": path, **variables}, check=False,
-        )  # fmt: skip
-
-    assert ids(shown(called(f"{tool.parent}:/usr/bin:/bin", CLAUDE_PROJECT_DIR=str(root))))
-    assert shown(called("/usr/bin:/bin", CLAUDE_PROJECT_DIR=str(root))) == ""
-    assert shown(called(f"{tool.parent}:/usr/bin:/bin")) == ""
-    tool.write_text("#!/bin/sh\nexit 2\n", "utf-8")
-    assert shown(called(f"{tool.parent}:/usr/bin:/bin", CLAUDE_PROJECT_DIR=str(root))) == ""
-    installation.uninstall(workspace, "project")
-    assert not settings.exists()
-    assert sorted(path.name for path in (root / ".orbit").iterdir()) == before

@@ -1,0 +1,99 @@
+"""The commands around the hook: installing, trying and removing it, for one person or for a project."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.hooks import installation
+from orbit_registry.store.workspace import open_workspace
+
+ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
+"""A busy machine is no bug: what is tested is what the hook says, not how soon."""
+TEXT = "Look before you leap"
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    """Return a workspace with a learning for a tracked file."""
+    for arguments in (["init", "--yes"], ["learning", "add", "--summary", TEXT, "--path", "README.md", "--yes"]):
+        subprocess.run([*ORBIT, *arguments], cwd=git_repo, check=True, capture_output=True)
+    return git_repo
+
+
+def test_hook_test_runs_what_is_installed(root: Path) -> None:
+    """`orbit hook test` passes with the installed hook, fails with one that speaks wrongly, and refuses without one."""
+
+    def said(*arguments: str) -> tuple[int, dict[str, Any]]:
+        command = [*ORBIT, "hook", *arguments, "--format", "json"]
+        done = subprocess.run(command, cwd=root, env={**os.environ, **PATIENT}, capture_output=True, check=False)
+        return done.returncode, json.loads(done.stdout)
+
+    assert said("test", "claude")[0] == 1
+    assert said("install", "claude", "--dry-run")[1]["data"]["changed"] is True
+    assert said("install", "claude")[1]["data"]["changed"] is True
+    assert said("install", "claude")[1]["data"]["changed"] is False
+    code, reply = said("test", "claude")
+    assert (code, reply["data"]["problems"], reply["data"]["path"]) == (0, [], "README.md")
+    assert TEXT in reply["data"]["text"]
+    assert [one["current"] for one in said("status")[1]["data"]["hooks"]] == [True, False, False]
+    settings = root / ".claude/settings.local.json"
+    settings.write_text(settings.read_text("utf-8").replace("2>/dev/null ||", ">&2; exit 2 #"), "utf-8")
+    assert said("test", "claude")[0] == 1
+    assert said("uninstall", "claude")[0] == 0
+    assert not settings.exists()
+
+
+def test_settings_that_are_none_are_left_as_they_are(root: Path) -> None:
+    """One error with the place, exit code 1, and no byte of the file changed."""
+    settings = root / ".claude/settings.local.json"
+    settings.parent.mkdir()
+    settings.write_bytes(b'{"hooks": {,}}\r\n')
+    for verb in ("install", "uninstall", "test"):
+        done = subprocess.run([*ORBIT, "hook", verb, "claude"], cwd=root, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"{settings}:1:12: no valid JSON" in done.stderr
+    assert settings.read_bytes() == b'{"hooks": {,}}\r\n'
+
+
+def test_a_project_commits_nothing_of_one_machine(root: Path, tmp_path: Path) -> None:
+    """The committed settings and launcher name no path of this machine; they find each one's Python, or are silent."""
+    workspace = open_workspace(root)
+    subprocess.run([*ORBIT, "sync"], cwd=root, check=True, capture_output=True)
+    installation.install(workspace, "project")
+    settings, launcher = root / ".claude/settings.json", root / installation.LAUNCHER
+    own = (sys.prefix, str(root), str(Path(installation.__file__).parents[1]))
+    assert [one for file in (settings, launcher) for one in own if one in file.read_text("utf-8")] == []
+    assert not installation.install(workspace, "project").changed
+    tool = tmp_path / "bin/orbit-registry"
+    tool.parent.mkdir()
+    tool.write_text(f"#!{sys.executable}\n", "utf-8")
+    tool.chmod(0o755)
+    with_tool, without = f"{tool.parent}:/usr/bin:/bin", "/usr/bin:/bin"
+    command = installation.installed_command(workspace, "project")
+    assert command is not None
+    payload = {"hook_event_name": "PreToolUse", "tool_name": "Read", "cwd": str(root)}
+    content = json.dumps({**payload, "tool_input": {"file_path": str(root / "README.md")}}).encode()
+
+    def called(path: str, folder: Path) -> tuple[int, bytes, bool]:
+        variables = {**os.environ, **PATIENT, "PATH": path, "CLAUDE_PROJECT_DIR": str(folder)}
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], input=content, capture_output=True, cwd=tmp_path, env=variables, check=False
+        )
+        return done.returncode, done.stderr, TEXT.encode() in done.stdout
+
+    assert called(with_tool, root) == (0, b"", True)
+    assert called(without, root) == (0, b"", False)
+    assert called(with_tool, tmp_path) == (0, b"", False)
+    tool.write_text("#!/bin/sh\nexit 2\n", "utf-8")
+    assert called(with_tool, root) == (0, b"", False)
+    installation.uninstall(workspace, "project")
+    assert not settings.exists()
+    assert not launcher.exists()
