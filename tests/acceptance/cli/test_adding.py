@@ -14,6 +14,12 @@ import pytest
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 
 
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave CI, where nobody is asked."""
+    monkeypatch.delenv("CI", raising=False)
+
+
 def on_terminal(folder: Any, arguments: list[str], answers: list[tuple[str, str]]) -> tuple[int, str]:
     """Run `orbit` on a terminal, answer each question when it is asked, and return code and what was shown."""
     leader, follower = pty.openpty()

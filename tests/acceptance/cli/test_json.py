@@ -77,6 +77,11 @@ ASKED: dict[str, list[str]] = {
     "explain": ["src/app.py"],
     "coverage": [],
     "scope suggest": [],
+    "brief": ["--for", "prompt", "--path", "src/app.py"],
+    "hook install": ["claude"],
+    "hook status": [],
+    "hook test": ["claude"],
+    "hook uninstall": ["claude"],
     "import": ["docs/adr", "--dry-run"],
     "sync": [],
     "query": ["SELECT id FROM records ORDER BY id"],
@@ -101,6 +106,8 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
         words["CANDIDATE"] = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
     if name == "adr reject":
         shell.json("adr", "add", "--title", "Maybe", "--pending")
+    if name in {"hook test", "hook uninstall"}:
+        shell.json("hook", "install", "claude")
     if name == "site build":
         pytest.importorskip("material", reason="the site extra is not installed")
 
