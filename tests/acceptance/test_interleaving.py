@@ -61,7 +61,7 @@ class Worker:
         self.add(0)
         for step in range(1, OPERATIONS):
             name = self.chance.choice(
-                ("add", "edit", "edit_own", "vote", "vote", "vote", "retire", "supersede", "adr", "sync")
+                ("add", "edit", "edit_own", "vote", "vote", "vote", "retire", "supersede", "delete", "adr", "sync")
             )
             work: Callable[[int], None] = getattr(self, name)
             work(step)
@@ -113,6 +113,15 @@ class Worker:
         self.add(step)
         self.registry.supersede(old, self.own[-1])
         self.say("superseded", id=old, by=self.own[-1])
+
+    def delete(self, step: int) -> None:
+        """Add a learning and remove its folder, as people do."""
+        self.add(step)
+        doomed = self.own.pop()
+        self.say("delete", id=doomed)
+        folder = self.registry.workspace.root / ".orbit/learnings" / doomed
+        folder.rename(self.registry.workspace.root.parent / f"removed-{doomed}")
+        self.say("deleted", id=doomed)
 
     def sync(self, step: int) -> None:
         """Bring the snapshot and the index up to date, and ask the index."""
@@ -179,8 +188,12 @@ def test_nothing_acknowledged_is_lost(repo: Path, tmp_path: Path, seed: int) -> 
 def check_log(said: list[dict[str, str]], held: Mapping[str, Record]) -> None:
     """Hold the files to what one process was told, line by line."""
     latest: dict[str, str] = {}
-    closing: set[str] = set()
+    deleted = {one["id"] for one in said if one["what"] == "deleted"}
+    assert deleted.isdisjoint(held)
+    asked = {one["id"] for one in said if one["what"] == "delete"}
     for one in said:
+        if one["id"] in asked and one["id"] not in held:
+            continue
         record = held[one["id"]]
         match one["what"]:
             case "record":
@@ -193,11 +206,12 @@ def check_log(said: list[dict[str, str]], held: Mapping[str, Record]) -> None:
                 latest[one["id"]] = one["value"]
             case "closed":
                 assert record.status.name == "retired"
-                closing.add(one["id"])
             case "superseded":
                 assert record.superseded_by == (one["by"],)
                 assert held[one["by"]].supersedes == (one["id"],)
     for record_id, value in latest.items():
+        if record_id not in held:
+            continue
         # The next edit may have been written and its writer killed before it could say so: later, never earlier.
         assert int(str(held[record_id].data["priority"])) >= int(value)
 
