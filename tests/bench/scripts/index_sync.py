@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
 
+from orbit_registry.cli.main import FEWER_COLLECTIONS
 from orbit_registry.snapshot.push_index import stamps_of, sync_index
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import open_workspace
 
+gc.set_threshold(*FEWER_COLLECTIONS)  # as the command line does, whose work this is
 workspace = open_workspace(Path.cwd())
 stamps = stamps_of(workspace)
 reading = Reading(workspace)
