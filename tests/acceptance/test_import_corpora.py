@@ -7,11 +7,11 @@ import os
 import posixpath
 import re
 import shutil
-import signal
-import sys
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +31,6 @@ COLLECTIONS = (
 )  # fmt: skip
 each_collection = pytest.mark.parametrize("name", COLLECTIONS)
 Git = Callable[..., str]
-MUTATIONS = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir"))
 
 
 def copied(source: Path, target: Path) -> Path:
@@ -178,41 +177,17 @@ def test_entries_that_are_still_without_a_record_can_be_backfilled(rust: Path) -
     assert registry.records.get("knowledge-graph/ADR-001").source is not None
 
 
-def test_a_killed_import_is_finished_by_the_next(rust: Path, tmp_path: Path) -> None:
+def test_a_killed_import_is_finished_by_the_next(rust: Path, tmp_path: Path, run_killed: Any) -> None:
     """Killed at points spread over its run, an import loses nothing: the next run ends where an unharmed one ends."""
     whole = Path(shutil.copytree(rust, tmp_path / "whole"))
-    assert not run_killed(whole, ["import", ".", "--format", "json"], 10**9)
+    assert not run_killed(partial(run, ["import", ".", "--format", "json"]), 10**9, whole, (0,))
     wanted = records_and_files(whole)
     for nth in (1, 2, 9, 40, 300, 640, 641, 642, 643, 644, 1100):
         root = Path(shutil.copytree(rust, tmp_path / f"killed-{nth}"))
-        assert run_killed(root, ["import", "."], nth), nth
-        assert not run_killed(root, ["import", "."], 10**9)
+        assert run_killed(partial(run, ["import", "."]), nth, root), nth
+        assert not run_killed(partial(run, ["import", "."]), 10**9, root, (0,))
         assert records_and_files(root) == wanted
         shutil.rmtree(root)
-
-
-def run_killed(folder: Path, arguments: list[str], nth: int) -> bool:
-    """Run a command in a child that kills itself before its `nth` change of a file; False if it ended before that."""
-    child = os.fork()
-    if child == 0:
-        os.chdir(folder)
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        count = 0
-
-        def watch(event: str, details: tuple[object, ...]) -> None:
-            nonlocal count
-            flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
-            if event in MUTATIONS or flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
-                count += 1
-                if count == nth:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(watch)
-        os._exit(run(arguments))
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
 
 
 def records_and_files(root: Path) -> tuple[dict[str, object], dict[str, str]]:

@@ -145,9 +145,9 @@ def start(root: Path, number: int, log: Path) -> int:
         with log.open("w", encoding="utf-8", buffering=1) as out:
             Worker(root, number, out).run()
         status = 0
-    except Exception:  # noqa: BLE001 - a child has nobody else to tell
-        log.with_suffix(".error").write_text(traceback.format_exc(), "utf-8")
     finally:
+        if status:  # nobody else is told
+            log.with_suffix(".error").write_text(traceback.format_exc(), "utf-8")
         os._exit(status)
 
 

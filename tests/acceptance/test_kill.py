@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,33 +15,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
 from orbit_registry.store.decisions.adrs import NewAdr
 
-MUTATIONS = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
 MOST_OPERATIONS = 200
-
-
-def run_killed(folder: Path, arguments: list[str], nth: int) -> bool:
-    """Run a command in a child that kills itself before its `nth` change of a file; False if it ended before that."""
-    child = os.fork()
-    if child == 0:
-        os.chdir(folder)
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        count = 0
-
-        def watch(event: str, details: tuple[object, ...]) -> None:
-            nonlocal count
-            flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
-            writes = event == "open" and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            if event in MUTATIONS or writes:
-                count += 1
-                if count == nth:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(watch)
-        os._exit(run(arguments))
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
 
 
 def seeded(repo: Path) -> Path:
@@ -87,14 +60,16 @@ def errors(repo: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_kill_at_any_file_operation_leaves_a_valid_store(git_repo: Path, tmp_path: Path, command: str) -> None:
+def test_a_kill_at_any_file_operation_leaves_a_valid_store(
+    git_repo: Path, tmp_path: Path, command: str, run_killed: Any
+) -> None:
     """Killed before each change of a file in turn, a command leaves no error, and a second run ends well."""
     original = seeded(git_repo)
     before = {record.id: record.data for record in Registry.open(original).collection.records}
     for nth in range(1, MOST_OPERATIONS):
         repo = Path(shutil.copytree(original, tmp_path / f"killed-{nth}"))
         arguments = [learning_id(repo, PHASES[word]) if word in PHASES else word for word in COMMANDS[command]]
-        killed = run_killed(repo, arguments, nth)
+        killed = run_killed(partial(run, arguments), nth, repo)
 
         registry = Registry.open(repo)
         assert list(registry.collection.problems) == []
@@ -103,7 +78,7 @@ def test_a_kill_at_any_file_operation_leaves_a_valid_store(git_repo: Path, tmp_p
         assert errors(repo) == []
         added = set(before) < {record.id for record in Registry.open(repo).collection.records}
         if not added:  # the record was there already: adding it again would make a second one, which the gate refuses
-            assert not run_killed(repo, arguments, MOST_OPERATIONS)
+            assert not run_killed(partial(run, arguments), MOST_OPERATIONS, repo)
         registry.recover()
         assert errors(repo) == []
         assert leftovers(repo) == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -214,14 +214,17 @@ def test_what_stands_in_both_layouts_is_left_to_a_person(git_repo: Path, monkeyp
 
 
 @each_layout
-def test_a_kill_at_any_change_of_a_file_loses_nothing(old: dict[str, str], git_repo: Path, tmp_path: Path) -> None:
+def test_a_kill_at_any_change_of_a_file_loses_nothing(
+    old: dict[str, str], git_repo: Path, tmp_path: Path, run_killed: Any
+) -> None:
     """Every learning is there in one layout or the other, and a second run ends well."""
+    migrate = partial(run, ["learning", "migrate-layout"])
     for nth in range(1, 200):
         root = Path(shutil.copytree(git_repo, tmp_path / f"killed-{nth}"))
-        killed = killed_at(root, nth)
+        killed = run_killed(migrate, nth, root)
         texts = " ".join(content.decode() for content in files(root).values())
         assert all(summary in texts for summary in SUMMARIES), nth
-        assert not killed_at(root, 10**9)
+        assert not run_killed(migrate, 10**9, root, (0,))
         assert_migrated(root, old, by_gate=False)
         shutil.rmtree(root)
         if not killed:
@@ -230,36 +233,9 @@ def test_a_kill_at_any_change_of_a_file_loses_nothing(old: dict[str, str], git_r
     pytest.fail("the command never ended")
 
 
-def killed_at(folder: Path, nth: int) -> bool:
-    """Migrate in a child that kills itself before its `nth` change of a file; False if it ended before that."""
-    child = os.fork()
-    if child == 0:
-        os.chdir(folder)
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        count = 0
-
-        def watch(event: str, details: tuple[object, ...]) -> None:
-            nonlocal count
-            flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
-            writes = event == "open" and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            if writes or event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link"):
-                count += 1
-                if count == nth:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(watch)
-        os._exit(run(["learning", "migrate-layout"]))
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
-
-
 def test_the_real_collection_with_days_in_its_ids(corpora: Path, git_repo: Path, monkeypatch: Any, capsys: Any) -> None:
     """All six learnings of it are there afterwards, by their old ids."""
     source = corpora / "orbit-legacy-date-ids"
-    if not source.is_dir():
-        pytest.skip("the collection with days in its ids is not at hand")
     shutil.copytree(source / ".orbit", git_repo / ".orbit")
     monkeypatch.chdir(git_repo)
     names = {folder.name for folder in (git_repo / ".orbit/learnings").iterdir()}
