@@ -107,8 +107,8 @@ def sync_index(
         LockTimeoutError: another process is building.
     """
     folder = cache_folder(workspace)
-    entries = _kept(reading.entries)
-    files = _digest(sorted(_line(reading, entry) for entry in entries))
+    entries = [(entry, _content(reading, entry)) for entry in _kept(reading.entries)]
+    files = _digest(sorted(_line(reading, entry, content) for entry, content in entries))
     wanted = _Wanted(_base(workspace, policy), files, stamps)
     done = None if rebuild else _unchanged(workspace, folder, wanted)
     if done is not None:
@@ -136,22 +136,22 @@ def _build(
     folder: Path,
     reading: Reading,
     policy: Policy,
-    entries: Sequence[Entry],
+    entries: Sequence[tuple[Entry, str]],
     wanted: _Wanted,
     rebuild: bool,
 ) -> IndexSync:
     held = _Held({}, {}, "") if rebuild else _held(workspace, wanted.base)
     kept: list[Part] = []
-    fresh: dict[str, Entry] = {}
-    for entry in entries:
-        part, digest = held.parts.get(entry.path), _content(reading, entry)
+    fresh: dict[str, tuple[Entry, Origin]] = {}
+    for entry, digest in entries:
+        part = held.parts.get(entry.path)
         if part is None or not digest or part.row[reader.DIGEST] != digest:
-            fresh[entry.path] = entry
+            fresh[entry.path] = (entry, _origin(reading, entry, digest))
         else:
             kept.append(_restamped(part, reading.states[entry.path]))
     half_life = half_life_days()
-    records = [record for entry in fresh.values() if (record := reading.record(entry)) is not None]
-    compiled = [part_of(record, _origin(reading, fresh[record.path]), half_life) for record in policy.applied(records)]
+    records = [record for entry, _ in fresh.values() if (record := reading.record(entry)) is not None]
+    compiled = [part_of(record, fresh[record.path][1], half_life) for record in policy.applied(records)]
     globs = _globs([*kept, *compiled], held.globs)
     files = _tracked(workspace)
     tracked = _digest(files)
@@ -206,9 +206,9 @@ def _content(reading: Reading, entry: Entry) -> str:
     return f"{known[:32]}{votes[:32]}{entry.has_body:d}{entry.pending:d}" if known else ""
 
 
-def _origin(reading: Reading, entry: Entry) -> Origin:
+def _origin(reading: Reading, entry: Entry, content: str) -> Origin:
     state = reading.states[entry.path]
-    return Origin(entry.path, _content(reading, entry), state.mtime_ns, state.size, entry.pending, entry.has_body)
+    return Origin(entry.path, content, state.mtime_ns, state.size, entry.pending, entry.has_body)
 
 
 # ------------------------------------------------------------------------------------------------------- what it is
@@ -221,9 +221,9 @@ def _base(workspace: Workspace, policy: Policy) -> str:
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _line(reading: Reading, entry: Entry) -> str:
+def _line(reading: Reading, entry: Entry, content: str) -> str:
     state = reading.states[entry.path]
-    return f"{entry.path}\0{_content(reading, entry)}\0{state.mtime_ns}\0{state.size}"
+    return f"{entry.path}\0{content}\0{state.mtime_ns}\0{state.size}"
 
 
 def _digest(lines: Iterable[str]) -> str:
