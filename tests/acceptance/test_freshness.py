@@ -317,6 +317,7 @@ def test_what_moved_is_not_retired(project: Project) -> None:
     project.commit()
     said = project.orbit("learning", "prune", "--confirm")
     assert f"{gone} is retired" in said
+    assert project.json("learning", "show", moved)["status"] == "active"
     assert "1 learning left alone: git saw the files move, `orbit learning prune --fix-renames` follows them" in said
     project.orbit("learning", "prune", "--fix-renames", "--confirm")
     assert moved not in project.causes()

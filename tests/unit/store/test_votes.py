@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import RefusedError, UsageError, WriteError
+from orbit_registry.errors import LockTimeoutError, RefusedError, UsageError, WriteError
 from orbit_registry.records.vote import Vote
+from orbit_registry.store.lock import locked
 from orbit_registry.store.votes import append_vote, half_life_days, parse_votes
 
 NOW = datetime(2026, 5, 17, 12, tzinfo=UTC)
@@ -170,6 +171,15 @@ def test_a_missing_folder_is_a_refused_write(tmp_path: Path) -> None:
     with pytest.raises(WriteError):
         append_vote(tmp_path / "gone", tmp_path / "votes.lock", Vote("L-7k3fq", "m", NOW, "T"), [])
     assert not (tmp_path / "gone").exists()
+
+
+def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While somebody else votes, nothing is read or written: two votes with one key could both count as new."""
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
+    with locked(tmp_path / "votes.lock"), pytest.raises(LockTimeoutError, match="votes.lock"):
+        cast(tmp_path)
+    assert not (tmp_path / "votes.jsonl").exists()
+    assert cast(tmp_path)
 
 
 def test_twelve_voters_at_once_lose_no_vote(tmp_path: Path) -> None:
