@@ -176,7 +176,7 @@ def test_a_missing_folder_is_a_refused_write(tmp_path: Path) -> None:
 def test_a_vote_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While somebody else votes, nothing is read or written: two votes with one key could both count as new."""
     monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
-    with locked(tmp_path / "votes.lock"), pytest.raises(LockTimeoutError, match="votes.lock"):
+    with locked(tmp_path / "votes.lock"), pytest.raises(LockTimeoutError, match=r"votes\.lock"):
         cast(tmp_path)
     assert not (tmp_path / "votes.jsonl").exists()
     assert cast(tmp_path)
