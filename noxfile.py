@@ -68,13 +68,22 @@ def run(session: nox.Session, bin_folder: Path, program: str, *arguments: str) -
 @nox.session(venv_backend="none")
 def tests(session: nox.Session) -> None:
     """Run the tests; arguments go to pytest."""
-    run(session, environment(session, "site", "test"), "pytest", "-n", "auto", "--dist", "worksteal", *session.posargs)
+    run(
+        session,
+        environment(session, "mcp", "site", "test"),
+        "pytest",
+        "-n",
+        "auto",
+        "--dist",
+        "worksteal",
+        *session.posargs,
+    )
 
 
 @nox.session(venv_backend="none")
 def lint(session: nox.Session) -> None:
     """Check style, types, layers and spelling."""
-    tools = environment(session, "site", "test", "lint")
+    tools = environment(session, "mcp", "site", "test", "lint")
     failed = []
     for program, *arguments in LINTERS:
         try:

@@ -12,7 +12,7 @@ from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.setup import setup_workspace
 
 HEAVY = ("duckdb", "mkdocs", "rich", "jsonschema", "referencing", "ruamel", "markdown_it", "nh3", "filelock")
-HEAVY += ("detect_secrets", "jsonschema_rs", "ryaml", "click")
+HEAVY += ("detect_secrets", "jsonschema_rs", "ryaml", "click", "mcp", "anyio")
 
 
 def loaded_by(arguments: list[str], folder: Path) -> set[str]:

@@ -42,6 +42,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "explain": ("match:explain", "Why records are pushed for a path, or are not."),
     "brief": ("brief:brief", "What an agent should know before it begins."),
     "hook": ("hook:group", "Show an agent the records that apply, by itself."),
+    "mcp": ("mcp:group", "Serve records to agents over MCP."),
     "scope": ("scope:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
     "import": ("setup:import_records", "Take over records and documents of other tools."),
