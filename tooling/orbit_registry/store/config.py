@@ -10,6 +10,7 @@ from typing import Any, Literal
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, OrbitError
 from orbit_registry.kinds.schema import read_schema
 from orbit_registry.store.files import read_text
+from orbit_registry.store.learnings_config import SECTION, LearningsConfig, learnings_config
 from orbit_registry.text.yaml import load, locate
 from orbit_registry.text.yaml_problem import YamlProblemError
 
@@ -32,6 +33,15 @@ class AdrConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class TasksConfig:
+    """The project's own programs, as lists of words: one finds a task by its id, one says of which class a task is."""
+
+    command: tuple[str, ...] = ()
+    classifier: tuple[str, ...] = ()
+    timeout_seconds: float = 10
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The configuration, defaults filled in."""
 
@@ -44,6 +54,8 @@ class Config:
     code: tuple[str, ...] = ()
     site: Mapping[str, Any] = field(default_factory=dict)
     duplicates: Mapping[str, float] = field(default_factory=lambda: {"error": 0.80, "warning": 0.55})
+    learnings: LearningsConfig = field(default_factory=LearningsConfig)
+    tasks: TasksConfig = field(default_factory=TasksConfig)
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def setting(self, section: str, name: str, default: object = None) -> Any:
@@ -88,7 +100,7 @@ def read_config(path: Path) -> Config:
 
 def _config_from(data: Mapping[str, Any]) -> Config:
     default = Config()
-    adr = data.get("adr", {})
+    adr, tasks = data.get("adr", {}), data.get("tasks", {})
     return Config(
         project=data.get("project", default.project),
         schemas=data.get("schemas", default.schemas),
@@ -103,5 +115,11 @@ def _config_from(data: Mapping[str, Any]) -> Config:
         code=tuple(data.get("code", default.code)),
         site=data.get("site", {}),
         duplicates={**default.duplicates, **data.get("duplicates", {})},
+        learnings=learnings_config(data.get(SECTION, {})),
+        tasks=TasksConfig(
+            tuple(tasks.get("command", default.tasks.command)),
+            tuple(tasks.get("classifier", default.tasks.classifier)),
+            tasks.get("timeout_seconds", default.tasks.timeout_seconds),
+        ),
         raw=data,
     )

@@ -14,6 +14,7 @@ from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.git import Git
+from orbit_registry.store.learnings_config import mapping_lines
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 from orbit_registry.text.adr.file_names import is_decision_name
 from orbit_registry.text.yaml import scalar
@@ -141,6 +142,7 @@ def config_text(detected: Detected) -> str:
         f"  folders:{more}" if more else _setting("folders: []", "further folders with decision documents", own=False),
     ]
     decisions = "\n".join(adr)
+    mapping = "\n".join(f"#     {line}" for line in mapping_lines())
     return f"""\
 # yaml-language-server: $schema=schemas/config.schema.json
 # Orbit's configuration. A line that starts with `#` shows a default; remove the `#` to change it.
@@ -164,6 +166,18 @@ schema_version: 1
 #   stable_days: 365       # after so many days without a verification a record counts as stale
 #   volatile_days: 30
 #   tasks: []              # where tasks stand: tasks/{{id}}.md
+
+# learnings_config:        # what `orbit brief --agent NAME` and the injector choose from
+#   max_learnings_per_category: 5
+#   max_total_tokens: 1000
+#   cache_ttl_seconds: 300 # how long a program may keep learnings that did not change; 0: not at all
+#   agent_category_mapping: # an agent that is not named here keeps its line below; an unknown one gets general
+{mapping}
+
+# tasks:                   # programs of this project that `orbit brief` may run: lists of words, no shell
+#   command: []            # prints the task with an id: [gh, issue, view, "{{id}}", --json, "…"]
+#   classifier: []         # says whether a task writes code; empty: Orbit's own rules
+#   timeout_seconds: 10
 
 # checks:
 #   ignore: []             # codes of checks that are not run
