@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from orbit_registry.cli.output import plural, record_data, records_table, table
+from orbit_registry.answers.records import record_data
+from orbit_registry.answers.tables import records_table, table
+from orbit_registry.cli.output import plural
 from orbit_registry.cli.terminal import visible
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record

@@ -10,11 +10,13 @@ from typing import Any
 
 import click
 
+from orbit_registry.answers.neighbours import MOST_NAMED, near_text, neighbours_data, shows
+from orbit_registry.answers.records import record_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, open_registry
-from orbit_registry.cli.output import emit, format_option, record_data, refuse
+from orbit_registry.cli.output import emit, format_option, refuse
 from orbit_registry.cli.places import say_unmatched
 from orbit_registry.cli.terminal import visible
 from orbit_registry.cli.voting import say_vote
@@ -24,8 +26,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.freshness.verification import fingerprinted
 from orbit_registry.store.writer import fields_of, newcomers
-
-MOST_NAMED = 5
 
 
 def add_command(kind: Kind) -> click.Command:
@@ -125,32 +125,10 @@ def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> No
     say_near(near)
 
 
-def shows(near: Sequence[Neighbour]) -> list[str]:
-    """Return the commands that show the nearest ones."""
-    return [f"orbit show {one.record.id}" for one in near[:MOST_NAMED]]
-
-
 def say_near(near: Sequence[Neighbour]) -> None:
     """Name the nearest ones on the side."""
     for one in near[:MOST_NAMED]:
-        click.echo(visible(f"near: {_line(one)}"), err=True)
-
-
-def _line(one: Neighbour) -> str:
-    return f"{one.record.id} ({one.words}): {one.record.title}"
-
-
-def neighbours_data(near: Sequence[Neighbour]) -> list[dict[str, object]]:
-    """Return records that are like another as JSON shows them."""
-    return [
-        {
-            "id": one.record.id,
-            "score": round(one.score, 4),
-            "title": one.record.title,
-            "difference": str(one.contrast) if one.contrast is not None else None,
-        }
-        for one in near
-    ]
+        click.echo(visible(f"near: {near_text(one)}"), err=True)
 
 
 def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: str | None) -> None:
@@ -163,7 +141,7 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
     instead = f"`{vote}` strengthens it" if kind.voted and known.phase == "live" else f"`orbit show {known.id}`"
     hint = f"{instead}; where the two differ, add `--distinct-from {known.id}`"
     follows = [vote, f"orbit show {known.id}"] if kind.voted and known.phase == "live" else [f"orbit show {known.id}"]
-    refuse(output, RefusedError(f"this is known already: {_line(same)}", hint=hint), next_commands=follows)
+    refuse(output, RefusedError(f"this is known already: {near_text(same)}", hint=hint), next_commands=follows)
 
 
 def _may_ask(output: str, yes: bool) -> bool:
@@ -176,7 +154,7 @@ def _ask(kind: Kind, near: Sequence[Neighbour]) -> Neighbour | None:
     listed = list(near[:MOST_NAMED])
     click.echo("this may be known already:")
     for number, one in enumerate(listed, start=1):
-        click.echo(visible(f"  {number}  {_line(one)}"))
+        click.echo(visible(f"  {number}  {near_text(one)}"))
     numbers = [str(number) for number in range(1, len(listed) + 1)] if kind.voted else []
     asked = "vote for one (its number), add this one too (a), or stop (s)" if numbers else "add it (a), or stop (s)"
     default = "s" if any(one.is_duplicate for one in near) else "a"

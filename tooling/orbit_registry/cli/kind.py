@@ -7,11 +7,11 @@ from datetime import datetime
 
 import click
 
+from orbit_registry.answers.records import record_data
+from orbit_registry.answers.tables import records_table
 from orbit_registry.cli.output import (
     emit,
     format_option,
-    record_data,
-    records_table,
     say_refusals,
     warn_of_unread,
 )

@@ -1,20 +1,18 @@
-"""Prints: records, tables, the JSON envelope, progress; decides nothing about what is printed."""
+"""Prints: text, the JSON envelope, progress; decides nothing about what is printed."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.cli.tallies import vote_cell, vote_data
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.envelope import envelope
-from orbit_registry.records.record import Record
 from orbit_registry.store.old_layout import OLD_LAYOUT
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -67,43 +65,6 @@ def say_refusals(output: str, data: object, text: str, errors: Sequence[OrbitErr
         click.echo(visible(f"error: {error.message}"), err=True)
         click.echo(visible(f"  hint: {error.hint}"), err=True)
     raise errors[-1]
-
-
-def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
-    """Return a record as JSON shows it: its file's fields, its kind, phase and path."""
-    head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
-    votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
-    return {**head, **record.data, **votes, **({"prose": record.prose} if prose else {})}
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return rows as aligned columns; the last one takes what space is left."""
-    listed = [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
-    if not listed:
-        return ""
-    heads = tuple(column.upper() for column in columns)
-    widths = [min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))]
-
-    def line(row: Sequence[str]) -> str:
-        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
-    return "\n".join(map(line, (heads, *listed)))
-
-
-def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
-    """Return records as a table of the columns their kind names; the headline last, where it may run on."""
-    if not records:
-        return "no records"
-    headline = records[0].kind.headline
-    ordered = [column for column in columns if column not in (headline, "title")]
-
-    def cell(record: Record, column: str) -> str:
-        if column == "votes":
-            return vote_cell(record.votes)
-        return str(record.data.get(column, ""))
-
-    rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
-    return table([*ordered, headline], rows)
 
 
 def progress(title: str, total: int | None = None) -> Callable[[int], None] | None:

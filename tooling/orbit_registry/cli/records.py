@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.cli.doubts import reasons_data, remedies
-from orbit_registry.cli.output import emit, format_option, record_data, table, warn_of_unread
-from orbit_registry.cli.tallies import vote_words
-from orbit_registry.records.freshness import FRESH, Freshness
+from orbit_registry.answers.doubts import reasons_data, remedies
+from orbit_registry.answers.records import record_data, record_text
+from orbit_registry.answers.tables import table
+from orbit_registry.cli.output import emit, format_option, warn_of_unread
+from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 
@@ -61,31 +62,4 @@ def say_record(registry: Registry, record: Record, output: str) -> None:
     state = None if record.phase == "closed" else freshness.state.value
     data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness)}
     commands = remedies(record, freshness) if freshness.reasons else []
-    emit(output, {**record_data(record, prose=True), **data}, _show_text(record, freshness), next_commands=commands)
-
-
-def _show_text(record: Record, freshness: Freshness) -> str:
-    """Return a record as people read it: head, facts, long text."""
-    status = record.status
-    lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
-    facts = [
-        ("file", record.path),
-        ("document", record.source.path if record.source else ""),
-        ("date", record.text("date") or ""),
-        ("tasks", ", ".join(record.words("tasks"))),
-        ("feature", record.text("feature") or ""),
-        ("category", record.text("category") or ""),
-        ("paths", ", ".join(record.scope.paths)),
-        ("tags", ", ".join(record.scope.tags)),
-        ("labels", ", ".join(record.words("labels"))),
-        ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
-        ("links", ", ".join(f"{link.rel} {link.to}" for link in record.links)),
-        ("supersedes", ", ".join(record.supersedes)),
-        ("superseded by", ", ".join(record.superseded_by)),
-        ("legacy ids", ", ".join(record.legacy_ids)),
-        ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
-        *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
-        ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
-    ]
-    lines += [f"  {name:<14}{value}" for name, value in facts if value]
-    return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
+    emit(output, {**record_data(record, prose=True), **data}, record_text(record, freshness), next_commands=commands)

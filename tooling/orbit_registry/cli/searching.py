@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from orbit_registry.answers.hits import result_data, result_text
 from orbit_registry.cli.kind import open_registry
-from orbit_registry.cli.output import emit, format_option, plural, warn_of_unread
+from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import from_root
 from orbit_registry.cli.terminal import visible
 from orbit_registry.kinds.table import Kind
-from orbit_registry.search.hits import Hit, SearchResult
 
 
 def search_command(kind: Kind | None) -> click.Command:
@@ -29,11 +29,8 @@ def search_command(kind: Kind | None) -> click.Command:
             limit=limit,
             everything=everything,
         )
-        data = {
-            "hits": [hit_data(hit) for hit in result.hits], "omitted": result.omitted, "unknown": list(result.unknown),
-        }  # fmt: skip
         shown = [f"orbit show {hit.record.id}" for hit in result.hits[:3]]
-        emit(output, data, _said(result), next_commands=shown)
+        emit(output, result_data(result), result_text(result), next_commands=shown)
         if output == "text" and result.unknown:
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
         warn_of_unread(registry.collection.problems)
@@ -51,30 +48,6 @@ def search_command(kind: Kind | None) -> click.Command:
     example = f"orbit {kind.name} search" if kind is not None else "orbit search"
     said = f'Find {what} by words, the best first.\n\n\b\n{example} "retry uploads" --tag network'
     return format_option(click.Command("search", params=params, callback=search, help=said))
-
-
-def hit_data(hit: Hit) -> dict[str, object]:
-    """Return a hit as JSON shows it; the whole record is for `show`."""
-    record = hit.record
-    return {
-        "id": record.id,
-        "score": round(hit.score, 4),
-        "title": record.title,
-        "kind": record.kind.name,
-        "snippet": hit.snippet,
-    }
-
-
-def _said(result: SearchResult) -> str:
-    if not result.hits:
-        return "nothing found"
-    lines = []
-    for hit in result.hits:
-        lines.append(f"{hit.score:.2f}  {hit.record.id}  {hit.record.title}")
-        if hit.snippet != hit.record.title:
-            lines.append(f"      {hit.snippet}")
-    more = [f"and {plural(result.omitted, 'more hit')}: --limit shows them"] if result.omitted else []
-    return "\n".join([*lines, *more])
 
 
 search = search_command(None)

@@ -1,0 +1,41 @@
+"""A record as JSON shows it and as people read it; it prints nothing."""
+
+from __future__ import annotations
+
+from orbit_registry.answers.tallies import vote_data, vote_words
+from orbit_registry.records.freshness import Freshness
+from orbit_registry.records.record import Record
+
+
+def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
+    """Return a record as JSON shows it: its file's fields, its kind, phase and path."""
+    head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
+    votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
+    return {**head, **record.data, **votes, **({"prose": record.prose} if prose else {})}
+
+
+def record_text(record: Record, freshness: Freshness) -> str:
+    """Return a record as people read it: head, facts, long text."""
+    status = record.status
+    lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
+    facts = [
+        ("file", record.path),
+        ("document", record.source.path if record.source else ""),
+        ("date", record.text("date") or ""),
+        ("tasks", ", ".join(record.words("tasks"))),
+        ("feature", record.text("feature") or ""),
+        ("category", record.text("category") or ""),
+        ("paths", ", ".join(record.scope.paths)),
+        ("tags", ", ".join(record.scope.tags)),
+        ("labels", ", ".join(record.words("labels"))),
+        ("evidence", ", ".join(f"{kind}:{reference}" for kind, reference in record.evidence)),
+        ("links", ", ".join(f"{link.rel} {link.to}" for link in record.links)),
+        ("supersedes", ", ".join(record.supersedes)),
+        ("superseded by", ", ".join(record.superseded_by)),
+        ("legacy ids", ", ".join(record.legacy_ids)),
+        ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
+        *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
+        ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
+    ]
+    lines += [f"  {name:<14}{value}" for name, value in facts if value]
+    return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
