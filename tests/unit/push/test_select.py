@@ -49,7 +49,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
         row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, file.name, "live"
         row[reader.MTIME], row[reader.SIZE] = str(file.stat().st_mtime_ns), "0"
         row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
-        row[reader.GATE] = data.get("gate", "scoped")
+        row[reader.GATE], row[reader.CATEGORY] = data.get("gate", "scoped"), data.get("category", "")
         row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
         for field, key in (
             (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
@@ -150,6 +150,27 @@ def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
     found = select(index, Context(TOOL, 0, paths=["x"], task_class="code"))
     assert shown(found) == ["a", "c"]
     assert tokens(long["teaser"]) * 2 > PROCEDURAL_TOKENS
+
+
+def test_an_agent_gets_a_few_of_each_category_and_no_more_tokens_than_it_has(tmp_path: Path) -> None:
+    """Eight of a category give the five that rank first, beyond the five of a call; tokens bind all of them."""
+    records = {f"{word}{number}": {"category": word} for number in range(8) for word in ("git", "general")}
+    index = index_of(tmp_path, records)
+    asked = Context(BRIEF, 0, categories=["git", "general"], per_category=5, per_call=0)
+    found = select(index, asked)
+    assert shown(found) == [f"{word}{number}" for number in range(5) for word in ("git", "general")]
+    assert set(dropped(found).values()) == {"category cap"}
+    assert found.omitted == 6
+    asked.tokens = FRAME_TOKENS + 13
+    assert shown(select(index, asked)) == ["git0", "general0"]
+
+
+def test_a_large_category_hides_no_other(tmp_path: Path) -> None:
+    """Whatever ranks before them, the first records of every category are looked at, and all others are counted."""
+    records = {f"r{number}": {"category": "general"} for number in range(500)} | {"last": {"category": "git"}}
+    index = index_of(tmp_path, records)
+    found = select(index, Context(BRIEF, 0, categories=["git", "general"], per_category=1, per_call=0))
+    assert (shown(found), found.omitted) == (["r0", "last"], 499)
 
 
 @pytest.mark.parametrize(

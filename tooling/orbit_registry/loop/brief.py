@@ -108,4 +108,5 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
 def _way(asked: str, glob: str) -> dict[str, str]:
     if asked.startswith("/"):
         return {"path": asked[1:], "glob": glob}
-    return {"tag": asked[1:]} if asked.startswith("#") else {"way": asked}
+    name = {"#": "tag", "@": "category"}.get(asked[:1])
+    return {name: asked[1:]} if name is not None else {"way": asked}

@@ -97,7 +97,7 @@ def part_of(record: Record, origin: Origin, half_life_days: float) -> Part:
     lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags)
     row = (
         record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
-        origin.digest, _teaser(record, origin), record.kind.gate, record.text("category") or "",
+        origin.digest, _teaser(record, origin), record.kind.gate, _category(record),
         _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
         *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
@@ -135,6 +135,15 @@ def _teaser(record: Record, origin: Origin) -> str:
     source = record.source
     more = source.path if source else record.path if origin.has_body or record.prose.strip() else ""
     return f"{line}\n  more: {safe(more)}" if more else line
+
+
+def _category(record: Record) -> str:
+    """Return a record's category: the one that its kind's schema gives where it states none."""
+    said = record.text("category")
+    if said is not None:
+        return said
+    default = record.kind.schema.document["properties"].get("category", {}).get("default")
+    return default if isinstance(default, str) else ""
 
 
 def _expires(record: Record) -> int | None:

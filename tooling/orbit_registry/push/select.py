@@ -4,7 +4,18 @@ It reads the index and asks the ledger; it opens no file of its own, knows no ag
 standard library's built-in modules have to do: a hook waits for this at each call of a tool.
 """
 
-from orbit_registry.push.reader import AGENTS, ANTI_CONTEXTS, BROAD, CONTEXTS, GATE, ID, PATH, PROCEDURAL, TASKS
+from orbit_registry.push.reader import (
+    AGENTS,
+    ANTI_CONTEXTS,
+    BROAD,
+    CATEGORY,
+    CONTEXTS,
+    GATE,
+    ID,
+    PATH,
+    PROCEDURAL,
+    TASKS,
+)  # fmt: skip
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
@@ -32,6 +43,7 @@ DROPS = {
     "broad": "it applies to more than a fifth of all files: shown when a session starts, and in briefs",
     "agent": "it names other agents",
     "task": "it names other tasks",
+    "category": "its category is none of the agent's",
     "context": "it holds in contexts that the task's text does not name",
     "anti-context": "the task's text names a context in which it does not hold",
     "procedural": "it is about how work is done, and this is not known to be work on code",
@@ -39,10 +51,11 @@ DROPS = {
     "already shown": "this session has it",
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
-    "token cap": f"a reply has at most {TOKENS} tokens, {PROCEDURAL_TOKENS} of them procedural",
+    "category cap": "an agent gets a few of each category",
+    "token cap": f"a reply has {TOKENS} tokens where nothing else is said, {PROCEDURAL_TOKENS} of them procedural",
 }
 """Why a record that has a way in is not shown: all reasons there are."""
-CAPS = ("call cap", "session cap", "token cap")
+CAPS = ("call cap", "session cap", "category cap", "token cap")
 SKIPS = {
     "nothing asked": "no path of this project, no tag and no text was named",
     "no index": "there is no push index that can be used",
@@ -59,7 +72,10 @@ SKIPS = {
 class Context:
     """What is known where something is about to be done; paths count from the project's root, `now` from 1970."""
 
-    __slots__ = ("agent", "now", "paths", "search", "surface", "tags", "task", "task_class", "text")
+    __slots__ = (
+        "agent", "categories", "now", "paths", "per_call", "per_category", "search", "surface", "tags", "task",
+        "task_class", "text", "tokens",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -73,14 +89,27 @@ class Context:
         task_class: str = "",
         text: str = "",
         search: "Callable[[str], Iterable[str]] | None" = None,
+        categories: "Sequence[str]" = (),
+        per_category: int = 0,
+        per_call: int = PER_CALL,
+        tokens: int = TOKENS,
     ) -> None:
-        """`search` returns paths of records for a text, the best first; only surfaces that have one give it."""
+        """`search` returns paths of records for a text, the best first; only surfaces that have one give it.
+
+        `categories` are those of an agent: each leads to its records, and records of other categories are left out,
+        whatever else leads to them. Empty, nothing is narrowed. `per_category` and `per_call` of 0 are no cap; `tokens`
+        are those of the whole reply.
+        """
         self.surface, self.now, self.paths, self.tags = surface, now, paths, tags
         self.agent, self.task, self.task_class, self.text, self.search = agent, task, task_class, text, search
+        self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
 
 
 class Choice:
-    """A record that applies; `ways` are pairs of what was asked (`/path`, `#tag`, `text`, `project`) and the glob."""
+    """A record that applies; `ways` are pairs of what was asked and the glob.
+
+    What was asked is `/` and a path, `#` and a tag, `@` and a category, `text` or `project`.
+    """
 
     __slots__ = ("row", "ways")
 
@@ -105,16 +134,18 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
     Raises:
         OSError: the ledger can't be kept; nothing may be shown then, for it would be shown again and again.
     """
-    if not (context.paths or context.tags or context.text or context.surface == SESSION):
+    if not (context.paths or context.tags or context.text or context.categories or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
     ways = _ways(index, context)
-    fitting, drops, beyond = _narrowed(index, context, ways)
+    beyond = _categorized(index, context, ways)
+    fitting, drops, left = _narrowed(index, context, ways)
+    beyond += left
     if not fitting:
         return Selection([], 0, drops, "narrowed" if ways else "no match")
     if ledger is None:
-        return _capped(fitting, drops, beyond, ())
+        return _capped(context, fitting, drops, beyond, ())
     try:
-        found = _capped(fitting, drops, beyond, ledger.begin())
+        found = _capped(context, fitting, drops, beyond, ledger.begin())
         if found.matches:
             ledger.add([one.row.values[ID] for one in found.matches])
     finally:
@@ -157,6 +188,17 @@ def _ways(index: "Index", context: Context) -> "Ways":
     return ways
 
 
+def _categorized(index: "Index", context: Context, ways: "Ways") -> int:
+    """Add the first records of each of the agent's categories; return how many others have one of them."""
+    others: set[int] = set()
+    for category in dict.fromkeys(context.categories):
+        hits = index.under("c", category)
+        for hit in hits[:EXAMINED]:
+            ways.setdefault(hit >> 32, []).append((f"@{category}", ""))
+        others.update(hit >> 32 for hit in hits[EXAMINED:])
+    return len(others.difference(ways))
+
+
 def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
     """Return the pushed records whose files these are; it reads the index to the end, so hooks never come here."""
     left = set(paths)
@@ -176,7 +218,8 @@ def _narrowed(index: "Index", context: Context, ways: "Ways") -> "tuple[list[Cho
     fitting: list[Choice] = []
     drops: list[tuple[Row, str]] = []
     numbers = sorted(ways)
-    for number in numbers[:EXAMINED]:
+    most = EXAMINED * (1 + len(context.categories))
+    for number in numbers[:most]:
         row = index.row(number)
         if row is None:
             break
@@ -188,7 +231,7 @@ def _narrowed(index: "Index", context: Context, ways: "Ways") -> "tuple[list[Cho
         else:
             named = [(asked, index.glob_of(row, int(place)) if place else "") for asked, place in ways[number]]
             fitting.append(Choice(row, named))
-    return fitting, drops, len(numbers[EXAMINED:])
+    return fitting, drops, len(numbers[most:])
 
 
 def _reason(row: "Row", context: Context, ways: "list[tuple[str, str]]") -> str:
@@ -202,6 +245,8 @@ def _reason(row: "Row", context: Context, ways: "list[tuple[str, str]]") -> str:
         return "agent"
     if context.task and tasks and context.task not in tasks:
         return "task"
+    if context.categories and row.values[CATEGORY] and row.values[CATEGORY] not in context.categories:
+        return "category"
     if context.text:
         text = context.text.casefold()
         contexts = row.words(CONTEXTS)
@@ -211,7 +256,7 @@ def _reason(row: "Row", context: Context, ways: "list[tuple[str, str]]") -> str:
             return "context"
     if (row.flags & PROCEDURAL or row.values[GATE] == "procedural") and context.task_class != CODE:
         return "procedural"
-    if row.values[GATE] == "relevant_and_linked" and all(asked.startswith("#") for asked, _ in ways):
+    if row.values[GATE] == "relevant_and_linked" and all(asked[0] in "#@" for asked, _ in ways):
         return "rule"
     return ""
 
@@ -219,24 +264,30 @@ def _reason(row: "Row", context: Context, ways: "list[tuple[str, str]]") -> str:
 # ------------------------------------------------------------------------------------------------------------- caps
 
 
-def _capped(fitting: "list[Choice]", drops: "list[tuple[Row, str]]", beyond: int, shown: "Iterable[str]") -> Selection:
+def _capped(
+    context: Context, fitting: "list[Choice]", drops: "list[tuple[Row, str]]", beyond: int, shown: "Iterable[str]"
+) -> Selection:
     """Return the first records that the session does not have and that caps and budgets leave room for."""
     known = set(shown)
     room = PER_SESSION - len(known)
-    whole, procedural = TOKENS - FRAME_TOKENS, PROCEDURAL_TOKENS
+    whole, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
+    of_category: dict[str, int] = {}
     found: list[Choice] = []
     omitted = beyond
     for choice in fitting:
         row = choice.row
         cost = tokens(row.teaser) + 1  # its line's end
         of_these = cost if row.flags & PROCEDURAL else 0
+        category = row.values[CATEGORY]
         if row.values[ID] in known:
             drops.append((row, "already shown"))
             continue
-        if len(found) == PER_CALL:
+        if context.per_call and len(found) >= context.per_call:
             drops.append((row, "call cap"))
         elif len(found) >= room:
             drops.append((row, "session cap"))
+        elif category and context.per_category and of_category.get(category, 0) >= context.per_category:
+            drops.append((row, "category cap"))
         elif cost > whole or of_these > procedural:
             drops.append((row, "token cap"))
         else:
@@ -244,6 +295,7 @@ def _capped(fitting: "list[Choice]", drops: "list[tuple[Row, str]]", beyond: int
             found.append(choice)
             whole -= cost
             procedural -= of_these
+            of_category[category] = of_category.get(category, 0) + 1
             continue
         omitted += 1
     if found:
