@@ -35,3 +35,12 @@ def test_the_client_loads_nothing_costly() -> None:
     found = loaded("orbit_registry.push.client")
     assert found & COSTLY == set()
     assert {name for name in found if name.startswith("orbit_registry.")} <= {"orbit_registry.push", *MODULES}
+
+
+def test_a_call_loads_one_agents_dialect() -> None:
+    """The client alone loads none, and naming an agent loads its module and no other."""
+    folder = "orbit_registry.push.dialects."
+    assert not [name for name in loaded("orbit_registry.push.client") if name.startswith(folder)]
+    program = "import orbit_registry.push.client as client; client.dialect('claude')"
+    found = {name for name in loaded("sys; " + program) if name.startswith(folder)}
+    assert found == {f"{folder}claude"}

@@ -7,8 +7,8 @@ built-in modules alone, gives up by its own clock, and leaves without taking the
 import posix
 from time import monotonic, time
 
+from orbit_registry.push import dialects
 from orbit_registry.push.call import Call, in_project
-from orbit_registry.push.dialects import claude
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import project_root
 from orbit_registry.push.ledger import Ledger, prune
@@ -20,6 +20,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
+    from typing import Protocol
+
+    from orbit_registry.push.call import Payload
+
+    class Dialect(Protocol):
+        """What a module in `push/dialects` offers."""
+
+        def read(self, payload: Payload) -> Call | None:
+            """Return what a payload asks; None where it is no event that is answered."""
+
+        def reply(self, call: Call, text: str) -> str:
+            """Return what is printed so that the agent sees a text."""
 
     def make_scanner(context: object) -> Callable[[str, int], tuple[object, int]]:
         """Return what reads JSON in a text from a place on, and says where it ends."""
@@ -27,7 +39,6 @@ else:
     from _json import make_scanner
     from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
 
-DIALECTS = {"claude": (claude.read, claude.reply)}
 LARGEST = 5_000_000
 """Bytes of a payload; a larger one is not read to its end."""
 DEADLINE_MS = 150
@@ -49,7 +60,7 @@ class Dispatch:
         self.begun = monotonic()
         self.root: str | None = None
         self.event = Event("hook", time())
-        self.read, self.reply = DIALECTS[agent]
+        self.dialect = dialect(agent)
 
     def run(self) -> None:
         """Read the payload, print the reply, note what was done, and have the index renewed if it is behind."""
@@ -61,7 +72,7 @@ class Dispatch:
             self.event.skip_reason = "too large"
             self._note()
             return
-        call = self.read(_parsed(content))
+        call = self.dialect.read(_parsed(content))
         if call is None:
             return
         here = call.folder if call.folder.startswith("/") else posix.getcwd()
@@ -106,7 +117,7 @@ class Dispatch:
         event.hits = [one.row.values[ID] for one in chosen.matches]
         text = render(chosen)
         if text:
-            posix.write(1, self.reply(call, text).encode())
+            posix.write(1, self.dialect.reply(call, text).encode())
         return index.damaged or index.stale
 
     def _late(self, number: int, frame: object) -> None:
@@ -119,6 +130,16 @@ class Dispatch:
         self.event.ms = (monotonic() - self.begun) * 1000
         if self.root is not None:
             append(self.root, self.event)
+
+
+def dialect(agent: str) -> "Dialect":
+    """Return how an agent speaks: the module of its name, the only one of its kind that a call loads.
+
+    Raises:
+        ImportError: no module has this name.
+    """
+    found: Dialect = __import__(f"{dialects.__name__}.{agent}", None, None, ["read"])
+    return found
 
 
 class _Ledger(Ledger):
