@@ -20,12 +20,16 @@ def render(found: "Selection") -> str:
         return ""
     lines = [START, SAID]
     for one in found.matches:
-        first, _, more = one.row.teaser.partition(f"\n{MORE}")
-        lines.append(f"- {_plain(first).removeprefix('- ')}")
-        if more:
-            lines.append(f"{MORE}{_plain(more)}")
+        lines += entry(one.row.teaser)
     lines += [f"omitted: {found.omitted}", END]
     return "\n".join(lines)
+
+
+def entry(teaser: str) -> list[str]:
+    """Return the one or two lines of a record."""
+    first, _, more = teaser.partition(f"\n{MORE}")
+    lines = [f"- {_plain(first).removeprefix('- ')}"]
+    return [*lines, f"{MORE}{_plain(more)}"] if more else lines
 
 
 def _plain(text: str) -> str:

@@ -261,6 +261,11 @@ def _reason(row: "Row", context: Context, ways: "list[tuple[str, str]]") -> str:
     return ""
 
 
+def standing_reason(row: "Row", now: float) -> str:
+    """Return why a record can't stand in a file that an agent loads by its path alone; empty where it may."""
+    return _reason(row, Context(BRIEF, now), [("/", "")])
+
+
 # ------------------------------------------------------------------------------------------------------------- caps
 
 
