@@ -99,7 +99,9 @@ def test_a_failing_case_gives_what_it_lists(case: Path, tmp_path: Path, git: Git
         for one in found
     ]
     expected = json.loads((case / "expected.json").read_text("utf-8"))
+    hints = [one.pop("hint", "") for one in expected]
     assert shown == expected
+    assert [hint for hint, one in zip(hints, found, strict=True) if hint not in one.hint] == []
     assert case.parent.name in {one.code for one in found}
     assert all(one.hint for one in found)
 

@@ -150,3 +150,21 @@ def test_a_file_that_git_has_not_seen_counts_and_an_update_of_something_else_is_
 
     shutil.rmtree(shell.root / ".git")
     assert shell("learning", "update", shell.learning, "--add-path", "elsewhere/**")[2] == ""
+
+
+def test_what_a_new_record_rests_on_is_looked_for_at_once(shell: Any) -> None:
+    """Evidence that is not there, and a learning without a scope, are told on the side; what is there is not."""
+    _, printed, said = shell("learning", "add", "--summary", "Keep it small", "--evidence", "file:src/nope.py")
+    added = printed.split()[0]
+    assert said == (
+        f"note: it names no path and no tag, so no edit will show it: `orbit learning update {added} --path 'src/**'`,"
+        f" or `orbit scope suggest {added}`\nnote: its evidence is gone: file src/nope.py\n"
+    )
+    assert (
+        shell("learning", "update", added, "--add-path", "src/**")[2]
+        == "note: its evidence is gone: file src/nope.py\n"
+    )
+    assert shell("learning", "update", added, "--evidence", "file:src/app.py")[2] == ""  # some of it is there
+
+    quiet = shell("learning", "add", "--summary", "Name the owner", "--tag", "care", "--evidence", "file:src/app.py:1")
+    assert quiet[2] == ""

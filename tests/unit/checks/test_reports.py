@@ -178,3 +178,21 @@ def test_no_text_breaks_a_format(found: list[Diagnostic]) -> None:
     assert len(sarif(outcome)["results"]) == len(found)
     assert ElementTree.fromstring(render("junit", outcome)).tag == "testsuites"
     assert len(render("github", outcome).split("\n")) == len(found) + 2
+
+
+def test_of_very_many_findings_the_gravest_are_listed() -> None:
+    """Text lists a thousand, in their order, errors before the rest, and counts by code what it leaves to JSON."""
+    many = (*[NOTE] * 900, ERROR, *[WARNING] * 600, ERROR)
+    lines = render("text", CheckOutcome(many, checked_count=2)).splitlines()
+    listed = [line for line in lines if not line.startswith("    ")][:-2]
+
+    assert len(listed) == 1000
+    assert [line.split(": ")[1].split()[0] for line in listed] == [
+        *["note"] * 398,
+        "error",
+        *["warning"] * 600,
+        "error",
+    ]
+    assert "502 findings are not listed (ORB290 502): `orbit check --format json`" in lines
+    assert lines[-1].startswith("2 records checked: 2 errors, 600 warnings, 900 notes")
+    assert json.loads(render("json", CheckOutcome(many)))["diagnostics"][1501]["severity"] == "error"

@@ -17,7 +17,7 @@ from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, open_registry
 from orbit_registry.cli.output import emit, format_option, refuse
-from orbit_registry.cli.places import say_unmatched
+from orbit_registry.cli.places import say_astray
 from orbit_registry.cli.terminal import visible
 from orbit_registry.cli.voting import say_vote
 from orbit_registry.errors import RefusedError, UsageError
@@ -113,7 +113,7 @@ class _Adding:
 
             record = self.registry.add(self.kind.name, fields, admit=admit)
             say_added(record, self.output, near)
-            say_unmatched(self.registry, record)
+            say_astray(self.registry, record)
 
 
 def say_added(record: Record, output: str, near: Sequence[Neighbour] = ()) -> None:

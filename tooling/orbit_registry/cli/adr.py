@@ -14,7 +14,7 @@ from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import say_unmatched
+from orbit_registry.cli.places import say_astray
 from orbit_registry.errors import UsageError
 from orbit_registry.store.decisions.adrs import NewAdr
 
@@ -66,7 +66,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
     data["neighbours"] = neighbours_data(near)
     emit(output, data, text, next_commands=[f"edit {added.document}", *shows(near), "orbit check"])
     say_near(near)
-    say_unmatched(registry, record)
+    say_astray(registry, record)
 
 
 @group.command("amend")

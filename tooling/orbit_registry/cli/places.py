@@ -1,4 +1,4 @@
-"""Places named on the command line: paths as they are from the root, and globs that lead nowhere; it reads no file."""
+"""Places named on the command line: paths as they are from the root, and what leads nowhere; it reads no file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,29 @@ from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 
 
-def say_unmatched(registry: Registry, record: Record) -> None:
+def say_astray(registry: Registry, record: Record) -> None:
+    """Say on the side where a record that was just written leads nowhere: what the gate would note days later."""
+    if record.is_never_shown:
+        hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
+        _note(f"it names no path and no tag, so no edit will show it: {hint}")
+    _say_unmatched(registry, record)
+    rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
+    for freshness in registry.freshness([record]).values() if rests else ():
+        for reason in freshness.reasons:
+            if reason.subject != "scope.paths":  # told glob by glob above
+                _note(reason.message)
+
+
+def _say_unmatched(registry: Registry, record: Record) -> None:
     """Say on the side which globs of a record that was just written match no file."""
     root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
     below = here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
     for one in registry.unmatched(record, below):
-        click.echo(visible(f"note: `{one.glob}` matches no file: {one.hint}"), err=True)
+        _note(f"`{one.glob}` matches no file: {one.hint}")
+
+
+def _note(said: str) -> None:
+    click.echo(visible(f"note: {said}"), err=True)
 
 
 def from_root(registry: Registry, path: str) -> str:

@@ -12,7 +12,7 @@ from orbit_registry.cli.editor import edited_text
 from orbit_registry.cli.fields import merged_edit, text_from, update_options
 from orbit_registry.cli.kind import one_of, open_registry, refuse_other_kind
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import say_unmatched
+from orbit_registry.cli.places import say_astray
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
@@ -54,8 +54,8 @@ def update_command(kind: Kind) -> click.Command:
                 return
             record = registry.update(any_id, edit, title=title)
         emit(output, record_data(record), f"{record.id}  {record.title}", next_commands=["orbit check"])
-        if editor or values.get("path"):
-            say_unmatched(registry, record)
+        if editor or values.get("path") or values.get("evidence"):
+            say_astray(registry, record)
 
     params: list[click.Parameter] = [
         click.Argument(["any_id"], metavar="ID"),

@@ -86,6 +86,13 @@ class Record:
         return tuple(map(str, paths)) if isinstance(paths, list) else ()
 
     @property
+    def is_never_shown(self) -> bool:
+        """Whether it is in force, of a kind that is shown where its scope says, and has no scope."""
+        if self.phase != "live" or self.kind.gate != "scoped" or self.kind.in_document:
+            return False
+        return self.scope.is_empty and self.data.get("procedural") is not True
+
+    @property
     def links(self) -> tuple[Link, ...]:
         """The links the file states; supersession is not among them."""
         return tuple(Link(str(link["rel"]), str(link["to"])) for link in self._maps("links"))

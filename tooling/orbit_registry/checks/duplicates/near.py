@@ -36,7 +36,9 @@ def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, e
     differs = contrast(context.wordings[record.path], context.wordings[neighbour.path])
     alone = differs is not None and differs.alone
     but = f"; {'but ' if alone else ''}{differs}" if differs is not None else ""
-    supersede = f"`orbit {record.kind.name} supersede {neighbour.id} --with {record.id}`"
+    # Votes were given to one text: it stays, and takes the other's place.
+    kept, replaced = (record, neighbour) if len(record.votes) >= len(neighbour.votes) else (neighbour, record)
+    supersede = f"`orbit {record.kind.name} supersede {replaced.id} --with {kept.id}`"
     differ = f"`orbit {record.kind.name} update {record.id} --distinct-from {neighbour.id}`"
     return CHECK.at(
         context.at(record, name),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Diagnostic, Severity
+
+MOST = 1_000
+"""So many findings are listed, the gravest; nobody reads more, and a hundred thousand are 20 MB of a CI log."""
 
 
 def render(outcome: CheckOutcome) -> str:
@@ -16,8 +19,12 @@ def render(outcome: CheckOutcome) -> str:
 
 def lines(outcome: CheckOutcome) -> Iterator[str]:
     """Yield the report line by line."""
-    for diagnostic in outcome.diagnostics:
+    shown, left = _gravest(outcome.diagnostics)
+    for diagnostic in shown:
         yield from diagnostic_lines(diagnostic)
+    if left:
+        codes = ", ".join(f"{code} {count:,}" for code, count in Counter(one.code for one in left).most_common())
+        yield f"{_count(len(left), 'finding is', 'findings are')} not listed ({codes}): `orbit check --format json`"
     for diagnostic in outcome.fixed:
         yield printable(f"fixed: {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}")
     yield summary(outcome)
@@ -27,6 +34,17 @@ def lines(outcome: CheckOutcome) -> Iterator[str]:
     if outcome.gone:
         gone = _count(len(outcome.gone), "baselined finding is", "baselined findings are")
         yield f"{gone} gone: `orbit baseline update`"
+
+
+def _gravest(found: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], Sequence[Diagnostic]]:
+    """Return the findings that are listed, and those that are not, each in the order they came in."""
+    if len(found) <= MOST:
+        return found, ()
+    weights = list(Severity)
+    places = sorted(range(len(found)), key=lambda place: weights.index(found[place].severity))
+    listed = set(places[:MOST])
+    left = [one for place, one in enumerate(found) if place not in listed]
+    return [found[place] for place in sorted(listed)], left
 
 
 def diagnostic_lines(diagnostic: Diagnostic) -> Iterator[str]:

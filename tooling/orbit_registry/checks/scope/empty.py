@@ -12,9 +12,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
     for record in context.unproven:
-        if record.phase != "live" or record.kind.gate != "scoped" or record.kind.in_document:
-            continue
-        if record.scope.is_empty and record.data.get("procedural") is not True:
+        if record.is_never_shown:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
             place = context.at(record, "scope" if "scope" in record.data else "id")
             hint = f"say where it applies: `orbit {record.kind.name} update {record.id} --path 'src/**'`"
