@@ -1,4 +1,10 @@
-"""What every agent's payload is reduced to, and how paths are found in it; it knows no agent and opens no file."""
+"""What every agent's payload is reduced to, and which of the paths in it are the project's; it opens no file.
+
+`take_tool` is what the dialects share: it fills in a `Call` from what a tool is asked to do, whoever the agent.
+A tool that names its file needs no more than this module; for all others `push.words` is asked.
+"""
+
+import posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,36 +14,54 @@ if TYPE_CHECKING:
 
 PATH_FIELDS = (
     "file_path", "filePath", "notebook_path", "notebookPath", "path", "paths", "file_paths", "filePaths", "edits",
+    "absolute_path", "absolutePath", "target_file", "targetFile", "relative_workspace_path", "file", "files",
+    "filename", "uri",
 )  # fmt: skip
+WRITING = frozenset(("edit", "write", "multiedit", "notebookedit"))
+READING = frozenset(("read", "notebookread", "read_file", "readfile", "view", "open", "read_many_files", "view_file"))
+"""Names of tools, in lower case, which say by a field of their own what they write or read."""
 MOST_PATHS = 50
-LONGEST_TEXT = 20_000
-"""Characters of a command or prompt in which paths are looked for."""
 LONGEST_PATH = 4096
-_APART = str.maketrans(dict.fromkeys("\t\r\n;|&<>()$`'\"=,{}", " "))
-_AROUND = ".,:;!?@*"
+PROJECT = "\x01"
+"""Begins a word in which a command names the project's own folder."""
 
 
 class Call:
     """One call of a hook: `paths` as they were written, `folder` that relative ones count from, empty texts where
-    nothing was said. `guessed` says that the paths are words which may be something else."""
+    nothing was said.
+
+    `maybe` are further words, paths only where such a file is. `guessed` says that the paths are words too, which may
+    be something else. `reads` are those of both that are read, not written. `error` is what a tool failed with, `text`
+    a prompt's, `message` what the person is told beside the reply, set before the dialect's `reply` is asked.
+    `notes` names an event that is written down and not answered.
+    """
 
     __slots__ = (
         "agent",
         "agent_id",
+        "error",
         "event",
         "folder",
         "forgets",
         "guessed",
+        "maybe",
+        "message",
+        "notes",
         "paths",
+        "reads",
         "session",
         "surface",
         "task_class",
+        "text",
     )
 
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
-        self.session = self.agent_id = self.agent = self.folder = self.task_class = ""
+        self.session = self.agent_id = self.agent = self.folder = self.task_class = self.error = self.text = ""
+        self.message = self.notes = ""
         self.paths: list[str] = []
+        self.maybe: list[str] = []
+        self.reads: list[str] = []
         self.forgets = self.guessed = False
 
 
@@ -50,44 +74,67 @@ def field(payload: "Payload", *names: str) -> str:
     return ""
 
 
+def take_tool(call: Call, tool: str, asked: object) -> None:
+    """Take what a tool is asked to do into a call: its paths, whether it writes code, what it reads.
+
+    `asked` is the tool's input: an object, or a text where the tool takes nothing else. `call.folder` has to be known.
+    """
+    name = tool.casefold()
+    if name in WRITING:
+        call.task_class = "code"
+    elif name not in READING:
+        from orbit_registry.push.words import take_other  # most calls name a file and need none of it
+
+        take_other(call, name, asked)
+        return
+    if isinstance(asked, dict):
+        call.paths = named_paths(asked)
+    if name in READING:
+        call.reads = call.paths
+
+
 def named_paths(asked: "Payload") -> list[str]:
     """Return the paths that a tool's input names in the fields that tools use for them, one level of lists deep."""
     found: list[str] = []
     for name in PATH_FIELDS:
         value = asked.get(name)
-        for one in value if isinstance(value, list) else [value]:
+        for one in value if isinstance(value, list) else (value,):
             if isinstance(one, dict):
                 one = field(one, "file_path", "filePath", "path")
-            if isinstance(one, str) and one:
+            if isinstance(one, str) and one and one not in found:
                 found.append(one)
             if len(found) == MOST_PATHS:
                 return found
     return found
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a command or a prompt that may be paths: those with a slash or a dot inside."""
-    found: dict[str, None] = {}
-    for word in text[:LONGEST_TEXT].translate(_APART).split():
-        head, colon, line = word.partition(":")
-        name = (head if colon and line[:1].isdigit() else word).lstrip("@").rstrip(_AROUND)
-        if not name.startswith("-") and "://" not in name and ("/" in name or "." in name[1:] or "\\" in name):
-            found[name] = None
-            if len(found) == MOST_PATHS:
-                break
-    return list(found)
+def joined(folder: str, said: str) -> str:
+    """Return a path as it is seen from where a folder is seen from."""
+    if not said or not folder:
+        return said or folder
+    if said[0] in "/\\~\x01" or said[1:2] == ":" or said.startswith("file:"):
+        return said
+    return f"{folder.rstrip('/')}/{said}"
 
 
 def in_project(root: str, folder: str, said: str) -> str | None:
     """Return a path as globs see it, from the project's root; None for one outside of it.
 
     `folder` is where relative ones count from. Backslashes are a Windows path's; its drive is taken away with the
-    folder it shares with `folder`. Links are not followed.
+    folder it shares with `folder`. `file://` is undone, `~/` is the home folder. Links are not followed.
     """
     if not said or len(said) > LONGEST_PATH or "\0" in said:
         return None
-    if "\\" in said or folder[1:2] == ":":
-        said, folder = said.replace("\\", "/"), folder.replace("\\", "/").rstrip("/")
+    if said[0] == PROJECT:
+        said = root + said[1:]
+    elif said[0] == "~" and said[1:2] in ("/", "\\", ""):
+        said = posix.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape") + said[1:]
+    elif said.startswith("file:"):
+        from orbit_registry.push.words import of_uri
+
+        said = of_uri(said)
+    if "\\" in said or ":" in (folder[1:2], said[1:2]):
+        said, folder = said.replace("\\", "/").removeprefix("//?/"), folder.replace("\\", "/").rstrip("/")
         if said[1:2] == ":":
             if not said.casefold().startswith(f"{folder.casefold()}/"):
                 return None

@@ -8,11 +8,10 @@ import posix
 from time import monotonic, time
 
 from orbit_registry.push import dialects
-from orbit_registry.push.call import Call, in_project
 from orbit_registry.push.events import Event, append
-from orbit_registry.push.folders import project_root
+from orbit_registry.push.folders import project_paths, project_root
 from orbit_registry.push.ledger import Ledger, prune
-from orbit_registry.push.reader import ID, NoIndex, open_index, stamp
+from orbit_registry.push.reader import ID, NoIndex, open_index
 from orbit_registry.push.render import render
 from orbit_registry.push.select import SESSION, Context, select
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
     from typing import Protocol
 
-    from orbit_registry.push.call import Payload
+    from orbit_registry.push.call import Call, Payload
 
     class Dialect(Protocol):
         """What a module in `push/dialects` offers."""
@@ -82,9 +81,7 @@ class Dispatch:
         event = self.event
         event.surface = f"hook:{call.event}"
         folder = call.folder or here
-        paths = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
-        # Words of a prompt or command may be anything, a secret too: those that name no file are not written down.
-        event.query = [path for path in paths if stamp(f"{root}/{path}") != "-"] if call.guessed else paths
+        paths, event.query = project_paths(root, folder, call)
         ledger = _Ledger(root, call.session, call.agent_id) if call.session else None
         if call.surface == SESSION:
             prune(root)
@@ -103,7 +100,7 @@ class Dispatch:
 
             refresh(root)
 
-    def _show(self, root: str, call: Call, paths: list[str], ledger: Ledger | None) -> bool:
+    def _show(self, root: str, call: "Call", paths: list[str], ledger: Ledger | None) -> bool:
         """Print what is chosen; say whether the index is behind the files."""
         event = self.event
         index = open_index(root, f"{root}/.orbit/state/cache")

@@ -1,10 +1,14 @@
-"""Finds the project around a folder and the private folders in its state; it reads no record and follows no link."""
+"""Finds the project around a folder, its paths in a call and its private folders; it reads no file, follows no link."""
 
 from posix import lstat, mkdir
+
+from orbit_registry.push.call import in_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from posix import stat_result
+
+    from orbit_registry.push.call import Call
 
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
@@ -33,6 +37,29 @@ def project_root(start: str) -> str | None:
             return None
         folder = folder.rpartition("/")[0]
     return None
+
+
+def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
+    """Return the paths of a call as globs see them, and those of them that may be written down.
+
+    What may be a word of any kind, a secret too, is written down only where it names something that is there; a folder
+    gets the slash by which globs know it.
+    """
+    paths = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
+    if not call.guessed:
+        return paths, paths
+    written: list[str] = []
+    every: list[str] = []
+    maybe = [path for said in call.maybe if (path := in_project(root, folder, said)) is not None]
+    for place, path in enumerate(paths + maybe):
+        found = _found(f"{root}/{path}")
+        if found is not None:
+            if found.st_mode & _KIND == _FOLDER:
+                path = f"{path.rstrip('/')}/"
+            written.append(path)
+        if (found is not None or place < len(paths)) and path not in every:
+            every.append(path)
+    return every, written
 
 
 def private_folder(root: str, *names: str) -> str:

@@ -3,8 +3,8 @@
 A reply adds context. It never holds a decision about a permission, nor another input for the tool.
 """
 
-from orbit_registry.push.call import Call, field, named_paths, words_of
-from orbit_registry.push.select import CODE, PROMPT, SESSION, TOOL
+from orbit_registry.push.call import Call, field, take_tool
+from orbit_registry.push.select import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ else:
 
 SURFACES = {"PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION}
 """The events that take context as their answer, and what is going on then."""
-WRITING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 FORGETTING = ("compact", "clear")
 """How a session may start so that what it was shown is no longer before the agent."""
 
@@ -34,15 +33,11 @@ def read(payload: "Payload") -> Call | None:
     call.folder = field(payload, "cwd")
     call.forgets = surface == SESSION and field(payload, "source") in FORGETTING
     if surface == PROMPT:
-        call.guessed = True
-        call.paths = words_of(field(payload, "prompt"))
+        from orbit_registry.push.words import take_prompt
+
+        take_prompt(call, field(payload, "prompt"))
     elif surface == TOOL:
-        tool = field(payload, "tool_name", "toolName")
-        asked = payload.get("tool_input", payload.get("toolInput"))
-        if isinstance(asked, dict):
-            call.guessed = tool == "Bash"
-            call.paths = words_of(field(asked, "command")) if tool == "Bash" else named_paths(asked)
-        call.task_class = CODE if tool in WRITING else ""
+        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
     return call
 
 
