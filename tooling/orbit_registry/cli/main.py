@@ -45,6 +45,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "mcp": ("mcp:group", "Serve records to agents over MCP."),
     "scope": ("scope:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
+    "replay": ("replay:replay", "What would have been shown in the commits of a history."),
     "import": ("setup:import_records", "Take over records and documents of other tools."),
     "sync": ("snapshot:sync", "Bring snapshot and push index up to date."),
     "query": ("snapshot:query", "Ask the snapshot in SQL, read only."),
