@@ -1,0 +1,352 @@
+"""Says of which class a task is by its words: an opinion with its reasons, made without a model; it chooses no record.
+
+What decides is what is asked for: the verb that a sentence or one of its parts begins with, what that verb is said
+of, how a question begins, and what is ruled out ("don't change anything"). The words stand in `task_class.yaml`.
+To say "unsure" is cheap, to take a question for work on code is not: what is meant for code stays away then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Literal
+
+from orbit_registry.text.yaml import load
+
+Name = Literal["code-gen", "exploration", "qa", "other"]
+CODE_GEN: Name = "code-gen"
+CLASSES: tuple[Name, ...] = (CODE_GEN, "exploration", "qa", "other")
+SURE = 0.6
+"""Confidence from which a class is one; below, a task counts as unsure."""
+LONGEST = 20_000
+"""Characters of a task that are read."""
+MOST_REASONS = 8
+MOST_SENTENCES, MOST_PARTS = 200, 20
+"""So many sentences are weighed, and so many parts of each: what is asked for stands at the beginning."""
+_SPACES = re.compile(r"[^\S\n]+")
+_FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(r"^\s*>.*$", re.MULTILINE)
+_SENTENCE = re.compile(r"[^.!?;\n]+(?:[.](?=\w)[^.!?;\n]*)*[.!?;]*")
+_PART = re.compile(r",\s+(?:and\s+|then\s+|but\s+)?|\s+(?:and|then|but)\s+(?:then\s+)?|\s+-+\s+|\s*[—–]\s*|\(")
+_LABEL = re.compile(r"\s*\[?([A-Za-z][\w /-]{0,30}?)\]?(?:\([^)\n]{0,60}\))?!?\s*:\s")
+_WORD = re.compile(r"[a-z0-9][\w'’-]*")
+_PATH = re.compile(r"(?<![\w:/])(?:[\w.-]+/)*[\w-]+\.([A-Za-z]\w{0,4})\b(?!\.\w)|(?<![\w:/])(?:[\w.-]+/)+[\w.-]*")
+_NAME = re.compile(r"\b(?:\w+\(\)|[a-z0-9]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+::\w+)")
+_PROSE_FILES = frozenset(("md", "rst", "txt", "adoc", "docx", "pdf"))
+_ARTICLE = re.compile(r" (?:the|these|those|both)(?= ((?:[\w-]+ ){1,2}))")
+_MARKS = ".,:;!?()[]{}`'\"*<>"
+_PREPOSITIONS = frozenset(("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of"))
+_PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
+_NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without", "nobody")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskClass:
+    """A class with how sure it is (0 to 1), why, and who says so: `rules`, `caller` or the project's `command`."""
+
+    name: Name
+    confidence: float
+    reasons: tuple[str, ...] = ()
+    by: str = "rules"
+    fault: str = ""
+    """Why the project's command was not believed; empty where it was, or where there is none."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether the class is one that others may act on."""
+        return self.confidence >= SURE
+
+    @property
+    def writes_code(self) -> bool:
+        """Whether what is about writing code here is of use."""
+        return self.name == CODE_GEN and self.sure
+
+    def as_data(self) -> dict[str, object]:
+        """Return the opinion as JSON shows it."""
+        return {
+            "class": self.name,
+            "confidence": round(self.confidence, 2),
+            "sure": self.sure,
+            "reasons": list(self.reasons),
+            "by": self.by,
+            "fault": self.fault or None,
+        }
+
+
+def classify(text: str) -> TaskClass:
+    """Return the class of a task that is described in words; the same words give the same answer."""
+    whole = _SPACES.sub(" ", text[:LONGEST].replace("’", "'"))
+    plain = _QUOTED.sub("", _FENCE.sub("\n", whole))
+    found = _Evidence(plain)
+    rest = _label(plain, found)
+    for sentence in _SENTENCE.findall(rest)[:MOST_SENTENCES]:
+        _sentence(sentence, found)
+    _phrases(plain, found)
+    return found.opinion()
+
+
+class _Evidence:
+    """What speaks for each class, and why."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.weights = dict.fromkeys(CLASSES, 0.0)
+        self.reasons: list[tuple[float, str]] = []
+
+    def add(self, name: Name, weight: float, reason: str) -> None:
+        self.weights[name] += weight
+        self.reasons.append((weight, f"{name} {weight:+g}: {reason}"))
+
+    @cached_property
+    def named(self) -> tuple[str, str]:
+        """What `it` may be: the first word of code or of prose in the whole text."""
+        return _said_of(self._text)
+
+    def opinion(self) -> TaskClass:
+        held = {name: max(weight, 0.0) for name, weight in self.weights.items()}
+        if held[CODE_GEN] >= 3:  # who asks for a change and for a reason asks for a change
+            held = {name: weight if name == CODE_GEN else min(weight / 3, 1) for name, weight in held.items()}
+        order = sorted(CLASSES, key=lambda name: -held[name])  # equal ones: in the order of the classes
+        first, second = held[order[0]], held[order[1]]
+        weighed = sorted(self.reasons, key=lambda one: -abs(one[0]))[:MOST_REASONS]
+        reasons = tuple(reason for _, reason in weighed)
+        if first == 0:
+            return TaskClass("other", 0.0, reasons or ("no word is known",))
+        return TaskClass(order[0], first / (first + second + 1), reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of `task_class.yaml`, as they are looked up."""
+
+    requests: Sequence[str]
+    fillers: Sequence[str]
+    labels: Mapping[str, Name]
+    verbs: Mapping[str, str]
+    code: frozenset[str]
+    prose: frozenset[str]
+    here: Sequence[str]
+    questions: Sequence[tuple[str, str]]
+    phrases: Sequence[tuple[Name, float, str]]
+    not_places: frozenset[str]
+    general: frozenset[str]
+
+
+@cache
+def _words() -> _Words:
+    data = load(Path(__file__).with_name("task_class.yaml").read_text(encoding="utf-8"))
+    assert isinstance(data, dict)
+    questions = [(words, name) for name, entries in data["questions"].items() for words in entries]
+    return _Words(
+        sorted(data["requests"], key=len, reverse=True),
+        sorted(data["fillers"], key=len, reverse=True),
+        {word: name for name, entries in data["labels"].items() for word in entries},
+        {verb: name for name, entries in data["verbs"].items() for verb in entries},
+        frozenset(_endings(data["code_nouns"])),
+        frozenset(_endings(data["prose_nouns"])),
+        tuple(data["here"]),
+        sorted(questions, key=lambda one: -len(one[0])),
+        [(one["class"], float(one["weight"]), words) for one in data["phrases"] for words in one["words"]],
+        frozenset(data["not_places"]),
+        frozenset(_endings(data["general_nouns"])),
+    )
+
+
+def _endings(words: Iterable[str]) -> Iterator[str]:
+    for word in words:
+        yield word.rstrip("*")
+        if word.endswith("*"):
+            yield from (word[:-1] + ending for ending in ("s", "es", "ed", "ing"))
+
+
+# ------------------------------------------------------------------------------------------------------------ evidence
+
+
+def _label(text: str, found: _Evidence) -> str:
+    """Weigh the word before the first colon, if a title begins with one; return what stands after it."""
+    match = _LABEL.match(text)
+    if match is None:
+        return text
+    name = _words().labels.get(match[1].strip().lower())
+    if name is not None:
+        found.add(name, 4, f"the title begins with `{match[1].strip()}:`")
+    elif len(match[1].split()) > 3:
+        return text
+    return text[match.end() :]
+
+
+def _sentence(text: str, found: _Evidence) -> None:
+    """Weigh one sentence, part by part: each may ask for something else."""
+    asked = text.rstrip().endswith("?")
+    for part in filter(str.strip, _PART.split(text, maxsplit=MOST_PARTS)):
+        one = " ".join(part.split()).lstrip("-*#0123456789.) ")
+        said, requested = _stripped(one.lower())
+        if said:
+            _part(one[len(one) - len(said) :], said, requested, asked, found)
+
+
+def _stripped(said: str) -> tuple[str, bool]:
+    """Return a part without what it politely begins with, and whether a request was among that."""
+    words = _words()
+    requested = False
+    while True:
+        for start in words.requests:
+            if _begins(said, start):
+                said, requested = _after(said, start), True
+                break
+        else:
+            for start in words.fillers:
+                if _begins(said, start):
+                    said = _after(said, start)
+                    break
+            else:
+                return said, requested
+
+
+def _begins(said: str, start: str) -> bool:
+    return said.startswith(start) and not said[len(start) : len(start) + 1].isalnum()
+
+
+def _after(said: str, start: str) -> str:
+    return said[len(start) :].lstrip(" ,:")
+
+
+def _part(part: str, said: str, requested: bool, asked: bool, found: _Evidence) -> None:
+    for start in _NEGATIONS:
+        if _begins(said, start):
+            verb = _first(_after(said, start))
+            if _words().verbs.get(verb) in (CODE_GEN, "either"):
+                found.add(CODE_GEN, -4, f"`{start} {verb}` rules it out")
+            return
+    if not requested:
+        for start, name in _words().questions:
+            if _begins(said, start) and (asked or name != "unknown" or start in _OPEN):
+                _question(part, said, start, name, found)
+                return
+    verb = _first(said)
+    kind = _words().verbs.get(verb)
+    if kind is None and requested:
+        code, prose = _said_of(part, far=False)
+        if code or prose:
+            found.add(CODE_GEN if code else "other", 2, f"asks for {code or prose}")
+    elif kind is None and asked:
+        found.add("qa", 2, "a question")
+    elif kind is not None:
+        _asked_for(part, part[len(verb) :].lstrip(" ,:"), verb, kind, found)
+
+
+_OPEN = frozenset(("what", "what's", "why", "how", "which", "who", "when"))
+"""Words that begin a question also where nobody put a question mark."""
+
+
+def _first(said: str) -> str:
+    match = _WORD.match(said)
+    return match[0] if match is not None else ""
+
+
+def _question(part: str, said: str, start: str, name: str, found: _Evidence) -> None:
+    here = _is_here(part, said)
+    if name == "unknown":
+        name = "exploration" if here else "qa"
+    elif name == "qa" and here and _points(part):
+        name = "exploration"
+    found.add("exploration" if name == "exploration" else "qa", 3, f"a question: `{start}`{here}")
+
+
+def _asked_for(part: str, rest: str, verb: str, kind: str, found: _Evidence) -> None:
+    """Weigh what a part asks for: a verb, and what it is said of."""
+    if kind in (CODE_GEN, "either"):
+        near = re.split(r"\b(?:for|about)\b", rest, maxsplit=1)[0]
+        code, prose = _said_of(near)
+        beyond = "" if code or prose else _said_of(rest)[0]
+        if not (code or prose) and _first(rest.lower()) in _PRONOUNS:
+            code, prose = found.named
+        if prose:
+            found.add("other", 3, f"asks to `{verb}` prose: {prose}")
+        elif code:
+            found.add(CODE_GEN, 4 if kind == CODE_GEN else 3, f"asks to `{verb}` code: {code}")
+        elif kind == CODE_GEN:
+            found.add(CODE_GEN, 3, f"asks to `{verb}`")
+        else:
+            found.add(CODE_GEN, 1.4 if beyond else 1, f"asks to `{verb}`, nobody knows what")
+    elif kind == "exploration":
+        found.add("exploration", 3, f"asks to `{verb}`")
+    elif kind == "tell":
+        _, prose = _said_of(rest, far=False)
+        here = _is_here(part, rest.lower())
+        if prose and not here:
+            found.add("other", 3, f"asks to `{verb}` prose: {prose}")
+        else:
+            found.add("exploration" if here else "qa", 3, f"asks to `{verb}`{here}")
+    elif kind == "gist":
+        here = _is_here(part, rest.lower())
+        found.add("exploration" if here else "other", 3, f"asks to `{verb}`{here}")
+    else:
+        found.add("other", 3, f"asks to `{verb}`")
+
+
+def _said_of(text: str, far: bool = True) -> tuple[str, str]:
+    """Return the nearest word of code that a verb is said of, or the nearest of prose, whichever comes first.
+
+    Of words that follow each other the last decides: an email validator is code, a test plan is prose. `far` looks
+    beyond the first preposition too.
+    """
+    words = _words()
+    held = text.split()
+    for place, raw in enumerate(held):
+        word = raw.strip(_MARKS).lower()
+        if not far and place and word in _PREPOSITIONS:
+            break
+        point = _points(raw)
+        if point:
+            ending = point.rpartition(".")[2].lower()
+            is_prose = ending in _PROSE_FILES or point.lower().startswith("docs/")
+            return ("", point) if is_prose else (point, "")
+        if word in words.prose or _is_code(word):
+            for following in held[place + 1 :]:
+                name = following.lower().strip(_MARKS)
+                if raw[-1:] in _MARKS or not (name in words.prose or _is_code(name)):
+                    break
+                raw, word = following, name
+            return ("", word) if word in words.prose else (word, "")
+    return "", ""
+
+
+def _is_code(word: str) -> bool:
+    code = _words().code
+    return word in code or any(piece in code for piece in word.split("-"))
+
+
+def _is_here(part: str, said: str) -> str:
+    """Return, as words to go on with, what of this project a part names; empty where it names nothing of it."""
+    place = _points(part)
+    if place:
+        return f" about `{place}`"
+    padded = f" {' '.join(_WORD.findall(said))} "
+    for words in _words().here:
+        if f" {words} " in padded:
+            return f" about `{words}`"
+    for article in _ARTICLE.finditer(padded):
+        for word in article[1].split():
+            if word in _words().code and word not in _words().general:
+                return f" about the {word}"
+    return ""
+
+
+def _points(part: str) -> str:
+    """Return a path or a name from code that a part holds."""
+    for form in (_PATH, _NAME):
+        for match in form.finditer(part):
+            if match[0].lower().strip("./") not in _words().not_places:
+                return match[0]
+    return ""
+
+
+def _phrases(text: str, found: _Evidence) -> None:
+    padded = f" {' '.join(_WORD.findall(text.lower()))} "
+    for name, weight, words in _words().phrases:
+        if f" {words} " in padded:
+            found.add(name, weight, f"says `{words}`")
