@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.hooks import installation
+from orbit_registry.hooks import agents, installation
 from orbit_registry.push import reader
 from orbit_registry.push.select import PER_SESSION, SKIPS
 from orbit_registry.snapshot.matches import current_index
@@ -22,6 +22,7 @@ from orbit_registry.store.workspace import open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "cases/push/payloads.json").read_text("utf-8"))
+CLAUDE = agents.agent("claude")
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 """A busy machine is no bug: what is tested is what the hook says, not how soon."""
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -66,8 +67,8 @@ def sync(root: Path) -> None:
 def run(root: Path) -> Run:
     """Return what runs the installed command with a payload, in the project's folder."""
     workspace = open_workspace(root)
-    installation.install(workspace, "local")
-    command = installation.installed_command(workspace, "local")
+    installation.install(workspace, CLAUDE, "local")
+    command = installation.installed_command(workspace, CLAUDE, "local")
     assert command is not None
 
     def started(payload: bytes | object, **variables: str) -> subprocess.CompletedProcess[bytes]:
@@ -187,7 +188,7 @@ def test_eight_calls_at_once_show_each_record_once_and_twenty_in_all(root: Path)
     for number in range(8, 41):
         learning(root, number)
     sync(root)
-    command, content = installation.command_of("claude"), json.dumps(edit(root)).encode()
+    command, content = installation.command_of(CLAUDE, "local", open_workspace(root)), json.dumps(edit(root)).encode()
     files = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     started = [
         subprocess.Popen(["/bin/sh", "-c", command], cwd=root, env={**os.environ, **PATIENT}, **files) for _ in range(8)
@@ -265,7 +266,9 @@ def test_whatever_is_missing_the_tool_goes_on(root: Path, tmp_path: Path, gone: 
     shutil.copytree(Path(reader.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__", "site"))
     python = tmp_path / "python"
     python.symlink_to(sys.executable)
-    command = installation.command_of("claude").replace(str(Path(reader.__file__).parent), str(package / "push"))
+    command = installation.command_of(CLAUDE, "local", open_workspace(root)).replace(
+        str(Path(reader.__file__).parent), str(package / "push")
+    )
     command = command.replace(sys.executable, str(python))
 
     def called() -> tuple[int, bytes, bytes]:
@@ -334,7 +337,7 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
 
 def test_the_clock_ends_a_call(root: Path) -> None:
     """An agent that never closes the input is let go, within the hook's own time."""
-    command = installation.command_of("claude")
+    command = installation.command_of(CLAUDE, "local", open_workspace(root))
     environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "50"}
     with subprocess.Popen(
         ["/bin/sh", "-c", command], cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE

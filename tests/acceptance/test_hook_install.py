@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.hooks import installation
+from orbit_registry.hooks import agents, installation
 from orbit_registry.store.workspace import open_workspace
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+CLAUDE = agents.agent("claude")
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 """A busy machine is no bug: what is tested is what the hook says, not how soon."""
 TEXT = "Look before you leap"
@@ -43,7 +44,7 @@ def test_hook_test_runs_what_is_installed(root: Path) -> None:
     code, reply = said("test", "claude")
     assert (code, reply["data"]["problems"], reply["data"]["path"]) == (0, [], "README.md")
     assert TEXT in reply["data"]["text"]
-    assert [one["current"] for one in said("status")[1]["data"]["hooks"]] == [True, False, False]
+    assert [one["current"] for one in said("status", "claude")[1]["data"]["hooks"]] == [True, False, False]
     settings = root / ".claude/settings.local.json"
     settings.write_text(settings.read_text("utf-8").replace("2>/dev/null ||", ">&2; exit 2 #"), "utf-8")
     assert said("test", "claude")[0] == 1
@@ -67,17 +68,17 @@ def test_a_project_commits_nothing_of_one_machine(root: Path, tmp_path: Path) ->
     """The committed settings and launcher name no path of this machine; they find each one's Python, or are silent."""
     workspace = open_workspace(root)
     subprocess.run([*ORBIT, "sync"], cwd=root, check=True, capture_output=True)
-    installation.install(workspace, "project")
+    installation.install(workspace, CLAUDE, "project")
     settings, launcher = root / ".claude/settings.json", root / installation.LAUNCHER
     own = (sys.prefix, str(root), str(Path(installation.__file__).parents[1]))
     assert [one for file in (settings, launcher) for one in own if one in file.read_text("utf-8")] == []
-    assert not installation.install(workspace, "project").changed
+    assert not installation.install(workspace, CLAUDE, "project").changed
     tool = tmp_path / "bin/orbit-registry"
     tool.parent.mkdir()
     tool.write_text(f"#!{sys.executable}\n", "utf-8")
     tool.chmod(0o755)
     with_tool, without = f"{tool.parent}:/usr/bin:/bin", "/usr/bin:/bin"
-    command = installation.installed_command(workspace, "project")
+    command = installation.installed_command(workspace, CLAUDE, "project")
     assert command is not None
     payload = {"hook_event_name": "PreToolUse", "tool_name": "Read", "cwd": str(root)}
     content = json.dumps({**payload, "tool_input": {"file_path": str(root / "README.md")}}).encode()
@@ -94,6 +95,6 @@ def test_a_project_commits_nothing_of_one_machine(root: Path, tmp_path: Path) ->
     assert called(with_tool, tmp_path) == (0, b"", False)
     tool.write_text("#!/bin/sh\nexit 2\n", "utf-8")
     assert called(with_tool, root) == (0, b"", False)
-    installation.uninstall(workspace, "project")
+    installation.uninstall(workspace, CLAUDE, "project")
     assert not settings.exists()
     assert not launcher.exists()

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.errors import RefusedError
+from orbit_registry.hooks.agents import NAMES
 
-AGENT = click.argument("agent", type=click.Choice(["claude"]))
+if TYPE_CHECKING:
+    from orbit_registry.hooks.agent import Scope
+    from orbit_registry.hooks.installation import HookState
+
+AGENT = click.argument("agent", type=click.Choice(NAMES))
 SCOPE = click.option(
     "--scope",
     type=click.Choice(["local", "project", "user"]),
-    default="local",
-    show_default=True,
-    help="local: your own in this project, not committed; project: everybody's, committed; user: yours everywhere.",
+    help="local: your own in this project, not committed; project: everybody's, committed; user: yours everywhere. "
+    "By default local, or user where an agent has no settings of yours in a project.",
 )
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be changed, change nothing.")
 
 
 @click.group()
 def group() -> None:
-    """Hooks of coding agents: show the records that apply before a tool runs."""
+    """Hooks of coding agents: show the records that apply at the moment an agent acts."""
 
 
 @group.command()
@@ -29,18 +35,25 @@ def group() -> None:
 @SCOPE
 @DRY_RUN
 @format_option
-def install(agent: str, scope: str, dry_run: bool, output: str) -> None:
+def install(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
     """Put the hook into an agent's settings; entries of your own stay, and running it again changes nothing.
 
     \b
     orbit hook install claude
+    orbit hook install codex --scope project --dry-run
     orbit hook test claude
     """
-    from orbit_registry.hooks import installation
+    from orbit_registry.hooks import agents, installation
 
-    state = installation.install(open_registry().workspace, scope, dry_run=dry_run)
-    said = f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"
-    emit(output, state.as_data(), said, next_commands=[f"orbit hook test {agent} --scope {scope}"])
+    known = agents.agent(agent)
+    state = installation.install(open_registry().workspace, known, scope, dry_run=dry_run)
+    lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"]
+    if dry_run:
+        lines.append(state.diff.rstrip("\n"))
+    lines += [known.after] if known.after and state.changed else []
+    lines += [] if known.proven else [f"unproven with {known.title}: {known.evidence}"]
+    following = [f"orbit hook test {agent} --scope {state.scope}"]
+    emit(output, state.as_data(), "\n".join(filter(None, lines)), next_commands=following)
 
 
 @group.command()
@@ -48,63 +61,70 @@ def install(agent: str, scope: str, dry_run: bool, output: str) -> None:
 @SCOPE
 @DRY_RUN
 @format_option
-def uninstall(agent: str, scope: str, dry_run: bool, output: str) -> None:
+def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
     """Take the hook out of an agent's settings; the file is then as it was before.
 
     \b
     orbit hook uninstall claude
     """
-    from orbit_registry.hooks import installation
+    from orbit_registry.hooks import agents, installation
 
-    state = installation.uninstall(open_registry().workspace, scope, dry_run=dry_run)
+    state = installation.uninstall(open_registry().workspace, agents.agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
-    emit(
-        output, state.as_data(), f"the hook {would if state.changed else 'was not'} {_gone(state.changed)}{state.path}"
-    )
-
-
-def _gone(changed: bool) -> str:
-    return "out of " if changed else "in "
+    said = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
+    emit(output, state.as_data(), "\n".join(filter(None, [said, state.diff.rstrip("\n") if dry_run else ""])))
 
 
 @group.command()
+@click.argument("agents", metavar="[AGENT]...", nargs=-1, type=click.Choice(NAMES))
 @format_option
-def status(output: str) -> None:
-    """Say in which settings the hook stands, and whether it is the one that would be installed today."""
+def status(agents: tuple[str, ...], output: str) -> None:
+    """Say in which settings the hook stands, and whether it is the one that would be installed today.
+
+    \b
+    orbit hook status
+    orbit hook status claude codex
+    """
     from orbit_registry.hooks import installation
 
-    states = installation.status(open_registry().workspace)
-    lines = [
-        f"{state.agent} {state.scope}: {_standing(state.installed, state.current)} ({state.path})" for state in states
-    ]
-    following = [] if any(state.current for state in states) else ["orbit hook install claude"]
+    states = installation.status(open_registry().workspace, agents or NAMES)
+    lines = []
+    for name in agents or NAMES:
+        own = [state for state in states if state.agent.name == name]
+        known = own[0].agent
+        lines.append(f"{name} ({known.title}; {'proven' if known.proven else 'unproven'}: {known.evidence})")
+        lines += [f"  {state.scope}: {_standing(state)} ({state.path})" for state in own]
+    following = [] if any(state.current for state in states) else [f"orbit hook install {(agents or ['claude'])[0]}"]
     emit(output, {"hooks": [state.as_data() for state in states]}, "\n".join(lines), next_commands=following)
 
 
-def _standing(installed: bool, current: bool) -> str:
-    return (
-        "installed" if current else "installed by another version: install it again" if installed else "not installed"
-    )
+def _standing(state: HookState) -> str:
+    if state.problem:
+        return f"not known: {state.problem}"
+    if not state.installed:
+        return "not installed"
+    return "installed" if state.current else "installed by another version: install it again"
 
 
 @group.command("test")
 @AGENT
 @SCOPE
 @format_option
-def test(agent: str, scope: str, output: str) -> None:
+def test(agent: str, scope: Scope | None, output: str) -> None:
     """Run the installed hook as the agent would and judge its reply; exits 1 if the agent would not take it.
 
     \b
     orbit hook test claude
     """
-    from orbit_registry.hooks import installation, trial
+    from orbit_registry.hooks import agents, installation, trial
 
-    workspace = open_registry().workspace
-    command = installation.installed_command(workspace, scope)
+    workspace, known = open_registry().workspace, agents.agent(agent)
+    state = installation.state_of(workspace, known, scope)
+    command = installation.installed_command(workspace, known, state.scope)
     if command is None:
-        path = installation.settings_path(workspace, scope)
-        raise RefusedError(f"{path} has no hook of ours", hint=f"run `orbit hook install {agent} --scope {scope}`")
-    found = trial.try_hook(workspace, command)
+        hint = f"run `orbit hook install {agent} --scope {state.scope}`"
+        raise RefusedError(f"{state.path} has no hook of ours", hint=hint)
+    found = trial.try_hook(workspace, known, command)
     lines = [f"{'failed' if found.problems else 'works'}: {command}", *(f"  {one}" for one in found.problems)]
     if found.path is None:
         lines.append("  no record is pushed for a tracked file, so it has nothing to say yet")

@@ -1,21 +1,22 @@
-"""Puts our hook into an agent's settings file and takes it out again; which text that makes is `claude_settings`."""
+"""Puts our hook into an agent's settings file and takes it out again; how entries stand in it is the format's work."""
 
 from __future__ import annotations
 
+import difflib
+import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from orbit_registry.errors import RefusedError
-from orbit_registry.hooks import claude_settings
+from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.hooks import agents
+from orbit_registry.hooks.agent import MARK, SCOPES, Agent, Scope, SettingsFile
 from orbit_registry.push import reader
 from orbit_registry.store.files import decode, inside, read_bytes, write_atomic
 from orbit_registry.store.workspace import Workspace
 
-AGENTS = ("claude",)
-SCOPES = ("local", "project", "user")
 LAUNCHER = ".orbit/hook.sh"
 """What a project's settings start: it finds each machine's own Python, so that it can be committed."""
 LARGEST = 5_000_000
@@ -23,105 +24,187 @@ LARGEST = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class HookState:
-    """One settings file: whether it has our entries, whether they are today's, what was or would be done to it."""
+    """One settings file: whether it has our entries, whether they are today's, what was or would be done to it.
 
-    agent: str
-    scope: str
+    `problem` says why it can't be told; `diff` is what was or would be changed, empty for nothing.
+    """
+
+    agent: Agent
+    scope: Scope
     path: Path
     installed: bool
     current: bool
     changed: bool = False
+    problem: str | None = None
+    diff: str = ""
 
     def as_data(self) -> dict[str, object]:
         """Return the state as JSON shows it."""
         return {
-            "agent": self.agent,
+            "agent": self.agent.name,
             "scope": self.scope,
             "path": str(self.path),
             "installed": self.installed,
             "current": self.current,
+            "proven": self.agent.proven,
+            "evidence": self.agent.evidence,
             "changed": self.changed,
+            "problem": self.problem,
+            "diff": self.diff,
         }
 
 
-def command_of(agent: str, scope: str = "local") -> str:
-    """Return the shell command that an agent runs. Exit code 0 whatever is missing: 2 would stop the agent's tool."""
-    words = shlex.join([sys.executable, "-I", "-S", "-E", str(Path(reader.__file__).with_name("launch.py")), agent])
-    if scope == "project":
-        words = f'sh "${{CLAUDE_PROJECT_DIR:-.}}/{LAUNCHER}" {agent}'
-    return f"{words} 2>/dev/null || : {claude_settings.MARK}"
+def command_of(agent: Agent, scope: Scope, workspace: Workspace) -> str:
+    """Return the shell command that an agent runs. Exit code 0 whatever is missing: 2 would stop the agent's tool.
+
+    It stays the same for as long as Python and the package stay where they are: agents ask their user about a command
+    that changed.
+    """
+    words = shlex.join(
+        [sys.executable, "-I", "-S", "-E", str(Path(reader.__file__).with_name("launch.py")), agent.name]
+    )
+    if scope == "project" and agent.project_folder:
+        words = f'sh "{agent.project_folder}/{LAUNCHER}" {agent.name}'
+    elif scope == "project":
+        # One shell for all of it, and a `sh` of its own: whose shell the agent uses is not known.
+        above = 'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/.git" ]; do d=${d%/*}; done'
+        place = shlex.quote(_below_top(workspace.root) + LAUNCHER)
+        words = "sh -c " + shlex.quote(f'{above}; set -- {agent.name}; . "${{d:-.}}"/{place}')
+    return f"{words} 2>/dev/null || : {MARK}"
 
 
-def settings_path(workspace: Workspace, scope: str) -> Path:
-    """Return the settings file of a scope: `local` is the user's own in this project, `user` the user's everywhere,
-    `project` the one that the project commits."""
-    if scope == "user":
-        return Path.home() / ".claude/settings.json"
-    return workspace.root / (".claude/settings.json" if scope == "project" else ".claude/settings.local.json")
-
-
-def status(workspace: Workspace, scopes: Sequence[str] = SCOPES) -> list[HookState]:
-    """Return where our hook stands.
+def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFile]:
+    """Return the scope that is meant, the agent's own where none is named, and its settings file.
 
     Raises:
-        RefusedError: a settings file is no settings.
-        UnreadableFileError: one can't be read.
+        RefusedError: the agent has no settings of this scope.
     """
+    chosen = scope or agent.default_scope
+    if chosen not in agent.settings:
+        said = " or ".join(f"--scope {one}" for one in agent.settings)
+        raise RefusedError(f"{agent.title} has no settings of scope {chosen}", hint=f"choose {said}")
+    return chosen, agent.settings[chosen]
+
+
+def settings_path(workspace: Workspace, file: SettingsFile) -> Path:
+    """Return where a settings file is.
+
+    Raises:
+        UnsafePathError: a folder on the way to it in the project is a symbolic link.
+    """
+    if not file.path.startswith("~/"):
+        return inside(workspace.root, file.path)
+    first, *rest = PurePosixPath(file.path).parts[1:]
+    moved = os.environ.get(file.home, "") if file.home else ""
+    return (Path(moved) if moved else Path.home() / first).joinpath(*rest)
+
+
+def status(workspace: Workspace, names: Iterable[str] = agents.NAMES) -> list[HookState]:
+    """Return where our hook stands, in every settings file of some agents; one that can't be told is no exception."""
     found = []
-    for scope in scopes:
-        path = settings_path(workspace, scope)
-        text = _text(path)
-        entries = claude_settings.installed(text, str(path)) if text is not None else {}
-        current = claude_settings.is_current(entries, command_of("claude", scope))
-        current = current and (scope != "project" or _text(workspace.root / LAUNCHER) == _launcher())
-        found.append(HookState("claude", scope, path, bool(entries), current))
+    for name in names:
+        agent = agents.agent(name)
+        for scope in sorted(agent.settings, key=SCOPES.index):
+            try:
+                found.append(state_of(workspace, agent, scope))
+            except OrbitError as error:
+                path = Path(agent.settings[scope].path)
+                found.append(HookState(agent, scope, path, False, False, problem=str(error)))
     return found
 
 
-def install(workspace: Workspace, scope: str, *, dry_run: bool = False) -> HookState:
+def state_of(workspace: Workspace, agent: Agent, scope: Scope | None = None) -> HookState:
+    """Return where our hook stands in one settings file.
+
+    Raises:
+        RefusedError: the file is no settings, or the agent has none of this scope.
+        UnreadableFileError: it can't be read.
+    """
+    scope, file = settings_file(agent, scope)
+    path = settings_path(workspace, file)
+    text = _text(path)
+    if text is None or not file.format.commands(text, str(path)):
+        return HookState(agent, scope, path, False, False)
+    current = file.format.is_current(text, command_of(agent, scope, workspace), str(path))
+    current = current and (scope != "project" or _text(workspace.root / LAUNCHER) == _launcher())
+    return HookState(agent, scope, path, True, current)
+
+
+def install(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
     """Put our entries into a settings file; entries of an earlier place or version are replaced, others are kept.
 
     Raises:
-        RefusedError: the file is no settings; nothing was changed.
+        RefusedError: the file is no settings, or the agent has none of this scope; nothing was changed.
         UnreadableFileError: it can't be read.
         WriteError: the disk refused.
     """
-    path = settings_path(workspace, scope)
-    if status(workspace, [scope])[0].current:
-        return HookState("claude", scope, path, True, True)
-    wanted = claude_settings.with_entries(_text(path), command_of("claude", scope), str(path))
+    state = state_of(workspace, agent, scope)
+    if state.current:
+        return state
+    text = _text(state.path)
+    file = agent.settings[state.scope]
+    wanted = file.format.with_entries(text, command_of(agent, state.scope, workspace), str(state.path))
     if not dry_run:
-        if scope == "project":
+        if state.scope == "project":
             write_atomic(inside(workspace.root, LAUNCHER), _launcher())
-        write_atomic(path, wanted)
-    return HookState("claude", scope, path, True, True, changed=True)
+        write_atomic(state.path, wanted)
+    diff = _diff(state.path, text, wanted)
+    return HookState(agent, state.scope, state.path, True, True, changed=True, diff=diff)
 
 
-def uninstall(workspace: Workspace, scope: str, *, dry_run: bool = False) -> HookState:
+def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
     """Take our entries out of a settings file; a file that held nothing else is removed.
+
+    The project's launcher goes with the last agent that starts it.
 
     Raises: as `install`.
     """
-    path = settings_path(workspace, scope)
+    scope, file = settings_file(agent, scope)
+    path = settings_path(workspace, file)
     text = _text(path)
-    wanted = None if text is None else claude_settings.without_entries(text, str(path))
-    launcher = inside(workspace.root, LAUNCHER)
-    if scope == "project" and not dry_run and _text(launcher) == _launcher():
-        launcher.unlink()
+    wanted = None if text is None else file.format.without_entries(text, str(path))
     if wanted != text and not dry_run:
         if wanted is None:
             path.unlink(missing_ok=True)
         else:
             write_atomic(path, wanted)
-    return HookState("claude", scope, path, False, False, wanted != text)
+    launcher = inside(workspace.root, LAUNCHER)
+    if scope == "project" and not dry_run and not _is_started(workspace) and _text(launcher) == _launcher():
+        launcher.unlink()
+    diff = _diff(path, text, wanted)
+    return HookState(agent, scope, path, False, False, changed=wanted != text, diff=diff)
 
 
-def installed_command(workspace: Workspace, scope: str) -> str | None:
-    """Return the command that the settings run before a tool; None where ours is not among them."""
-    path = settings_path(workspace, scope)
+def installed_command(workspace: Workspace, agent: Agent, scope: Scope | None = None) -> str | None:
+    """Return the command that the settings name; None where ours is not among them.
+
+    Raises:
+        RefusedError: the file is no settings, or the agent has none of this scope.
+        UnreadableFileError: it can't be read.
+    """
+    _, file = settings_file(agent, scope)
+    path = settings_path(workspace, file)
     text = _text(path)
-    entries = claude_settings.installed(text, str(path)).get("PreToolUse", []) if text is not None else []
-    return entries[0][1] if entries else None
+    commands = file.format.commands(text, str(path)) if text is not None else []
+    return commands[0] if commands else None
+
+
+def _is_started(workspace: Workspace) -> bool:
+    """Say whether an agent's project settings still start the launcher; a file that can't be read may."""
+    return any(one.installed or one.problem for one in status(workspace) if one.scope == "project")
+
+
+def _below_top(root: Path) -> str:
+    """Return the way from the repository's top to the workspace with a slash at its end; empty where it is the top."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    return f"{root.relative_to(top).as_posix()}/" if top != root else ""
+
+
+def _diff(path: Path, old: str | None, new: str | None) -> str:
+    before, after = ((text or "").splitlines(keepends=True) for text in (old, new))
+    begun, ended = ("/dev/null" if text is None else str(path) for text in (old, new))
+    made = difflib.unified_diff(before, after, begun, ended)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in made)
 
 
 def _launcher() -> str:

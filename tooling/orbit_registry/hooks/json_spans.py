@@ -6,6 +6,7 @@ Taking out what was added gives the very text there was before. It knows no agen
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from orbit_registry.errors import RefusedError
 
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_BLACK = re.compile(r"[^\r\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +91,33 @@ def appended(text: str, into: Container, added: str) -> str:
     return f"{text[: last.end]},{text[begin : last.start]}{added}{text[last.end :]}"
 
 
-def removed(text: str, source: Container, item: Item) -> str:
-    """Return the text without an item, and without what set it off from the one before it."""
+def removed(text: str, source: Container, item: Item, plain: str) -> str:
+    """Return the text without an item, and without what set it off from its neighbour; comments between them stay.
+
+    `plain` is the text with its comments blanked out.
+    """
     place = source.items.index(item)
     if place:
-        return text[: source.items[place - 1].end] + text[item.end :]
+        start, end = source.items[place - 1].end, item.start
+        return text[:start] + _comments(text, plain, start, end) + text[item.end :]
     if len(source.items) > 1:
-        return text[: item.start] + text[source.items[1].start :]
-    return text[: source.start + 1] + text[item.end :]
+        second = source.items[1].start
+        return text[: item.start] + _comments(text, plain, item.end, second) + text[second:]
+    start = source.start + 1
+    return text[:start] + _comments(text, plain, start, item.start) + text[item.end :]
+
+
+def _comments(text: str, plain: str, start: int, end: int) -> str:
+    """Return what stands between two places, without the comma, if there is a comment; else nothing."""
+    if text[start:end] == plain[start:end]:
+        return ""
+    comma = plain.find(",", start, end)
+    return text[start:end] if comma < 0 else text[start:comma] + text[comma + 1 : end]
+
+
+def without_comments(text: str) -> str:
+    """Return a text of the same length in which spaces stand for every `//` and `/* */` comment."""
+    return _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else _BLACK.sub(" ", found[0]), text)
 
 
 def is_first_on_a_line(text: str, source: Container) -> bool:

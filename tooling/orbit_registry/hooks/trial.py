@@ -10,17 +10,19 @@ import os
 import secrets
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import GitError
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent
+from orbit_registry.kinds.schema import compile_document
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import BROAD, Index, NoIndex
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import Workspace
 
-PAYLOAD = Path(__file__).with_name("claude_payload.json")
 TIMEOUT_SECONDS = 30
 
 
@@ -45,7 +47,7 @@ class Trial:
         }
 
 
-def try_hook(workspace: Workspace, command: str) -> Trial:
+def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
     """Run a command with the payload of an edit of a tracked file for which a record is pushed, where there is one.
 
     The push index is brought up to date first.
@@ -55,17 +57,17 @@ def try_hook(workspace: Workspace, command: str) -> Trial:
     """
     path = _matched(workspace, current_index(workspace))
     session = f"trial-{secrets.token_hex(6)}"
-    payload = json.loads(PAYLOAD.read_text("utf-8"))
-    payload["session_id"], payload["cwd"] = session, str(workspace.root)
-    payload["tool_input"]["file_path"] = str(workspace.root / (path or "no/record/applies/here"))
+    words = {
+        ROOT: str(workspace.root), PATH: str(workspace.root / (path or "no/record/applies/here")), SESSION: session,
+    }  # fmt: skip
     begun = time.monotonic()
     try:
         done = subprocess.run(
             ["/bin/sh", "-c", command],
-            input=json.dumps(payload).encode(),
+            input=json.dumps(filled(agent.payload, words)).encode(),
             capture_output=True,
             cwd=workspace.root,
-            env={**os.environ, "CLAUDE_PROJECT_DIR": str(workspace.root)},
+            env={**os.environ, **{name: words.get(said, said) for name, said in agent.environment.items()}},
             timeout=TIMEOUT_SECONDS,
             check=False,
         )
@@ -73,32 +75,38 @@ def try_hook(workspace: Workspace, command: str) -> Trial:
         return Trial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
     took = (time.monotonic() - begun) * 1000
     (workspace.state / "log/sessions" / Ledger(str(workspace.root), session).name).unlink(missing_ok=True)
-    problems, text = judged(done.returncode, done.stdout, payload["hook_event_name"])
+    problems, text = judged(agent, agent.event, done.returncode, done.stdout)
     if path is not None and not text and not problems:
         problems = (f"it said nothing about {path}, for which a record is pushed",)
     return Trial(command, path, problems, text, took)
 
 
-def judged(code: int, output: bytes, event: str) -> tuple[tuple[str, ...], str]:
-    """Return what an agent would find wrong with a reply, and the text that it would see."""
-    problems = [f"exit code {code}; the agent takes 2 as a refusal"] if code else []
+def filled(payload: Any, words: Mapping[str, str]) -> Any:
+    """Return a recorded payload with what stands for the folder, the file and the session filled in."""
+    if isinstance(payload, str):
+        return words.get(payload, payload)
+    if isinstance(payload, Mapping):
+        return {key: filled(value, words) for key, value in payload.items()}
+    return [filled(value, words) for value in payload] if isinstance(payload, list | tuple) else payload
+
+
+def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[str, ...], str]:
+    """Return what an agent would find wrong with a reply to an event, and the text that its model would see."""
+    problems = [f"exit code {code}; the agent may take it as a refusal"] if code else []
     if not output:
         return tuple(problems), ""
     try:
         reply: Any = json.loads(output)
     except ValueError:
         return (*problems, "what it printed is no JSON"), ""
-    inner = reply.get("hookSpecificOutput") if isinstance(reply, dict) else None
-    if not isinstance(inner, dict) or inner.get("hookEventName") != event:
-        return (*problems, f"`hookSpecificOutput.hookEventName` is not {event}"), ""
-    if set(inner) != {"hookEventName", "additionalContext"} or not set(reply) <= {
-        "hookSpecificOutput", "suppressOutput",
-    }:  # fmt: skip
-        problems.append("it says more than context: a hook of ours decides nothing")
-    text = inner.get("additionalContext")
-    if not isinstance(text, str):
-        return (*problems, "`additionalContext` is no text"), ""
-    return tuple(problems), text
+    schema = agent.replies.get(event)
+    if schema is None:
+        return (*problems, f"{agent.title} takes no answer to {event}"), ""
+    for one in compile_document(dict(schema), Path(agent.name)).problems(reply):
+        problems.append(f"{'.'.join(map(str, one.pointer)) or 'the reply'}: {one.message}")
+    for key in agent.text:
+        reply = reply.get(key) if isinstance(reply, dict) else None
+    return tuple(problems), reply if isinstance(reply, str) else ""
 
 
 def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:

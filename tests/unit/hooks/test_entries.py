@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.hooks.claude_settings import EVENTS, MARK, installed, is_current, with_entries, without_entries
+from orbit_registry.hooks.agent import MARK
+from orbit_registry.hooks.agents.claude import EVENTS, FORMAT
 
 COMMAND = f"/venv/bin/python -I -S -E '/a b/launch.py' claude 2>/dev/null || : {MARK}"
 THEIRS = {"matcher": "Bash", "hooks": [{"type": "command", "command": "audit"}]}
@@ -55,37 +56,37 @@ def settings_texts(draw: st.DrawFn) -> str:
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_is_put_in_comes_out_again(text: str) -> None:
     """Installing and taking out gives the very bytes of before, whatever style they are in."""
-    made = with_entries(text, COMMAND, "settings")
-    assert is_current(installed(made, "settings"), COMMAND)
-    assert without_entries(made, "settings") == text
+    made = FORMAT.with_entries(text, COMMAND, "settings")
+    assert FORMAT.is_current(made, COMMAND, "settings")
+    assert FORMAT.without_entries(made, "settings") == text
 
 
 @given(settings_texts())
 def test_any_settings_come_back(text: str) -> None:
     """The same holds for settings of any shape; theirs stay theirs in between, and once is as good as twice."""
-    made = with_entries(text, COMMAND, "settings")
+    made = FORMAT.with_entries(text, COMMAND, "settings")
     before, after = json.loads(text), json.loads(made)
     for event, groups in before.get("hooks", {}).items():
         assert after["hooks"][event][: len(groups)] == groups
-    assert is_current(installed(made, "settings"), COMMAND)
-    assert with_entries(made, COMMAND, "settings") == made
-    assert without_entries(made, "settings") == text
+    assert FORMAT.is_current(made, COMMAND, "settings")
+    assert FORMAT.with_entries(made, COMMAND, "settings") == made
+    assert FORMAT.without_entries(made, "settings") == text
 
 
 def test_a_file_that_is_ours_alone_goes() -> None:
     """What was made where nothing was leaves nothing; what its owner added since stays."""
-    made = with_entries(None, COMMAND, "settings")
-    assert without_entries(made, "settings") is None
+    made = FORMAT.with_entries(None, COMMAND, "settings")
+    assert FORMAT.without_entries(made, "settings") is None
     grown = made.replace("{", '{\n  "model": "x",', 1)
-    assert json.loads(without_entries(grown, "settings") or "") == {"model": "x"}
+    assert json.loads(FORMAT.without_entries(grown, "settings") or "") == {"model": "x"}
 
 
 def test_another_versions_entries_are_replaced() -> None:
     """An interpreter that moved leaves no second hook behind, and theirs stay where they are."""
     text = '{"hooks": {"PreToolUse": [' + json.dumps(THEIRS) + "]}}"
-    old = with_entries(text, f"/old/python {MARK}", "settings")
-    made = with_entries(old, COMMAND, "settings")
-    assert made == with_entries(text, COMMAND, "settings")
+    old = FORMAT.with_entries(text, f"/old/python {MARK}", "settings")
+    made = FORMAT.with_entries(old, COMMAND, "settings")
+    assert made == FORMAT.with_entries(text, COMMAND, "settings")
     assert "/old/python" not in made
 
 
@@ -93,16 +94,16 @@ def test_ours_beside_theirs_in_one_group_is_taken_out_alone() -> None:
     """A group that its owner put our command into keeps the rest."""
     ours = {"type": "command", "command": COMMAND}
     group = {"matcher": "Edit", "hooks": [ours, THEIRS["hooks"][0], ours]}
-    left = without_entries(json.dumps({"hooks": {"PreToolUse": [group]}}), "settings")
+    left = FORMAT.without_entries(json.dumps({"hooks": {"PreToolUse": [group]}}), "settings")
     assert json.loads(left or "") == {"hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": THEIRS["hooks"]}]}}
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "3", '{"hooks": []}', '{"hooks": {"Stop": 1}}', "// x\n{}", "[" * 100_000]
+    "text", ["", "{", "[]", "3", '{"hooks": []}', '{"hooks": {"PreToolUse": 1}}', "// x\n{}", "[" * 100_000]
 )
 def test_what_is_no_settings_is_refused(text: str) -> None:
     """One error that names the file; there is nothing to write then."""
     with pytest.raises(RefusedError, match="my settings"):
-        with_entries(text, COMMAND, "my settings")
+        FORMAT.with_entries(text, COMMAND, "my settings")
     with pytest.raises(RefusedError, match="my settings"):
-        without_entries(text, "my settings")
+        FORMAT.without_entries(text, "my settings")

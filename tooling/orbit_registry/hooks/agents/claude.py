@@ -1,0 +1,38 @@
+"""Claude Code: where its settings are, which of its events we ask for, and what it takes as an answer."""
+
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.entries import Entries
+from orbit_registry.hooks.replies import SPECIFIC, TEXT, nested
+
+EVENTS = {
+    "SessionStart": "",
+    "UserPromptSubmit": "",
+    "PreToolUse": "Read|Edit|Write|MultiEdit|NotebookEdit|Bash",
+}
+FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
+
+AGENT = Agent(
+    name="claude",
+    title="Claude Code",
+    evidence="checked against the types of its SDK 0.3.329, not run",
+    settings={
+        "local": SettingsFile(".claude/settings.local.json", FORMAT),
+        "project": SettingsFile(".claude/settings.json", FORMAT),
+        "user": SettingsFile("~/.claude/settings.json", FORMAT, "CLAUDE_CONFIG_DIR"),
+    },
+    project_folder="${CLAUDE_PROJECT_DIR:-.}",
+    environment={"CLAUDE_PROJECT_DIR": ROOT},
+    payload={
+        "session_id": SESSION,
+        "transcript_path": "/tmp/transcript.jsonl",
+        "cwd": ROOT,
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Edit",
+        "tool_input": {"file_path": PATH, "old_string": "before", "new_string": "after", "replace_all": False},
+        "tool_use_id": "toolu_01",
+    },
+    event="PreToolUse",
+    replies=nested(EVENTS, suppressOutput={"type": "boolean"}, systemMessage=TEXT),
+    text=SPECIFIC,
+)
