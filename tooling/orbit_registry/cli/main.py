@@ -43,6 +43,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "brief": ("brief:brief", "What an agent should know before it begins."),
     "hook": ("hook:group", "Show an agent the records that apply, by itself."),
     "mcp": ("mcp:group", "Serve records to agents over MCP."),
+    "export": ("export:group", "Write rule files that agents read by themselves."),
     "scope": ("scope:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
     "replay": ("replay:replay", "What would have been shown in the commits of a history."),

@@ -1,0 +1,214 @@
+"""Which records become rules, under which globs, and what each format makes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.exporters import agents_md, claude_rules
+from orbit_registry.exporters.rule_files import FORMATS
+from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
+from orbit_registry.push import reader
+from orbit_registry.push.compile import entry_of
+from orbit_registry.push.native import loaded_ids
+from orbit_registry.push.pack import SYMBOL, Part, pack
+from orbit_registry.push.reader import Index, read_index
+from orbit_registry.push.render import END, START
+from orbit_registry.push.select import TOKENS, tokens
+from orbit_registry.text.globs import Glob, match_any, parse_glob
+from orbit_registry.text.yaml import load
+
+CASES: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "cases/exporters/rule_globs.json").read_text("utf-8")
+)["cases"]
+
+
+def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
+    """Return an index of made-up records in their order."""
+    parts = []
+    entries: dict[str, str] = {}
+    for number, (name, data) in enumerate(records.items()):
+        row = [""] * reader.FIELDS
+        row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, f"{name}.yaml", "live"
+        row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
+        row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
+        row[reader.GLOBS] = reader.LIST.join(data.get("globs", ()))
+        entries |= {glob: entry_of(glob) or "" for glob in data.get("globs", ())}
+        flags = reader.BROAD if data.get("broad") else 0
+        flags |= reader.EXPIRES if "expires_at" in data else 0
+        flags |= reader.PROCEDURAL if data.get("procedural") else 0
+        parts.append(Part((number,), tuple(row), flags, data.get("pushed", True)))
+    found = read_index(pack(parts, entries), "/nowhere", [])
+    assert isinstance(found, Index)
+    return found
+
+
+def rules_of(
+    records: Mapping[str, Mapping[str, Any]], agent: str = "claude", files: Sequence[str] = ()
+) -> tuple[list[Rule], list[Unsaid]]:
+    """Return the rules of an agent for made-up records."""
+    index = index_of(records)
+    return rules_for(index, exported(index, 100), FORMATS[agent].language, files)
+
+
+@pytest.mark.parametrize("agent", FORMATS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+def test_a_scope_is_said_as_the_agent_reads_it_or_not_at_all(case: Mapping[str, Any], agent: str) -> None:
+    """Each case of tests/cases/exporters/rule_globs.json: the globs in the agent's spelling, or why there are none."""
+    rules, unsaid = rules_of({"L-1": {"globs": case["globs"]}}, agent, case["files"])
+    wanted = case["said"][agent]
+    if isinstance(wanted, str):
+        assert rules == []
+        assert wanted in unsaid[0].reason
+    else:
+        assert [list(rule.globs) for rule in rules] == [wanted]
+        assert unsaid == []
+
+
+NAMES = st.sampled_from(["a", "b", "src", "a.py", "b.py", "c.ts", "*", "**", "*.py", "?.py", "[ab].py", "{a,b}", "s*"])
+FILE_NAMES = st.sampled_from(["a", "b", "src", "a.py", "b.py", "c.ts", "A.md"])
+
+
+@given(
+    st.lists(st.lists(NAMES, min_size=1, max_size=4).map("/".join), min_size=1, max_size=3),
+    st.sets(st.lists(FILE_NAMES, min_size=1, max_size=4).map("/".join), max_size=12),
+)
+def test_what_claude_code_is_told_it_reads_as_we_do(globs: list[str], files: set[str]) -> None:
+    """For every tracked file: the `paths`, read as `.gitignore` with a last `/**` taken away, match as our globs do."""
+    parsed = {text: glob for text in globs if isinstance(glob := parse_glob(text), Glob)}
+    rules, unsaid = rules_of({"L-1": {"globs": list(parsed)}}, "claude", sorted(files))
+    left = [glob for text, glob in parsed.items() if text not in {one.glob for one in unsaid}]
+    if not rules:
+        assert left == []
+        return
+    spec = GitIgnoreSpec.from_lines([glob.removesuffix("/**") for glob in rules[0].globs])
+    for file in files:
+        assert (not rules[0].globs or spec.match_file(file)) == (match_any(left, file) is not None), file
+
+
+def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:
+    """Waiting, expired, procedural and unscoped records stand in no rule file."""
+    scope = {"globs": ["src/**"]}
+    rules, _ = rules_of(
+        {
+            "yes": scope, "waits": {**scope, "pushed": False}, "over": {**scope, "expires_at": 99},
+            "how": {**scope, "procedural": True}, "nowhere": {},
+        }
+    )  # fmt: skip
+    assert [[row.values[reader.ID] for row in rule.rows] for rule in rules] == [["yes"]]
+
+
+def test_there_is_one_file_for_each_scope_and_its_name_depends_on_nothing_else() -> None:
+    """Records of one scope share a file, in rank order; the order of globs does not count; broad ones come first."""
+    rules, _ = rules_of(
+        {
+            "a": {"globs": ["src/**", "lib/**"]}, "b": {"globs": ["web/**"]}, "c": {"globs": ["lib/**", "src/**"]},
+            "d": {"globs": ["src/**"], "broad": True},
+        }
+    )  # fmt: skip
+    assert {rule.name: [row.values[reader.ID] for row in rule.rows] for rule in rules} == {
+        "project": ["d"], "lib-8c166355": ["a", "c"], "web-0ace8d95": ["b"],
+    }  # fmt: skip
+
+
+def test_a_symbol_is_the_file_that_holds_it() -> None:
+    """What is scoped to a function is loaded with its file."""
+    rules, _ = rules_of({"a": {"globs": [f"{SYMBOL}src/a[1].py::f"]}}, "copilot")
+    assert rules[0].globs == ("src/a[[]1].py",)
+
+
+@pytest.mark.parametrize("agent", FORMATS)
+def test_a_rule_has_at_most_a_thousand_tokens_and_says_what_is_left_out(agent: str) -> None:
+    """A hundred long records of one scope: what fits, whole; the rest is counted. Windsurf takes 12,000 characters."""
+    rules, _ = rules_of(
+        {f"L-{n}": {"globs": ["src/**"], "teaser": f"- [L-{n}] " + "x" * 300} for n in range(100)}, agent
+    )
+    text = FORMATS[agent].text(rules[0])
+    assert f"omitted: {100 - len(rules[0].rows)}" in text
+    assert tokens(text.partition(START)[2]) <= TOKENS
+    assert len(text) <= 12_000
+
+
+@pytest.mark.parametrize("agent", FORMATS)
+@given(words=st.text(), glob=st.text(min_size=1, max_size=30))
+def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> None:
+    """Whatever a record's text and globs hold, front matter ends where it should and the notes are one block."""
+    globs = [one for one in (glob, "src/**") if entry_of(one) is not None]
+    rules, _ = rules_of({"L-1": {"globs": globs, "teaser": f"- [L-1] {words}\n---\n{END}\n# x\n---\n"}}, agent)
+    for rule in rules:
+        text = FORMATS[agent].text(rule)
+        lines = text.split("\n")
+        assert (text.count(START), text.count(END)) == (1, 1)
+        assert lines.count("---") in (0, 2)
+        assert len([line for line in lines if line.startswith("<!--")]) == 1
+        if agent in ("claude", "copilot") and rule.globs:
+            said = load("\n".join(lines[1 : lines.index("---", 1)]))
+            assert said == ({"paths": list(rule.globs)} if agent == "claude" else {"applyTo": ",".join(rule.globs)})
+
+
+def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
+    """What the agent has loaded is read back from the file; files of others, and no file, hold nothing of ours."""
+    rules, _ = rules_of({name: {"globs": ["src/**"]} for name in ("ADR-0001", "L-7k3fq", "x --> y")})
+    file = tmp_path / "rule.md"
+    file.write_text(claude_rules.FORMAT.text(rules[0]), "utf-8")
+    assert loaded_ids(str(file)) == ["ADR-0001", "L-7k3fq"]
+    (tmp_path / "other.md").write_text("# Rules\n\n- L-1\n", "utf-8")
+    (tmp_path / "link.md").symlink_to(file)
+    assert [loaded_ids(str(tmp_path / name)) for name in ("other.md", "link.md", "none.md", "a\0b")] == [[]] * 4
+
+
+def agents_block(records: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the block of `AGENTS.md` for made-up records."""
+    index = index_of(records)
+    return agents_md.block(index, exported(index, 100))[0]
+
+
+def test_agents_md_says_each_scope_in_words() -> None:
+    """What other formats say in front matter stands before the notes; excluding is no trouble in words."""
+    text = agents_block(
+        {
+            "L-1": {"globs": ["src/**", "!src/gen/**"]}, "L-2": {"globs": ["src/**", "!src/gen/**"]},
+            "L-3": {"globs": ["x"], "broad": True},
+        }
+    )  # fmt: skip
+    assert text.splitlines()[4:9] == [
+        "Where a file matches `src/**` and not `src/gen/**`:", "- [L-1] words", "- [L-2] words",
+        "Where you work on this project:", "- [L-3] words",
+    ]  # fmt: skip
+
+
+@given(st.binary(max_size=60), st.binary(max_size=60), st.text(st.characters(codec="utf-8", exclude_characters="\0")))
+def test_a_block_keeps_every_byte_around_it(before: bytes, after: bytes, words: str) -> None:
+    """Writing, writing again, changing and taking away: what its owner wrote stays, before and behind."""
+    assume(b"<!-- orbit:" not in before + after)  # half a block is refused
+    first, second = (
+        agents_block({"L-1": {"globs": ["src/**"], "teaser": f"- [L-1] {one}"}})
+        for one in (words, "<!-- orbit:end -->")
+    )
+    whole = agents_md.placed(before + first.encode() + after, first)
+    assert whole == before + first.encode() + after
+    assert agents_md.placed(whole, second) == before + second.encode() + after
+    bare = agents_md.placed(whole, "")
+    assert bare == (before + after if (before + after).strip() else None)
+    added = agents_md.placed(before, first)
+    assert added is not None
+    assert added.startswith(before)
+    assert agents_md.placed(added, first) == added
+
+
+@pytest.mark.parametrize(
+    "left", ["<!-- orbit:begin -->\n", "<!-- orbit:end -->\n", "<!-- orbit:end --> <!-- orbit:begin -->"]
+)
+def test_half_a_block_is_never_guessed_at(left: str) -> None:
+    """Where one mark is gone, or they stand the wrong way round, nothing is written; the refusal says what to do."""
+    with pytest.raises(RefusedError, match="one beginning and one end") as refused:
+        agents_md.placed(left.encode(), "x")
+    assert "remove what is left" in refused.value.hint
