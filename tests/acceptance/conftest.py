@@ -1,9 +1,11 @@
-"""What tests of kills share: a child that ends itself before a chosen change of a file."""
+"""What acceptance tests share: a child that ends itself before a chosen change of a file, and a browser."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -14,6 +16,8 @@ import pytest
 CHANGES = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
 RAISED = 70
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+Look = Callable[[str], tuple[str, str]]
 
 
 class RunKilled(Protocol):
@@ -64,3 +68,32 @@ def _kill_before(nth: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(watch)
+
+
+@pytest.fixture(scope="session")
+def look(tmp_path_factory: pytest.TempPathFactory) -> Look:
+    """Return a function that opens an address and gives the page as it is after loading, and what the console said."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        pytest.skip("Chromium is not installed")
+    profile = tmp_path_factory.mktemp("profile")
+
+    def opened(url: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [
+                browser,
+                *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+                *(f"--user-data-dir={profile}", "--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000"),
+                *("--dump-dom", url),
+            ],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=120,
+            check=True,
+        )
+        console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+        return done.stdout, console
+
+    return opened

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import re
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,38 +17,10 @@ from orbit_registry.site.build import build_site
 from orbit_registry.site.serve import SiteServer
 
 CASES = Path(__file__).parents[1] / "cases" / "site"
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FIRED = "data-fired="
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
 Look = Callable[[str], tuple[str, str]]
-
-
-@pytest.fixture(scope="module")
-def look(tmp_path_factory: pytest.TempPathFactory) -> Look:
-    """Return a function that opens an address and gives the page as it is after loading, and what the console said."""
-    profile = tmp_path_factory.mktemp("profile")
-
-    def opened(url: str) -> tuple[str, str]:
-        done = subprocess.run(
-            [
-                str(BROWSER),
-                *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-                *(f"--user-data-dir={profile}", "--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000"),
-                *("--dump-dom", url),
-            ],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=120,
-            check=True,
-        )
-        console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-        return done.stdout, console
-
-    return opened
 
 
 def site_of(name: str, folder: Path) -> Path:

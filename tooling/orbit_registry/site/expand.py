@@ -16,7 +16,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import listing
+from orbit_registry.site import explorer, listing
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
@@ -33,8 +33,10 @@ from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, record_view, what_a_page_shows
 from orbit_registry.site.views import listing as listed
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.votes import half_life_days
 
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
+MOST_ON_A_LANDING = 8
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
 
 
@@ -170,6 +172,10 @@ class Expansion:
 
     def _slot(self, name: str, url: str) -> str:
         by_kind = self._by_kind()
+        if name == "paths":
+            return explorer.box(url, most=MOST_ON_A_LANDING)
+        if name == "explorer":
+            return explorer.page_html(self.records)
         if name == "counts":
             return listing.counts_html(self.kinds, by_kind, url)
         if name == "recent":
@@ -210,6 +216,7 @@ class Expansion:
         rows = [listed(record, self.relations) for record in self.records]
         self._snapshot()
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        self.out.write(explorer.DATA, explorer.data(self.records, half_life_days()))
         self.out.write("records.json", f'{{"records": [\n{lines}\n]}}\n')
         if self.base_url:
             self.out.write("sitemap.xml", self._sitemap())

@@ -27,7 +27,11 @@ def shell_url(depth: int) -> str:
 
 def curated_pages(kinds: KindTable, title: str, documents: Sequence[Document]) -> dict[str, str]:
     """Return the staged pages by their file."""
-    pages = {"index.md": _home(kinds, title, bool(documents)), "health/index.md": _health()}
+    pages = {
+        "index.md": _home(kinds, title, bool(documents)),
+        "health/index.md": _titled("Health", "health"),
+        "paths/index.md": _titled("By path", "explorer"),
+    }
     for kind in kinds:
         front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": ["toc"]}
         pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
@@ -50,6 +54,7 @@ def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
     body = [
         f"# {escape(title)}",
         f"What this project has decided and learned: its {listed}, from the repository's own files.",
+        slot("paths"),
         slot("counts"),
         "## Changed last",
         slot("recent"),
@@ -60,14 +65,14 @@ def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
     return with_front_matter({"hide": ["toc"]}, "\n\n".join(body))
 
 
-def _health() -> str:
-    front = {"title": "Health", "hide": ["toc"]}
-    return with_front_matter(front, f"# Health\n\n{slot('health')}")
+def _titled(title: str, content: str) -> str:
+    return with_front_matter({"title": title, "hide": ["toc"]}, f"# {title}\n\n{slot(content)}")
 
 
 def navigation(kinds: Sequence[Kind], documents: Mapping[str, str]) -> list[object]:
     """Return the navigation of the generated pages; `documents` are staged file → title, in order of their paths."""
     nav: list[object] = [{kind.labels: f"{kind.plural}/index.md"} for kind in kinds]
+    nav.append({"By path": "paths/index.md"})
     if documents:
         nav.append({"Design documents": _document_nav(documents)})
     nav.append({"Health": "health/index.md"})

@@ -30,7 +30,7 @@ from orbit_registry.store.workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
 """Called with the step's name, how much of it is done, and how much there is."""
-TAKEN = ("health/", "documents/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
+TAKEN = ("health/", "documents/", "paths/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
 
 
 class Readable(Protocol):

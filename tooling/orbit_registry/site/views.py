@@ -12,6 +12,7 @@ from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import by_month, counted, stamp
+from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.urls import relative
 
@@ -161,7 +162,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap) 
         "replaces": [reference(other, page, relations, site) for other in relations.replaces(record)],
         "replaced_by": [reference(other, page, relations, site) for other in relations.replaced_by(record)],
         "scope": {
-            "paths": list(scope.paths),
+            "paths": [{"glob": glob, "url": glob_link(page, glob)} for glob in scope.paths],
             "tags": list(scope.tags),
             "agents": list(scope.agents),
             "tasks": list(scope.tasks),

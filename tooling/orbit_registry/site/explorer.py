@@ -1,0 +1,151 @@
+"""The path explorer: which records apply to a path, for a browser to find; it matches nothing itself.
+
+The browser gets every glob already parsed, so that the language is read in one place; `explorer.js` only compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+from urllib.parse import quote
+
+from orbit_registry.records.rank import rank_order
+from orbit_registry.records.record import Record
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.urls import relative
+from orbit_registry.text.glob_syntax import Alternative, CharacterClass, Chunk, Glob, parse_glob
+
+PAGE, DATA = "paths/", "paths.json"
+SCRIPT = "assets/orbit/explorer.js"
+MUST, CONSIDER, WAITING, HISTORY = "must", "consider", "waiting", "history"
+MOST_FOLDERS, DEEPEST = 150, 3
+"""The tree of folders is a way in, not a listing: so many folders, so deep."""
+
+
+def group_of(record: Record) -> str:
+    """Return under which heading the explorer lists a record."""
+    if record.phase != "live":
+        return WAITING if record.phase == "pending" else HISTORY
+    return MUST if record.kind.in_document or record.kind.gate == "relevant_and_linked" else CONSIDER
+
+
+def data(records: Iterable[Record], half_life_days: float) -> str:
+    """Return what the browser needs as JSON: the records that name globs, in push rank, and each glob's form once."""
+    scoped = [record for record in records if record.globs]
+    forms: dict[str, list[Any]] = {}
+    rows = []
+    for record in sorted(scoped, key=lambda one: rank_order(one, half_life_days)):
+        globs = [(text, glob) for text in record.globs if isinstance(glob := parse_glob(text), Glob)]
+        forms |= {text: form_of(glob) for text, glob in globs if text not in forms}
+        if globs:
+            rows.append(
+                {
+                    "id": record.id,
+                    "title": record.title,
+                    "url": url_of(record),
+                    "word": record.status.word,
+                    "css": f"orbit-{record.phase} orbit-status-{record.status.name}",
+                    "group": group_of(record),
+                    "votes": len(record.votes),
+                    "priority": record.data.get("priority", 0),
+                    "updated": (record.text("updated_at") or "")[:10],
+                    "expires": _expires(record),
+                    "globs": [text for text, _ in globs],
+                }
+            )
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{lines}\n]}}\n'
+
+
+def form_of(glob: Glob) -> list[Any]:
+    """Return a glob as nested arrays: whether it excludes, then each glob it stands for as groups of segments.
+
+    Between two groups lie any number of segments. A segment is a list of chunks with any characters between two of
+    them; a chunk is a string, or a list of single characters, 0 for any, and [negated, low, high, …] for a class.
+    """
+    return [int(glob.exclude), *(_alternative(one) for one in glob.alternatives)]
+
+
+def _expires(record: Record) -> str | None:
+    held = record.data.get("freshness")
+    said = held.get("expires_at") if isinstance(held, Mapping) else None
+    return str(said) if said is not None else None
+
+
+def _alternative(one: Alternative) -> list[Any]:
+    return [[[_chunk(chunk) for chunk in segment.chunks] for segment in group] for group in one.groups]
+
+
+def _chunk(chunk: Chunk) -> Any:
+    if isinstance(chunk, str):
+        return chunk
+    return [_unit(unit) for unit in chunk]
+
+
+def _unit(unit: object) -> Any:
+    if isinstance(unit, str):
+        return unit
+    if isinstance(unit, CharacterClass):
+        return [int(unit.negated), *(end for ends in unit.ranges for end in ends)]
+    return 0
+
+
+def box(page: str, most: int | None = None) -> str:
+    """Return the form that asks for a path; its answer stands below it. `most` bounds how many records are listed."""
+    limit = f' data-orbit-most="{most}"' if most else ""
+    places = f'data-orbit-paths="{relative(page, DATA)}" data-orbit-root="{relative(page, "")}"'
+    return (
+        f'<form class="orbit-explorer" {places} data-orbit-explorer="{relative(page, PAGE)}"{limit} hidden>'
+        '<label for="orbit-path">What applies to this path?</label>'
+        '<input id="orbit-path" name="path" type="text" placeholder="src/app.py" autocomplete="off" spellcheck="false">'
+        '<p class="orbit-said" role="status" aria-live="polite"></p><div class="orbit-answer"></div></form>'
+        "<noscript><p><code>orbit match PATH</code> says which records apply to a path.</p></noscript>"
+        f'<script src="{relative(page, SCRIPT)}" defer></script>'
+    )
+
+
+def page_html(records: Sequence[Record]) -> str:
+    """Return the explorer's page: the form, and the folders that records name as a second way in."""
+    return f"{box(PAGE)}{_tree(records)}"
+
+
+def _tree(records: Iterable[Record]) -> str:
+    """Return the folders that scopes of records in force lead into, with how many there are at or below each."""
+    held: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        if record.phase != "live":
+            continue
+        for text in record.globs:
+            glob = parse_glob(text)
+            if isinstance(glob, Glob) and not glob.exclude:
+                names = glob.literal_prefix.split("/") if glob.literal_prefix else []
+                for depth in range(min(len(names), DEEPEST) + 1):
+                    held["/".join(names[:depth])].add(record.id)
+    if not held:
+        return "<p>No record in force names a path yet: <code>orbit scope suggest</code> proposes some.</p>"
+    folders = sorted(sorted(held, key=lambda name: (name.count("/"), -len(held[name]), name))[:MOST_FOLDERS])
+    left = len(held) - len(folders)
+    items = "".join(_folder(name, len(held[name])) for name in folders)
+    more = f"<p>{left:,} further folders are left out.</p>" if left else ""
+    heading = '<h2 id="by-folder">By folder</h2><p>Records in force whose scope begins there or below.</p>'
+    return f'{heading}<ul class="orbit-tree">{items}</ul>{more}'
+
+
+def _folder(name: str, count: int) -> str:
+    depth = name.count("/") + 1 if name else 0
+    said = escape(name.rpartition("/")[2] or "the whole project")
+    target = f"?path={_in_query(name + '/')}" if name else "?path="
+    link = f'<a href="{escape(target)}" data-orbit-path="{escape(name)}/">{said}/</a>' if name else f"<b>{said}</b>"
+    return f'<li class="orbit-depth-{depth}">{link} <small>{count:,}</small></li>'
+
+
+def _in_query(text: str) -> str:
+    return quote(text, safe="/")
+
+
+def glob_link(page: str, glob: str) -> str:
+    """Return where a scope's glob leads: to the explorer, asked for the records that name it."""
+    return f"{relative(page, PAGE)}?glob={_in_query(glob)}"
