@@ -37,5 +37,5 @@ def record_text(record: Record, freshness: Freshness) -> str:
         *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
-    lines += [f"  {name:<14}{value}" for name, value in facts if value]
+    lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
     return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])

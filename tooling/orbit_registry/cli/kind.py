@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import click
 
+from orbit_registry.answers.orders import ORDERS, in_order
 from orbit_registry.answers.records import record_data
 from orbit_registry.answers.tables import records_table
 from orbit_registry.cli.output import (
@@ -18,13 +18,8 @@ from orbit_registry.cli.output import (
 from orbit_registry.cli.records import say_record
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
-from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
-from orbit_registry.records.vote import moment
 from orbit_registry.registry import Registry
-from orbit_registry.store.votes import half_life_days
-
-ORDERS = ("votes", "updated", "id")
 
 
 def open_registry() -> Registry:
@@ -98,20 +93,6 @@ def list_command(kind: Kind) -> click.Command:
     ]  # fmt: skip
     command = click.Command("list", params=options, callback=list_kind, help=f"List {kind.labels.lower()}.")
     return format_option(command)
-
-
-def in_order(records: Sequence[Record], sort: str) -> list[Record]:
-    """Return records in one of `ORDERS`; by votes is the order in which they are pushed."""
-    if sort == "updated":
-        return sorted(records, key=_updated, reverse=True)
-    if sort == "votes":
-        half_life = half_life_days()
-        return sorted(records, key=lambda record: rank_order(record, half_life))
-    return list(records)
-
-
-def _updated(record: Record) -> datetime:
-    return moment(str(record.data["updated_at"]))
 
 
 def show_command(kind: Kind) -> click.Command:

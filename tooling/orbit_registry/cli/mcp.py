@@ -22,7 +22,8 @@ def group() -> None:
     "--root", type=click.Path(file_okay=False, exists=True, path_type=Path),
     help="The project; where it is not given, the client's roots and the current folder are asked, at each call.",
 )  # fmt: skip
-def serve(root: Path | None) -> None:
+@click.option("--no-aliases", is_flag=True, help="Leave out the names for one kind alone, `orbit.adr.add` and others.")
+def serve(root: Path | None, no_aliases: bool) -> None:
     """Serve this project's records over standard input and output, until the input ends.
 
     \b
@@ -33,7 +34,7 @@ def serve(root: Path | None) -> None:
         from orbit_registry.mcp.server import serve_stdio
     except ModuleNotFoundError as error:
         raise _without_sdk(error) from None
-    serve_stdio(root)
+    serve_stdio(root, aliases=not no_aliases)
 
 
 def _without_sdk(error: ModuleNotFoundError) -> Exception:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import click
 
 from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import UsageError
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.store.workspace import path_from_root
 
 
 def say_astray(registry: Registry, record: Record) -> None:
@@ -46,12 +46,4 @@ def from_root(registry: Registry, path: str) -> str:
     Raises:
         UsageError: it is outside.
     """
-    root = registry.workspace.root
-    whole = Path.cwd() / path
-    named = PurePosixPath(path).name not in ("", "..", ".")
-    place = whole.parent.resolve() / whole.name if named else whole.resolve()
-    if not place.is_relative_to(root):
-        raise UsageError(f"{path!r} leads out of the project", hint=f"name a file or folder below {root}")
-    relative = place.relative_to(root).as_posix()
-    relative = "" if relative == "." else relative
-    return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative
+    return path_from_root(registry.workspace.root, Path.cwd(), path)

@@ -20,13 +20,10 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
 from orbit_registry.records.vote import counted, moment
 from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
+from orbit_registry.text.inert import inert_line
 
 LONGEST_TEASER = 400
 _SEPARATORS = re.compile("[\x00-\x1f]")
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
-_SPACE = re.compile(r"\s+")
-_TAG = re.compile(r"<(?=[/!?A-Za-z])")
-_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
 _SPECIAL = re.compile(r"[*?[{]")
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
 
@@ -82,8 +79,7 @@ def _more_keys(alternative: Alternative) -> Iterable[str]:
 
 def safe(text: str) -> str:
     """Return a text as data in another's block: one line, nothing unseen, no tag that could close it, no home."""
-    said = _SPACE.sub(" ", _UNSEEN.sub(" ", _HOME.sub("~", text))).strip()
-    said = _TAG.sub("&lt;", said)
+    said = inert_line(text)
     return said if len(said) <= LONGEST_TEASER else f"{said[: LONGEST_TEASER - 1].rstrip()}…"
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from orbit_registry.snapshot.query import Answer
 
 Result = TypeVar("Result")
 Diagnostics = Callable[[], Iterable[Diagnostic]]
@@ -32,6 +35,17 @@ def query(
     from orbit_registry.snapshot.query import ask
 
     return _with_current(workspace, lambda path: ask(path, sql), diagnostics, policy).render(form)
+
+
+def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, policy: Policy = NO_SECRETS) -> Answer:
+    """Return the answer to one question that may take so many seconds and have so many rows.
+
+    Raises:
+        SnapshotError: as `query`, or it took longer.
+    """
+    from orbit_registry.snapshot.query import ask
+
+    return _with_current(workspace, lambda path: ask(path, sql, seconds=seconds, rows=rows), tuple, policy)
 
 
 def export_snapshot(

@@ -47,10 +47,16 @@ class CorruptSnapshotError(SnapshotError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The columns and rows of an answer."""
+    """The columns and rows of an answer, and whether it has more rows than were asked for."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
+    is_cut: bool = False
+
+    def as_data(self) -> list[dict[str, object]]:
+        """Return the rows as JSON can hold them; no two columns have one name."""
+        names = _distinct(self.columns)
+        return [dict(zip(names, map(_plain, row), strict=True)) for row in self.rows]
 
     def render(self, form: str) -> str:
         """Return the answer as a table, JSON (a list of objects) or CSV, with a line break at its end.
@@ -59,9 +65,7 @@ class Answer:
             UsageError: there is no such format.
         """
         if form == "json":
-            names = _distinct(self.columns)
-            rows = [dict(zip(names, map(_plain, row), strict=True)) for row in self.rows]
-            return json.dumps(rows, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+            return json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         if form == "csv":
             out = io.StringIO()
             writer = csv.writer(out, lineterminator="\n")
@@ -73,8 +77,8 @@ class Answer:
         raise UsageError(f"there is no format {form!r}", hint=f"formats: {', '.join(FORMATS)}")
 
 
-def ask(path: Path, sql: str, *, seconds: float = SECONDS) -> Answer:
-    """Return the answer to one question.
+def ask(path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = None) -> Answer:
+    """Return the answer to one question, of at most so many rows.
 
     Raises:
         CorruptSnapshotError: the file can't be opened.
@@ -92,7 +96,8 @@ def ask(path: Path, sql: str, *, seconds: float = SECONDS) -> Answer:
             with _deadline(connection, seconds):
                 connection.execute(statements[0])
                 columns = tuple(column[0] for column in connection.description or ())
-                return Answer(columns, tuple(connection.fetchall()))
+                found = connection.fetchall() if rows is None else connection.fetchmany(rows + 1)
+                return Answer(columns, tuple(found[:rows]), is_cut=rows is not None and len(found) > rows)
         except _BROKEN as error:
             raise CorruptSnapshotError(f"{path} is damaged: {str(error).splitlines()[0]}", hint=REBUILD) from None
         except duckdb.InterruptException:

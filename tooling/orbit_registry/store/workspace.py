@@ -89,6 +89,24 @@ def project_path(text: str) -> str:
     return "" if not pure.parts else f"{pure}/" if text.endswith(("/", "/.")) else str(pure)
 
 
+def path_from_root(root: Path, here: Path, path: str) -> str:
+    """Return a path given from a folder as one from the root, "" for the root itself; "/" at its end stays.
+
+    Links are followed in the folders that lead to it, and it need not exist.
+
+    Raises:
+        UsageError: it is outside.
+    """
+    whole = here / path
+    named = PurePosixPath(path).name not in ("", "..", ".")
+    place = whole.parent.resolve() / whole.name if named else whole.resolve()
+    if not place.is_relative_to(root):
+        raise UsageError(f"{path!r} leads out of the project", hint=f"name a file or folder below {root}")
+    relative = place.relative_to(root).as_posix()
+    relative = "" if relative == "." else relative
+    return f"{relative}/" if relative and path.endswith(("/", "/.", "/..")) else relative
+
+
 def find_workspace(start: Path) -> Workspace:
     """Return the workspace of the nearest folder at or above `start` that has an `.orbit/`.
 

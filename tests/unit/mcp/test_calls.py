@@ -1,0 +1,252 @@
+"""Calls of the tools, without the protocol: what they answer, what they refuse, and what comes along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orbit_registry.cli.main import run
+from orbit_registry.mcp.calls import Reply, UnknownToolError, known_tools, reply
+from orbit_registry.mcp.tool import Caller
+from orbit_registry.registry import Registry
+from orbit_registry.store.author import Author
+from orbit_registry.store.decisions.adrs import NewAdr, add_adr
+
+PERSON = Author("Ada Example", "human")
+BODY = "## Context\n\nWe pay twice.\n\n## Decision\n\nOne cache.\n\n## Consequences\n\n- Cost: a server to run.\n"
+ENVELOPE = Draft202012Validator(
+    json.loads((Path(__file__).parents[3] / "docs/schemas/envelope.schema.json").read_text("utf-8"))
+)
+Call = Callable[..., Reply]
+
+
+@pytest.fixture
+def root(git_repo: Path, git: Callable[..., str]) -> Path:
+    """Return a workspace with two learnings and a decision in force."""
+    (git_repo / "src").mkdir()
+    (git_repo / "src/a.py").write_text("", "utf-8")
+    git(git_repo, "add", ".")
+    git(git_repo, "commit", "-q", "-m", "Begin")
+    Registry.init(git_repo)
+    registry = Registry.open(git_repo)
+    for summary in ("Uploads are retried with a fresh token", "Cache entries expire after an hour"):
+        registry.add("learning", {"summary": summary, "body": "Seen twice.", "scope": {"paths": ["src/**"]}}, PERSON)
+    return git_repo
+
+
+@pytest.fixture
+def call(root: Path) -> Call:
+    """Return what calls a tool as an agent in a session of this test's own."""
+
+    def called(name: str, **arguments: object) -> Reply:
+        found = reply(name, arguments, Caller("some-agent", "session"), lambda: Registry.open(root))
+        assert list(ENVELOPE.iter_errors(dict(found.whole))) == []
+        assert found.whole["ok"] is not found.is_error
+        return found
+
+    return called
+
+
+def data(found: Reply) -> Any:
+    """Return an answer's data; a refusal has none."""
+    assert not found.is_error, found.text
+    return found.whole["data"]
+
+
+def learnings(root: Path) -> list[str]:
+    """Return the ids of the learnings, those in force first."""
+    found = Registry.open(root).collection.records.of_kind("learning")
+    return [one.id for one in sorted(found, key=lambda one: one.phase != "live")]
+
+
+def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> None:
+    """A hit has id, score, title, kind and at most 150 characters; the text is shown on demand."""
+    (hit,) = data(call("search", query="token"))["hits"]
+
+    assert set(hit) == {"id", "score", "title", "kind", "snippet"}
+    assert len(hit["snippet"]) <= 150
+    assert "Seen twice." in data(call("show", id=hit["id"]))["body"]
+
+
+def test_an_answer_has_the_data_of_the_command_line(
+    call: Call, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a search and a match find is told in the same words by both doors."""
+    monkeypatch.chdir(root)
+    for arguments, found in (
+        (["search", "token"], call("search", query="token")),
+        (["match", "src/a.py"], call("match", paths=["src/a.py"])),
+    ):
+        assert run([*arguments, "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["data"] == data(found)
+
+
+def test_nothing_is_added_until_it_is_said_again(call: Call, root: Path) -> None:
+    """The first call shows what is near and how to vote for it; the second one writes a record that waits."""
+    wanted = {"kind": "learning", "fields": {"summary": "Uploads are retried with a new token"}}
+    before = learnings(root)
+
+    first = call("add", **wanted, task="T-1")
+    assert data(first)["written"] is False
+    assert learnings(root) == before
+    assert first.whole["next"][0] == f'vote {{"id": "{data(first)["nearest"][0]["id"]}", "task": "T-1"}}'
+
+    second = data(call("add", **wanted, confirm=True))
+    assert (second["written"], second["status"], second["phase"]) == (True, "candidate", "pending")
+    assert second["created_by"] == {"name": "some-agent", "role": "agent"}
+
+
+def test_what_is_known_word_for_word_is_added_only_as_distinct(call: Call, root: Path) -> None:
+    """`confirm` does not add a copy; `distinct_from` says that it is none."""
+    fields = {"summary": "Cache entries expire after an hour", "body": "Seen twice."}
+    known = next(one.id for one in Registry.open(root).collection.records if one.title == fields["summary"])
+
+    refused = call("add", kind="learning", fields=fields, confirm=True)
+    assert refused.is_error
+    assert known in refused.text
+    assert data(call("orbit.learning.add", **fields, distinct_from=[known]))["written"] is True
+
+
+def test_an_alias_takes_the_fields_of_its_kind(call: Call, root: Path) -> None:
+    """`orbit.adr.add` has title and body as arguments, and proposes; the document is written with it."""
+    added = data(call("orbit.adr.add", title="One cache", body=BODY, confirm=True))
+
+    assert (added["id"], added["status"]) == ("ADR-0001", "proposed")
+    assert "We pay twice." in (root / added["source"]["path"]).read_text("utf-8")
+    assert data(call("orbit.adr.list"))["records"][0]["id"] == "ADR-0001"
+    assert call("orbit.learning.show", id="ADR-0001").is_error
+
+
+def test_what_waits_is_changed_and_linked(call: Call, root: Path) -> None:
+    """Fields that are given replace those there were, null takes one away, links are added once."""
+    added = data(call("orbit.learning.add", summary="Look twice", labels=["a"], scope={"tags": ["t"]}, confirm=True))
+    one = learnings(root)[0]
+
+    call("update", id=added["id"], fields={"labels": None, "scope": {"paths": ["src/a.py"]}, "body": "Why."})
+    for _ in range(2):
+        call("link", id=added["id"], rel="related_to", to=one)
+
+    shown = data(call("show", id=added["id"]))
+    assert "labels" not in shown
+    assert (shown["scope"], shown["body"]) == ({"paths": ["src/a.py"], "tags": ["t"]}, "Why.")
+    assert shown["links"] == [{"rel": "related_to", "to": one}]
+
+
+def test_an_update_of_what_holds_proposes_another(call: Call, root: Path) -> None:
+    """The record in force keeps its bytes; a pending one has its fields, the change and a link to it."""
+    one = learnings(root)[0]
+    file = root / f".orbit/learnings/{one}/learning.yaml"
+    before = file.read_bytes()
+    wanted = {"id": one, "fields": {"body": "Seen three times."}}
+
+    assert data(call("update", **wanted))["written"] is False
+    added = data(call("update", **wanted, confirm=True))
+
+    assert file.read_bytes() == before
+    assert (added["phase"], added["body"]) == ("pending", "Seen three times.")
+    assert added["links"] == [{"rel": "amends", "to": one}]
+    assert added["summary"] == data(call("show", id=one))["summary"]
+
+
+def test_a_replacement_is_proposed_with_a_new_record_or_one_that_waits(call: Call, root: Path) -> None:
+    """Both ends stay as they are until a person closes the old one; the answer names the commands for it."""
+    one = learnings(root)[0]
+    new = call("supersede", id=one, fields={"summary": "Tokens are renewed by the client"}, confirm=True)
+    waits = data(call("orbit.learning.add", summary="Something else entirely", confirm=True))["id"]
+
+    assert f"orbit learning supersede {one} --with {data(new)['id']}" in new.text
+    assert data(call("supersede", id=one, by=waits))["links"] == [{"rel": "amends", "to": one}]
+    assert data(call("show", id=one))["status"] == "active"
+
+
+def test_a_replacement_of_a_decision_is_a_proposed_decision(call: Call, root: Path) -> None:
+    """A decision in force is not updated by an agent; a proposed one is linked to it."""
+    add_adr(Registry.open(root).workspace, NewAdr("One cache", body=BODY), PERSON)
+    assert call("update", id="ADR-0001", fields={"summary": "x"}, confirm=True).is_error
+
+    added = data(call("supersede", id="ADR-0001", fields={"title": "Two caches", "body": BODY}, confirm=True))
+    assert (added["status"], added["links"]) == ("proposed", [{"rel": "amends", "to": "ADR-0001"}])
+
+
+def test_a_vote_counts_once_a_task(call: Call, root: Path) -> None:
+    """The same voter and task count once; another model is another voter."""
+    one = learnings(root)[0]
+
+    assert [data(call("vote", id=one, task="T-1"))["new"] for _ in range(2)] == [True, False]
+    assert data(call("vote", id=one, task="T-1", model="m-2"))["count"] == 2
+
+
+def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) -> None:
+    """A call that names a file brings what applies to it and the answer lacks; the next one brings nothing."""
+    token = next(one.id for one in Registry.open(root).collection.records if "token" in one.title)
+
+    first = call("search", query="token", path="src/a.py")
+    assert first.sidecar is not None
+    assert [one["id"] for one in first.sidecar.learnings] == [one for one in learnings(root) if one != token]
+    assert first.sidecar.text.startswith("<project-notes>")
+    assert call("search", query="token", path="src/a.py").sidecar is None
+
+
+def test_a_change_on_disk_is_seen_by_the_next_call(call: Call, root: Path) -> None:
+    """A record edited, broken or added beside the server counts at once; a broken one is said, and nothing stops."""
+    one = learnings(root)[0]
+    file = root / f".orbit/learnings/{one}/learning.yaml"
+    text = file.read_text("utf-8")
+    file.write_text(text.replace("Seen twice.", "Seen often."), "utf-8")
+    assert "Seen often." in data(call("show", id=one))["body"]
+
+    file.write_text("summary: [", "utf-8")
+    broken = call("show", id=one)
+    assert broken.is_error
+    assert f"{one} can't be read" in broken.text
+    assert data(call("list"))["unread"] == [file.relative_to(root).as_posix()]
+
+    config = root / ".orbit/config.yaml"
+    held = config.read_text("utf-8")
+    config.write_text("format: [", "utf-8")
+    assert call("list").is_error
+    config.write_text(held, "utf-8")
+    file.write_text(text, "utf-8")
+    assert data(call("list"))["unread"] == []
+
+
+def test_arguments_are_held_to_the_schema(call: Call) -> None:
+    """What is missing, unknown, of another type or out of range is said by name; what is too long too."""
+    assert "`query` is missing" in call("search").text
+    assert "unknown field `kindd`" in call("search", query="x", kindd="adr").text
+    assert "`limit`" in call("search", query="x", limit=10_000).text
+    assert "`id` is a number" in call("show", id=7).text
+    assert "longer than" in call("add", kind="learning", fields={"body": "x" * 300_000}).text
+
+
+def test_an_unknown_tool_is_no_answer(call: Call) -> None:
+    """It is the caller's protocol that is wrong, not its question."""
+    with pytest.raises(UnknownToolError):
+        call("orbit.adr.accept")
+
+
+def test_a_question_in_sql_has_limits(call: Call) -> None:
+    """Rows are counted, cells are cut, and time is up when it is up."""
+    assert data(call("query", sql="SELECT * FROM range(10)", limit=3))["more"] is True
+    assert len(data(call("query", sql="SELECT repeat('x', 5000) AS long"))["rows"][0]["long"]) == 2_000
+    slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
+    assert "took more than" in call("query", sql=slow, seconds=0.2).text
+
+
+def test_every_tool_says_what_it_takes() -> None:
+    """Each tool and each argument is described, each schema is one, and all together stay small."""
+    tools = known_tools().values()
+    for tool in tools:
+        Draft202012Validator.check_schema(tool.schema())
+        assert tool.said
+        assert all("description" in form for form in tool.properties.values()), tool.name
+    assert len(json.dumps([[tool.name, tool.said, tool.schema()] for tool in tools])) < 24_000
+    assert (
+        len(json.dumps([[tool.name, tool.said, tool.schema()] for tool in known_tools(aliases=False).values()]))
+        < 12_000
+    )

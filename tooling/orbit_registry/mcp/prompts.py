@@ -1,0 +1,113 @@
+"""Prompts that a person picks in an agent's host; each is a text with what the registry knows put in as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from orbit_registry.errors import UsageError
+from orbit_registry.mcp.calls import harmless
+from orbit_registry.mcp.reading import brief, show
+from orbit_registry.mcp.tool import Asked, Caller
+from orbit_registry.registry import Registry
+
+LONGEST = 20_000
+Words = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt: its name, what it is for, its arguments (name → what it says, whether it is needed), its text."""
+
+    name: str
+    title: str
+    said: str
+    arguments: Mapping[str, tuple[str, bool]]
+    text: Callable[[Registry, Caller, Words], str]
+
+
+def text_of(name: str, registry: Registry, caller: Caller, words: Words) -> str:
+    """Return the text of a prompt.
+
+    Raises:
+        UsageError: there is no such prompt, or an argument is missing, unknown or too long.
+        OrbitError: what it asks the registry is refused.
+    """
+    prompt = PROMPTS.get(name)
+    if prompt is None:
+        raise UsageError(f"there is no prompt {name!r}", hint=f"prompts: {', '.join(PROMPTS)}")
+    known = ", ".join(prompt.arguments)
+    missing = [one for one, (_, needed) in prompt.arguments.items() if needed and not words.get(one, "").strip()]
+    unknown = sorted(words.keys() - prompt.arguments.keys())
+    if missing or unknown:
+        said = f"`{missing[0]}` is missing" if missing else f"unknown argument `{unknown[0]}`"
+        raise UsageError(f"{name}: {said}", hint=f"arguments: {known}")
+    if sum(map(len, words.values())) > LONGEST:
+        raise UsageError(f"{name}: the arguments are too long", hint=f"at most {LONGEST:,} characters")
+    return prompt.text(registry, caller, words)
+
+
+def _brief(registry: Registry, caller: Caller, words: Words) -> str:
+    paths = [one for one in words.get("paths", "").replace(",", " ").split() if one]
+    asked = Asked(registry, caller, {"text": words["task"], "paths": paths, "code": True})
+    return f"The task:\n\n{words['task']}\n\n{brief(asked).text}\n\n{_AFTER_BRIEF}"
+
+
+_AFTER_BRIEF = (
+    "Read a record whole with `show` before you work on what it is about. When one of them helped, say so with "
+    "`vote` and the task's id; when you learned something that would have helped, propose it with `add`."
+)
+
+
+def _review(registry: Registry, caller: Caller, words: Words) -> str:
+    text = harmless(show(Asked(registry, caller, {"id": words["id"]})).text)
+    return f"Review this record of the project.\n\n{text}\n\n{_REVIEW}"
+
+
+_REVIEW = """Say, with the file and line you saw it in:
+1. Does it still hold? Look at the files its scope names, and at what they do today.
+2. Is it clear to somebody who was not there: what was decided or learned, why, and what it costs?
+3. Does another record contradict it or say the same? Use `search` and `match`.
+4. Is its scope right: neither files it has nothing to do with, nor files it should name and does not?
+Where it should change, propose that with `update` or `supersede`; a person decides."""
+
+
+def _learn(registry: Registry, caller: Caller, words: Words) -> str:
+    return f"What happened:\n\n{words['what']}\n\n{_LEARN}"
+
+
+_LEARN = """Write down what of this saves the next person from learning it again, if anything does.
+1. `search` for it first. Where a record says it already, `vote` for that one and stop.
+2. One rule of conduct in one sentence (`summary`), why and what shows it (`body`), and the files it holds for
+   (`scope.paths`, as narrow as it is true).
+3. Propose it with `add`, kind `learning`; look at the nearest records it returns before you confirm."""
+
+PROMPTS: Mapping[str, Prompt] = {
+    prompt.name: prompt
+    for prompt in (
+        Prompt(
+            "brief",
+            "Brief for a task",
+            "Begin a task with what the project has decided and learned about it.",
+            {
+                "task": ("The task in words.", True),
+                "paths": ("Files it is about, from the project's root, separated by spaces.", False),
+            },
+            _brief,
+        ),
+        Prompt(
+            "review",
+            "Review a record",
+            "Look whether a decision or a learning still holds and is clear.",
+            {"id": ("The record's id.", True)},
+            _review,
+        ),
+        Prompt(
+            "learn",
+            "Write down a learning",
+            "Turn what just happened into a learning, or a vote for one that is there.",
+            {"what": ("What happened, in a few sentences.", True)},
+            _learn,
+        ),
+    )
+}

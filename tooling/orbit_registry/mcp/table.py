@@ -1,0 +1,155 @@
+"""The table of tools: what each is called, says of itself and takes; kinds give their names and fields as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from orbit_registry.answers.orders import ORDERS
+from orbit_registry.kinds.table import PHASES, Kind, KindTable
+from orbit_registry.mcp import reading, schemas, writing
+from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
+from orbit_registry.mcp.tool import Tool
+
+PREFIX = "orbit."
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "adr": ("add", "list"),
+    "learning": ("add", "list", "show", "search", "update", "supersede", "vote"),
+}
+"""Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
+_CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
+_ALL = truth("Also records that wait for review or are closed.")
+
+
+def tools(kinds: KindTable, *, aliases: bool = True) -> dict[str, Tool]:
+    """Return the tools by name, those for every kind first."""
+    general = {tool.name: tool for tool in (*_asking(kinds), *_proposing(kinds))}
+    if not aliases:
+        return general
+    named = [
+        _for_kind(general[verb], kinds[kind]) for kind, verbs in ALIASES.items() if kind in kinds for verb in verbs
+    ]
+    plain = general["search"]
+    everywhere = Tool(
+        f"{PREFIX}search", plain.title, "The same as `search`.", plain.properties, plain.run, plain.required
+    )
+    return {**general, **{tool.name: tool for tool in (everywhere, *named)}}
+
+
+def _asking(kinds: KindTable) -> list[Tool]:
+    of_kind = schemas.kind_choice(kinds, "Only of this kind.")
+    path = text("Only what applies to this file, named from the project's root.", "src/app.py")
+    found = {"query": text("Words to look for.", "retry uploads"), "kind": of_kind, "tags": TAGS, "path": path}
+    return [
+        Tool(
+            "search", "Search records",
+            "Find decisions, learnings and other records by words, the best first: id, score, title and a snippet. "
+            "`show` has the whole text.",
+            {**found, "limit": number("At most so many hits.", 10, 50), "all": _ALL},
+            reading.search, ["query"],
+        ),
+        Tool(
+            "list", "List records",
+            "List records in short: id, kind, status and title.",
+            {
+                "kind": of_kind, "status": text("Only with this status.", "accepted", longest=100),
+                "phases": {"type": "array", "items": choice("A phase.", *PHASES), "maxItems": 3,
+                           "description": "What waits, holds or is closed; all but closed if not given."},
+                "tags": TAGS, "feature": text("Only of this feature.", "search"), "task": TASK,
+                "sort": choice("Most voted for, changed last, or by id.", *ORDERS),
+                "limit": number("At most so many.", 50, 200),
+                "offset": number("Leave out so many.", 0, 1_000_000, 0),
+            },
+            reading.list_records,
+        ),
+        Tool("show", "Show a record", "Show one record whole, with its text and whether it still holds.", {"id": ID},
+             reading.show, ["id"]),
+        Tool(
+            "match", "Records for paths",
+            "Say which records apply to files or tags, and by which glob, in the order in which they are pushed.",
+            {"paths": PATHS, "tags": TAGS, "task": TASK, "all": _ALL, "limit": number("At most so many.", 20, 100)},
+            reading.match,
+        ),
+        Tool(
+            "brief", "Brief for a task",
+            "Say what to know before work begins: at most five records and 1,000 tokens, none twice in a session. "
+            "Call it once a task, with the files and the words of the task.",
+            {
+                "paths": PATHS, "tags": TAGS,
+                "text": text("The task in words.", "Retry failed uploads", longest=20_000), "task": TASK,
+                "agent": text("Your role: records for other roles are left out.", "tester", longest=100),
+                "code": truth("The task writes code: records about how that is done here count too."),
+            },
+            reading.brief, carries=False,
+        ),
+        Tool(
+            "query", "Ask in SQL",
+            "Ask the snapshot of all records one SQL question (DuckDB, read only). Tables: records, scope_globs, tags, "
+            "links, evidence, legacy_ids, votes, freshness; views: vote_ranking, system_knowledge; macros: "
+            "scope_match(path), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
+            {
+                "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
+                "limit": number("At most so many rows.", 100, 1_000),
+                "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": reading.MOST_SECONDS,
+                            "default": reading.USUAL_SECONDS, "description": "It may take so long."},
+            },
+            reading.query, ["sql"], carries=False,
+        ),
+    ]  # fmt: skip
+
+
+def _proposing(kinds: KindTable) -> list[Tool]:
+    fields = schemas.fields_of_any(kinds)
+    rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
+    twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."
+    return [
+        Tool(
+            "add", "Propose a record",
+            f"Propose a record; it waits for a person's review. {twice}",
+            {"kind": schemas.kind_choice(kinds, "What it is."), "fields": fields, "task": TASK, "confirm": _CONFIRM,
+             "distinct_from": words("Records that look alike but differ; also writes it.", "L-7k3fq")},
+            writing.add, ["kind", "fields"], reads_only=False,
+        ),
+        Tool(
+            "update", "Change a proposal",
+            "Change fields of a record that waits for review: what is given replaces what was there, null takes it "
+            f"away. For one in force, another is proposed in its place. {twice}",
+            {"id": ID, "fields": fields, "confirm": _CONFIRM},
+            writing.update, ["id", "fields"], reads_only=False,
+        ),
+        Tool(
+            "supersede", "Propose a replacement",
+            "Propose that another record takes the place of one in force: `by` is one that waits for review, or "
+            f"`fields` are those of a new one. A person closes the old one. {twice}",
+            {"id": ID, "by": ID, "fields": fields, "confirm": _CONFIRM},
+            writing.supersede, ["id"], reads_only=False,
+        ),
+        Tool(
+            "vote", "Vote for a record",
+            "Say that a record in force helped in a task; the same voter counts once a task.",
+            {"id": ID, "task": TASK, "model": text("Your model's name.", "model-1", longest=200)},
+            writing.vote, ["id", "task"], reads_only=False,
+        ),
+        Tool(
+            "link", "Link records",
+            "Link a record that waits for review to another.",
+            {"id": ID, "rel": choice("What it is to the other.", *rels), "to": ID},
+            writing.link, ["id", "rel", "to"], reads_only=False,
+        ),
+    ]  # fmt: skip
+
+
+def _for_kind(tool: Tool, kind: Kind) -> Tool:
+    """Return a tool under the name it has for one kind; `add` takes the kind's fields as arguments of their own."""
+    properties = {name: form for name, form in tool.properties.items() if name != "kind"}
+    required = [name for name in tool.required if name != "kind"]
+    if tool.name == "add":
+        del properties["fields"]
+        properties = {**schemas.own_fields(kind, new=True), **properties}
+        required = schemas.required_fields(kind)
+    elif "fields" in properties:
+        properties["fields"] = {"type": "object", "description": f"Fields as `{PREFIX}{kind.name}.add` takes them."}
+    said = f"`{tool.name}` for {kind.labels.lower()} alone."
+    name = f"{PREFIX}{kind.name}.{tool.name}"
+    return Tool(
+        name, f"{kind.labels}: {tool.name}", said, properties, tool.run, required, tool.reads_only, {"kind": kind.name}
+    )

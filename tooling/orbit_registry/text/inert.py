@@ -1,0 +1,22 @@
+"""Makes text that others wrote harmless as data in somebody's context; whether it is a secret is `text.secrets`'."""
+
+from __future__ import annotations
+
+import re
+
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+_UNSEEN_BUT_LAYOUT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+")
+_SPACE = re.compile(r"\s+")
+_TAG = re.compile(r"<(?=[/!?A-Za-z])")
+_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
+
+
+def inert_line(text: str) -> str:
+    """Return a text as one line: nothing unseen, no tag that could close what stands around it, no home folder."""
+    return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _HOME.sub("~", text))).strip())
+
+
+def inert(text: str) -> str:
+    """Return the same of a text whose line ends and tabs stay."""
+    said = _HOME.sub("~", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", said))
