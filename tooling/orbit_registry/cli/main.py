@@ -46,6 +46,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "export": ("export:group", "Write rule files that agents read by themselves."),
     "scope": ("scope:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
+    "stats": ("stats:stats", "What agents were shown, how often nothing, and what it cost."),
     "replay": ("replay:replay", "What would have been shown in the commits of a history."),
     "import": ("setup:import_records", "Take over records and documents of other tools."),
     "sync": ("snapshot:sync", "Bring snapshot and push index up to date."),

@@ -1,0 +1,162 @@
+"""`orbit stats` on the log that surfaces wrote: counts, shares with their denominators, and a page that stays plain."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orbit_registry.cli.main import run
+from orbit_registry.cli.stats import bar
+from orbit_registry.registry import Registry
+
+Capture = pytest.CaptureFixture[str]
+SCHEMA = Draft202012Validator(
+    json.loads((Path(__file__).parents[2] / "docs/schemas/stats.schema.json").read_text("utf-8"))
+)
+
+
+@pytest.fixture
+def workspace(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a workspace that one stands in, without records."""
+    monkeypatch.chdir(git_repo)
+    Registry.init(git_repo)
+    return git_repo
+
+
+def learn(summary: str, *globs: str, **fields: object) -> str:
+    """Add a learning and return its id."""
+    scope = {"scope": {"paths": list(globs)}} if globs else {}
+    return Registry.open().add("learning", {"summary": summary, **scope, **fields}).id
+
+
+def counted(capsys: Capture, *arguments: str) -> dict[str, Any]:
+    """Return the data, which the schema describes."""
+    capsys.readouterr()
+    assert run(["stats", *arguments, "--format", "json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert list(SCHEMA.iter_errors(whole)) == []
+    data: dict[str, Any] = whole["data"]
+    return data
+
+
+def said(capsys: Capture, *arguments: str) -> str:
+    """Return the page for people."""
+    capsys.readouterr()
+    assert run(["stats", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def logged(workspace: Path, *events: dict[str, object]) -> None:
+    """Append events to the log, as of now where they say nothing else."""
+    folder = workspace / ".orbit/state/log"
+    folder.mkdir(parents=True, exist_ok=True)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    head = {"at": now, "event": "retrieval", "surface": "hook:PreToolUse", "session": "s1", "hits": [], "ms": 1.0}
+    with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps({**head, **event}) + "\n" for event in events)
+
+
+def test_what_briefs_showed_is_counted(workspace: Path, capsys: Capture) -> None:
+    """Calls, silence with its reasons, records and those never shown are those of the calls that were made."""
+    known, other = learn("Retries need a key", "src/**"), learn("Elsewhere", "lib/**")
+    for session in ("a", "a", "b"):
+        assert run(["brief", "--path", "src/a.py", "--session", session]) == 0
+    assert run(["brief", "--path", "README.md"]) == 0
+    found = counted(capsys)
+
+    assert (found["calls"], found["speaking"], found["silent_share"]) == (4, 2, 0.5)
+    assert found["skip_reasons"] == {"already shown": 1, "no match": 1}
+    assert found["sessions"] == {"count": 2, "calls_without": 1}
+    assert [(one["id"], one["title"], one["shown"]) for one in found["records"]] == [(known, "Retries need a key", 2)]
+    assert [one["id"] for one in found["never_shown"]] == [other]
+    assert found["tokens"] > 40
+    assert found["ms"]["p50"] > 0
+
+
+def test_agents_surfaces_and_failures_are_told_apart(workspace: Path, capsys: Capture) -> None:
+    """What an agent opened, what failed although or before a record was shown, and faults have numbers of their own."""
+    known = learn("Retries need a key", "src/**", error_pattern="duplicate key")
+    logged(
+        workspace,
+        {"failed": [known], "surface": "hook:PostToolUseFailure", "agent": "planner"},
+        {"hits": [known], "tokens": 33, "agent": "planner"},
+        {"event": "opened", "ids": [known], "surface": "hook:PostToolUse"},
+        {"failed": [known], "surface": "hook:PostToolUseFailure", "fault": "ledger"},
+    )
+    found = counted(capsys)
+
+    assert found["prevention"] == {"applied": 1, "records": 1, "failed_before_shown": 1, "failed_after_shown": 1}
+    assert found["opened_after_shown"] == {"count": 1, "of": 1, "share": 1.0}
+    assert (found["tokens"], found["tokens_estimated_calls"], found["faults"]) == (33, 0, {"ledger": 1})
+    assert {one["agent"]: one["calls"] for one in found["agents"]} == {"planner": 2, None: 1}
+    assert {one["surface"]: one["calls"] for one in found["surfaces"]}["hook:PostToolUseFailure"] == 2
+
+
+def test_older_events_are_left_out(workspace: Path, capsys: Capture) -> None:
+    """`--since` counts the last days alone and says how many events are older."""
+    logged(workspace, {"at": "2020-01-01T00:00:00Z"}, {})
+    assert (counted(capsys)["calls"], counted(capsys, "--since", "7")["calls"]) == (2, 1)
+    assert counted(capsys, "--since", "7")["log"]["older"] == 1
+
+
+def test_an_empty_log_and_one_of_garbage_say_so(workspace: Path, capsys: Capture) -> None:
+    """Nothing is divided by nothing."""
+    assert said(capsys) == "no call is in the event log\n"
+    logged(workspace, {"event": 7})
+    (workspace / ".orbit/state/log/events.1.jsonl").write_bytes(os.urandom(5000))
+    assert "no call is in the event log" in said(capsys)
+    assert counted(capsys)["silent_share"] is None
+
+
+def test_a_record_that_is_gone_is_still_counted(workspace: Path, capsys: Capture) -> None:
+    """An id that no record has any more keeps its count."""
+    logged(workspace, {"hits": ["L-zzzzz"]})
+    assert counted(capsys)["records"][0]["title"] is None
+    assert "(gone)" in said(capsys)
+
+
+def test_the_page_is_plain_where_no_terminal_is(workspace: Path, capsys: Capture) -> None:
+    """No control character, no block: what is piped can be read by anything."""
+    known = learn("Retries \u202eneed a key", "src/**")
+    logged(workspace, {"hits": [known]}, {"skip_reason": "no match"}, {"skip_reason": "no match"})
+    page = said(capsys)
+    assert f"  {known}  {'#' * 30}  1 shown, 0 opened  Retries need a key" in page
+    assert "silent     66.7 %, 2 of 3" in page
+    assert page.replace("\n", "").isprintable()
+
+
+def test_a_terminal_gets_bars(workspace: Path) -> None:
+    """On a terminal the same numbers are drawn with blocks."""
+    logged(workspace, {"hits": ["L-zzzzz"]})
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(
+        [sys.executable, "-m", "orbit_registry.cli.main", "stats"],
+        stdout=theirs,
+        stdin=subprocess.DEVNULL,
+        cwd=workspace,
+    )
+    os.close(theirs)
+    parts = []
+    try:
+        while part := os.read(ours, 4096):
+            parts.append(part)
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert done.wait() == 0
+    assert "█" * 30 in b"".join(parts).decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize(("value", "most", "length"), [(0, 0, 0), (0, 9, 0), (9, 9, 30), (1, 240, 1), (3, 6, 15)])
+def test_a_bar_is_as_long_as_its_share(value: int, most: int, length: int) -> None:
+    """Nothing has no bar; the smallest share is still seen."""
+    assert len(bar(value, most)) == length

@@ -1,0 +1,167 @@
+"""`orbit stats`: what pushing did, from the event log; bars on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+import click
+
+from orbit_registry.cli.kind import open_registry
+from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.terminal import visible
+from orbit_registry.loop.stats.count import Part, Tally
+from orbit_registry.loop.stats.report import Stats, by_calls, share
+from orbit_registry.loop.stats.report import stats as counted
+
+LISTED, DAYS, WIDTH = 10, 14, 30
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+@click.command()
+@click.option("--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="Only the last so many days.")
+@format_option
+def stats(days: int | None, output: str) -> None:
+    """Say what agents were shown: how often, how often nothing and why, what they opened, and what it cost.
+
+    The counts come from the event log of this machine, which keeps about the last two megabytes.
+
+    \b
+    orbit stats
+    orbit stats --since 7 --format json
+    """
+    found = counted(open_registry().workspace, days)
+    nothing = not found.tally.whole.calls
+    following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]
+    if output == "text" and sys.stdout.isatty():
+        _draw(found)
+    else:
+        emit(output, found.as_data(), "\n".join(_lines(found)), next_commands=following)
+
+
+def _lines(found: Stats) -> Iterator[str]:
+    """Yield the page without anything that only a terminal shows."""
+    yield from _head(found)
+    for title, rows in _sections(found):
+        yield ""
+        yield title
+        most = max((value for _, value, _ in rows), default=0)
+        width = max((len(name) for name, _, _ in rows), default=0)
+        yield from (f"  {name:<{width}}  {'#' * _scaled(value, most):<{WIDTH}}  {said}" for name, value, said in rows)
+
+
+def _draw(found: Stats) -> None:
+    """Draw the page with bars and colours."""
+    from rich.console import Console  # half of the start of a command that prints no bars
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for line in _head(found):
+        console.print(Text(visible(line)))
+    for title, rows in _sections(found):
+        table = Table.grid(padding=(0, 2))
+        for _ in range(3):
+            table.add_column(no_wrap=True, overflow="ellipsis")
+        most = max((value for _, value, _ in rows), default=0)
+        for name, value, said in rows:
+            table.add_row(Text(visible(name)), Text(bar(value, most), style="cyan"), Text(visible(said)))
+        console.print(Text(f"\n{title}", style="bold"))
+        console.print(table)
+
+
+def bar(value: int, most: int, width: int = WIDTH) -> str:
+    """Return a bar whose length is a value's share of the most, to an eighth of a character."""
+    eighths = round(8 * width * value / most) if most else 0
+    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def _scaled(value: int, most: int) -> int:
+    return max(round(WIDTH * value / most), value > 0) if most else 0
+
+
+def _head(found: Stats) -> Iterator[str]:
+    whole, tally = found.tally.whole, found.tally
+    if not whole.calls:
+        yield "no call is in the event log" if not tally.before else "no call is in the event log of that time"
+    else:
+        yield from _counts(whole, tally)
+    before, after = tally.failed_before.total(), tally.failed_after.total()
+    if before or after:
+        yield f"failures   that a record describes: {before} before it was shown to the session, {after} after"
+    for fault, count in whole.faults.most_common():
+        yield f"fault      {fault}: {count}"
+    for why, count in found.log.skipped.most_common():
+        yield f"skipped    {plural(count, 'line')} of the log: {why}"
+    if found.log.backwards:
+        yield f"clock      was set back {plural(found.log.backwards, 'time')}"
+
+
+def _counts(whole: Part, tally: Tally) -> Iterator[str]:
+    times = whole.times
+    calls, sessions = plural(whole.calls, "call"), plural(len(tally.sessions), "session")
+    yield f"{calls} in {sessions}, {_day(tally.first)} to {_day(tally.last)}"
+    yield f"silent     {_of(whole.calls - whole.speaking, whole.calls)}"
+    waited = f"{whole.omitted} waited for another call"
+    yield f"shown      {plural(whole.shown, 'record')} in {plural(whole.speaking, 'call')}, {waited}"
+    yield f"opened     {_of(tally.opened_after.total(), tally.pairs)} shown to a session; {whole.opened} in all"
+    about = ", estimated" if tally.estimated else ""
+    yield f"tokens     {whole.tokens:,} in all, {_mean(whole.tokens, whole.calls)} a call{about}"
+    yield f"time       half within {_ms(times.percentile(0.5))}, 99 of 100 within {_ms(times.percentile(0.99))}"
+    if tally.without_session:
+        yield f"           {plural(tally.without_session, 'call')} named no session: nothing was held back there"
+
+
+def _day(at: float | None) -> str:
+    return "-" if at is None else datetime.fromtimestamp(at, UTC).date().isoformat()
+
+
+def _sections(found: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
+    """Yield what is drawn: a title, then rows of a name, a value and words; those without a row are left out."""
+    tally = found.tally
+    days = sorted(tally.days.items())[-DAYS:]
+    shown = [one for one in found.ranked[:LISTED] if tally.shown[one]]
+    sections = {
+        "why nothing was shown": [(name, count, str(count)) for name, count in tally.whole.skips.most_common()],
+        "by surface: calls": _parts(tally.surfaces),
+        "by agent: calls": _parts(tally.agents),
+        f"by day, the last {DAYS}: records shown": [
+            (name, part.shown, f"{part.shown} in {part.calls} calls") for name, part in days
+        ],
+        "most shown": [(one, tally.shown[one], _record(found, one)) for one in shown],
+    }
+    yield from ((title, rows) for title, rows in sections.items() if rows)
+    never = found.never
+    if never:
+        rows = [(one, 0, found.known[one].title[:60]) for one in never[:LISTED]]
+        yield f"never shown: {len(never)} of {sum(one.pushed for one in found.known.values())} that can be", rows
+
+
+def _parts(parts: Mapping[str, Part]) -> list[tuple[str, int, str]]:
+    return [(name or "(no name)", part.calls, _said(part)) for name, part in by_calls(parts)[:LISTED]]
+
+
+def _said(part: Part) -> str:
+    quiet = share(part.calls - part.speaking, part.calls)
+    silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
+    late = _ms(part.times.percentile(0.99))
+    return f"{part.calls} calls, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
+
+
+def _record(found: Stats, record_id: str) -> str:
+    known = found.known.get(record_id)
+    title = known.title[:60] if known else "(gone)"
+    return f"{found.tally.shown[record_id]} shown, {found.tally.opened[record_id]} opened  {title}"
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %, {part:,} of {whole:,}" if whole else f"-, {part:,} of {whole:,}"
+
+
+def _mean(part: int, whole: int) -> str:
+    return f"{part / whole:.1f}" if whole else "-"
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:g} ms"

@@ -1,0 +1,174 @@
+"""Reads the event logs line by line, the older one first; whatever is no event of ours is counted and skipped.
+
+A log may be torn, full of anything, or larger than memory. A line becomes at most one `Said`, and no text of it is kept
+that is not short and plain.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from orbit_registry.errors import UnreadableFileError
+from orbit_registry.push.events import NAME, OLDER
+from orbit_registry.records.ids import is_safe_id
+from orbit_registry.records.vote import moment
+
+LONGEST_LINE = 65_536
+MOST_IDS = 200
+AHEAD_SECONDS = 86_400
+"""An event that is dated later than this from now was written by a clock that was wrong; it is counted as such."""
+LONGEST_MS = 86_400_000
+BACK_SECONDS = 60
+"""Processes write side by side, so a line may be a little older than the one before it."""
+_WORD = re.compile(r"[A-Za-z0-9_][\w.:/ -]{0,99}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One event: `at` in seconds since 1970; ids of records that were shown, opened, or named by a failure.
+
+    `kind` is `retrieval` where somebody asked, `opened` where records were read, or what else happened to the session.
+    """
+
+    at: float
+    kind: str
+    surface: str
+    session: str
+    agent: str
+    shown: tuple[str, ...]
+    opened: tuple[str, ...]
+    failed: tuple[str, ...]
+    """Records whose `error_pattern` a failure matched."""
+    omitted: int
+    skip_reason: str
+    fault: str
+    ms: float | None
+    tokens: int | None
+
+
+@dataclass(slots=True)
+class LogState:
+    """What a pass over the logs met: bytes and lines, and the lines that are no event, by why."""
+
+    files: list[str] = field(default_factory=list)
+    size: int = 0
+    lines: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    backwards: int = 0
+    """Events older than the one before them by more than a minute: a clock was set back."""
+
+
+def log_files(state: Path) -> list[Path]:
+    """Return the logs of a workspace's state that are there, the older one first; links are not followed."""
+    folder = state / "log"
+    return [path for name in (OLDER, NAME) if (path := folder / name).is_file() and not path.is_symlink()]
+
+
+def said_in(files: list[Path], now: float, met: LogState) -> Iterator[Said]:
+    """Yield the events of logs in their order; `met` is filled in on the way.
+
+    Raises:
+        UnreadableFileError: a log can't be read.
+    """
+    last = -math.inf
+    for path in files:
+        met.files.append(path.name)
+        try:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                for line in _lines(file, met):
+                    found = read_line(line)
+                    if isinstance(found, Said) and found.at > now + AHEAD_SECONDS:
+                        found = "dated ahead of the clock"
+                    if isinstance(found, str):
+                        met.skipped[found] += 1
+                        continue
+                    met.backwards += found.at < last - BACK_SECONDS
+                    last = found.at
+                    yield found
+        except FileNotFoundError:
+            continue  # it was turned over just now
+        except OSError as error:
+            said = f"{path} can't be read: {(error.strerror or '').lower()}"
+            raise UnreadableFileError(said, hint="see who owns it; removing it loses the counts alone") from None
+
+
+def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
+    """Yield lines that are not too long; of a longer one nothing is kept."""
+    while line := file.readline(LONGEST_LINE + 1):
+        met.size += len(line)
+        met.lines += 1
+        if len(line) > LONGEST_LINE:
+            met.skipped["too long"] += 1
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST_LINE + 1)
+                met.size += len(line)
+        elif line.strip():
+            yield line
+        else:
+            met.lines -= 1
+
+
+def read_line(line: bytes) -> Said | str:
+    """Return the event that a line holds, or why it holds none."""
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return "torn or no JSON"
+    if not isinstance(row, dict):
+        return "no event"
+    kind, surface = _word(row.get("event")), _word(row.get("surface"))
+    at = _moment(row.get("at"))
+    if at is None or not kind or not surface:
+        return "no event"
+    return Said(
+        at=at,
+        kind=kind,
+        surface=surface,
+        session=_word(row.get("session")),
+        agent=_word(row.get("agent")),
+        shown=_ids(row.get("hits")) if kind == "retrieval" else (),
+        opened=_ids(row.get("ids")) if kind == "opened" else (),
+        failed=_ids(row.get("failed")),
+        omitted=_count(row, "omitted") or 0,
+        skip_reason=_word(row.get("skip_reason")),
+        fault=_word(row.get("fault")),
+        ms=_number(row.get("ms")),
+        tokens=_count(row, "tokens"),
+    )
+
+
+def _word(value: object) -> str:
+    """Return a short plain text; empty for anything else."""
+    return value if isinstance(value, str) and _WORD.match(value) else ""
+
+
+def _moment(value: object) -> float | None:
+    try:
+        return moment(value).timestamp() if isinstance(value, str) and len(value) <= 40 else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _ids(value: object) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else []
+    return tuple(dict.fromkeys(one for one in listed[:MOST_IDS] if isinstance(one, str) and is_safe_id(one)))
+
+
+def _count(row: Mapping[str, Any], name: str) -> int | None:
+    value = row.get(name)
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000
+    return value if whole else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LONGEST_MS:
+        return None
+    return float(value)
