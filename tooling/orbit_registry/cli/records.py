@@ -8,6 +8,8 @@ from orbit_registry.answers.doubts import reasons_data, remedies
 from orbit_registry.answers.records import record_data, record_text
 from orbit_registry.answers.tables import table
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
+from orbit_registry.kinds.table import PHASES
+from orbit_registry.loop.opening import note_opened
 from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
@@ -16,13 +18,15 @@ from orbit_registry.registry import Registry
 @click.command("list")
 @click.argument("kind", required=False)
 @click.option("--all", "everything", is_flag=True, help="Closed records too.")
+@click.option("--phase", "phases", type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed.")
 @format_option
-def list_records(kind: str | None, everything: bool, output: str) -> None:
+def list_records(kind: str | None, everything: bool, phases: tuple[str, ...], output: str) -> None:
     """List records of every kind, or of one.
 
     \b
     orbit list
     orbit list learning --all
+    orbit list --phase pending
     """
     registry = Registry.open()
     if kind is not None:
@@ -30,7 +34,8 @@ def list_records(kind: str | None, everything: bool, output: str) -> None:
     wanted = [
         record
         for record in registry.collection.records
-        if (everything or record.phase != "closed") and (kind is None or record.kind.name == kind)
+        if (record.phase in phases if phases else everything or record.phase != "closed")
+        and (kind is None or record.kind.name == kind)
     ]
     rows = [(record.id, record.kind.name, str(record.data["status"]), record.title) for record in wanted]
     emit(
@@ -58,6 +63,7 @@ def show(any_id: str, output: str) -> None:
 
 def say_record(registry: Registry, record: Record, output: str) -> None:
     """Print a record whole, with whether it still holds and, where it may not, why and what to do."""
+    note_opened(registry.workspace.root, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
     data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness)}

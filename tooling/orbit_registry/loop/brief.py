@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.push.events import Event, append
+from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import ID, KIND, PATH
 from orbit_registry.push.render import render
@@ -78,7 +79,8 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
     begun = time.monotonic()
     index = current_index(workspace)
     root = str(workspace.root)
-    ledger = Ledger(root, wanted.session) if wanted.session else None
+    session = (wanted.session, "") if wanted.session else session_of_process(root)
+    ledger = Ledger(root, *session) if session is not None else None
     event = Event("brief:prompt", time.time())
     paths = [project_path(path) for path in wanted.paths]
     event.query = [*paths, *(f"#{tag}" for tag in wanted.tags)]

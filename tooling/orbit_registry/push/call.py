@@ -32,8 +32,9 @@ class Call:
 
     `maybe` are further words, paths only where such a file is. `guessed` says that the paths are words too, which may
     be something else. `reads` are those of both that are read, not written. `error` is what a tool failed with, `text`
-    a prompt's, `message` what the person is told beside the reply, set before the dialect's `reply` is asked.
-    `notes` names an event that is written down and not answered.
+    a prompt's. `greets` says that the agent can tell the person something now; `message` is what, set before the
+    dialect's `reply` is asked. `notes` names an event that is written down and not answered. `forgets` says that what
+    the session was shown is no longer before the agent, `forgets_again` that another event may have said so.
     """
 
     __slots__ = (
@@ -43,6 +44,8 @@ class Call:
         "event",
         "folder",
         "forgets",
+        "forgets_again",
+        "greets",
         "guessed",
         "maybe",
         "message",
@@ -62,7 +65,7 @@ class Call:
         self.paths: list[str] = []
         self.maybe: list[str] = []
         self.reads: list[str] = []
-        self.forgets = self.guessed = False
+        self.forgets = self.forgets_again = self.greets = self.guessed = False
 
 
 def field(payload: "Payload", *names: str) -> str:

@@ -5,15 +5,16 @@ built-in modules alone, gives up by its own clock, and leaves without taking the
 """
 
 import posix
+from sys import exc_info
 from time import monotonic, time
 
 from orbit_registry.push import dialects
 from orbit_registry.push.events import Event, append
-from orbit_registry.push.folders import project_paths, project_root
+from orbit_registry.push.folders import awaiting, project_paths, project_root
 from orbit_registry.push.ledger import Ledger, prune
 from orbit_registry.push.reader import ID, NoIndex, open_index
 from orbit_registry.push.render import render
-from orbit_registry.push.select import SESSION, Context, select
+from orbit_registry.push.select import SESSION, TOOL, Context, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
             """Return what a payload asks; None where it is no event that is answered."""
 
         def reply(self, call: Call, text: str) -> str:
-            """Return what is printed so that the agent sees a text."""
+            """Return what is printed so that the agent sees a text, and the person `call.message`; one may be empty."""
 
     def make_scanner(context: object) -> Callable[[str, int], tuple[object, int]]:
         """Return what reads JSON in a text from a place on, and says where it ends."""
@@ -41,14 +42,20 @@ else:
 LARGEST = 5_000_000
 """Bytes of a payload; a larger one is not read to its end."""
 DEADLINE_MS = 150
+AFTERWARDS = 600
+"""Seconds within which two events of a session may tell of one compaction."""
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
 
 
 def main(arguments: list[str]) -> None:
     """Answer one call of the hook of the agent that is named, and end the process."""
     try:
-        Dispatch(arguments[0]).run()
-    finally:  # whatever a broken payload, a damaged index or a full disk raised
+        dispatch = Dispatch(arguments[0])
+        try:
+            dispatch.run()
+        finally:  # whatever a broken payload, a damaged index or a full disk raised
+            dispatch.close(exc_info()[1])
+    finally:
         posix._exit(0)
 
 
@@ -57,76 +64,126 @@ class Dispatch:
 
     def __init__(self, agent: str) -> None:
         self.begun = monotonic()
+        self.deadline = _deadline()
         self.root: str | None = None
         self.event = Event("hook", time())
+        self.noted = self.printing = False
         self.dialect = dialect(agent)
 
     def run(self) -> None:
         """Read the payload, print the reply, note what was done, and have the index renewed if it is behind."""
         signal(SIGALRM, self._late)
-        setitimer(ITIMER_REAL, _deadline())
+        setitimer(ITIMER_REAL, self.deadline, self.deadline)
         content = _input()
+        event = self.event
         if content is None:
-            self.root = project_root(posix.getcwd())
-            self.event.skip_reason = "too large"
-            self._note()
+            event.skip_reason = "too large"
             return
+        event.fault = "payload"
         call = self.dialect.read(_parsed(content))
+        event.fault = ""
         if call is None:
+            self.noted = True  # no event of ours
             return
         here = call.folder if call.folder.startswith("/") else posix.getcwd()
-        root = self.root = project_root(here) or project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode())
+        root = self.root = project_root(here) or _named_root()
         if root is None:
+            self.noted = True
             return
-        event = self.event
         event.surface = f"hook:{call.event}"
-        folder = call.folder or here
-        paths, event.query = project_paths(root, folder, call)
-        ledger = _Ledger(root, call.session, call.agent_id) if call.session else None
-        if call.surface == SESSION:
-            prune(root)
+        paths, event.query = project_paths(root, call.folder or here, call)
+        ledger = _Ledger(root, call.session, call.agent_id, self) if call.session else None
         if ledger is not None:
             event.session = ledger.name
-            if call.forgets:
-                ledger.forget()
-        behind = False
-        if paths or call.surface == SESSION:
-            behind = self._show(root, call, paths, ledger)
-        else:
-            event.skip_reason = "nothing asked"
+        behind = self._answer(root, call, paths, ledger)
         self._note()
+        if ledger is not None and (call.guessed or call.surface != TOOL):
+            from orbit_registry.push import hosts  # only what may start commands of ours is worth a look
+
+            hosts.note(root, call.session, call.agent_id)
+        if call.surface == SESSION:
+            from orbit_registry.push import hosts
+
+            prune(root)
+            hosts.prune(root)
         if behind:
             from orbit_registry.push.refresh import refresh  # most calls find an index that is not behind
 
             refresh(root)
 
-    def _show(self, root: str, call: "Call", paths: list[str], ledger: Ledger | None) -> bool:
-        """Print what is chosen; say whether the index is behind the files."""
+    def close(self, error: BaseException | None) -> None:
+        """Note what was not noted yet, and what went wrong: its kind, never its words, which may be anybody's."""
+        if not self.noted:
+            if error is not None:
+                self.event.fault = self.event.fault or type(error).__name__
+            self._note()
+
+    def _answer(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> bool:
+        """Print what the call is answered with; say whether the index is behind the files."""
+        event = self.event
+        try:
+            if ledger is not None and call.forgets:
+                ledger.forget(AFTERWARDS if call.forgets_again else 0)
+            if call.notes:
+                event.name = call.notes
+                return False
+            if call.greets and (number := awaiting(root)):
+                call.message = f"{number} record{'s' if number > 1 else ''} await review: orbit list --phase pending"
+            if paths or call.error or call.surface == SESSION:
+                text, behind = self._chosen(root, call, paths, ledger)
+            else:
+                event.skip_reason, text, behind = "nothing asked", "", False
+        except OSError:
+            event.fault = "ledger"
+            return False
+        if text or call.message:
+            posix.write(1, self.dialect.reply(call, text).encode())
+        return behind
+
+    def _chosen(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> tuple[str, bool]:
+        """Return the text that is shown, and whether the index is behind the files.
+
+        Raises:
+            OSError: the ledger can't be kept.
+        """
         event = self.event
         index = open_index(root, f"{root}/.orbit/state/cache")
+        if call.reads:
+            from orbit_registry.push.opened import opened
+
+            event.opened = opened(root, call, index, ledger)
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
-            return True
-        asked = Context(call.surface, event.at, paths=paths, agent=call.agent, task_class=call.task_class)
+            return "", True
+        asked = Context(
+            call.surface, event.at, paths=paths, agent=call.agent, task_class=call.task_class, text=call.text
+        )
         chosen = select(index, asked, ledger)
-        setitimer(ITIMER_REAL, 0)  # what comes now takes no time, and is not to be cut in two
         event.omitted, event.skip_reason = chosen.omitted, chosen.skip_reason
         event.hits = [one.row.values[ID] for one in chosen.matches]
-        text = render(chosen)
-        if text:
-            posix.write(1, self.dialect.reply(call, text).encode())
-        return index.damaged or index.stale
+        if index.damaged:
+            event.fault = "index"
+        return render(chosen), index.damaged or index.stale
 
     def _late(self, number: int, frame: object) -> None:
-        self.event.skip_reason = "deadline"
-        self._note()
+        if self.printing and monotonic() - self.begun < 2 * self.deadline:
+            return  # what is noted as shown is being printed
+        if not self.noted:
+            self.event.skip_reason = "deadline"
+            self._note()
         posix._exit(0)
 
     def _note(self) -> None:
-        setitimer(ITIMER_REAL, 0)
+        self.noted = True
         self.event.ms = (monotonic() - self.begun) * 1000
-        if self.root is not None:
-            append(self.root, self.event)
+        root = self.root or project_root(posix.getcwd()) or _named_root()
+        if root is not None:
+            append(root, self.event)
+
+
+def _named_root() -> str | None:
+    """Return the root of the project that the host names, where it names one."""
+    return project_root(posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape"))
 
 
 def dialect(agent: str) -> "Dialect":
@@ -140,10 +197,14 @@ def dialect(agent: str) -> "Dialect":
 
 
 class _Ledger(Ledger):
-    """A ledger whose notes no clock cuts off from their reply: what is noted as shown will be shown."""
+    """A ledger whose notes the clock leaves time to be printed: what is noted as shown will be shown."""
+
+    def __init__(self, root: str, session: str, agent: str, dispatch: Dispatch) -> None:
+        super().__init__(root, session, agent)
+        self._dispatch = dispatch
 
     def add(self, ids: list[str]) -> None:
-        setitimer(ITIMER_REAL, 0)
+        self._dispatch.printing = True
         super().add(ids)
 
 

@@ -17,6 +17,13 @@ else:
     from _json import encode_basestring_ascii as quoted
 
 NAME, OLDER = "events.jsonl", "events.1.jsonl"
+FAULTS = {
+    "payload": "what came is no JSON object in UTF-8",
+    "ledger": "what the session was shown can't be kept, so nothing was shown",
+    "index": "the push index is damaged",
+}
+"""What may go wrong by itself; of anything else the name of the exception's class is written down, and no more."""
+OPENED, RETRIEVAL = "opened", "retrieval"
 LARGEST = 1_000_000
 """Bytes; a log that has more becomes the older one, whose predecessor goes."""
 MOST_ASKED = 20
@@ -24,27 +31,50 @@ _FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | po
 
 
 class Event:
-    """One dispatch. `skip_reason` is empty or one of `select.SKIPS`; `session` is a ledger's name, or empty."""
+    """One dispatch. `skip_reason` is empty or one of `select.SKIPS`; `session` is a ledger's name, or empty.
 
-    __slots__ = ("at", "hits", "ms", "omitted", "query", "session", "skip_reason", "surface")
+    `name` is `retrieval`, or what else happened: then nothing was chosen, and only when and where is written.
+    `opened` are ids of records that were read; they make an event of their own. `fault` is one of `FAULTS`, the name
+    of an exception's class, or empty.
+    """
+
+    __slots__ = ("at", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session", "skip_reason", "surface")
 
     def __init__(self, surface: str, at: float) -> None:
         """`at` is in seconds since 1970; the rest is filled in as it becomes known."""
         self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""
+        self.name, self.fault = RETRIEVAL, ""
         self.query: Sequence[str] = ()
         self.hits: Sequence[str] = ()
+        self.opened: Sequence[str] = ()
         self.omitted, self.ms = 0, 0.0
 
     def line(self) -> str:
-        """Return the event as one line of JSON."""
-        reason = quoted(self.skip_reason) if self.skip_reason in SKIPS else "null"
-        return (
-            f'{{"at": "{strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at))}", "event": "retrieval", '
-            f'"surface": {quoted(self.surface)}, "session": {quoted(self.session) if self.session else "null"}, '
-            f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], '
-            f'"hits": [{", ".join(map(quoted, self.hits))}], "count": {len(self.hits)}, '
-            f'"omitted": {self.omitted}, "skip_reason": {reason}, "ms": {self.ms:.1f}}}\n'
+        """Return the event as one line of JSON; two where records were opened too."""
+        end = f'"fault": {_or_null(self.fault)}, "ms": {self.ms:.1f}}}\n'
+        reason = self.skip_reason if self.skip_reason in SKIPS else ""
+        middle = (
+            f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], "hits": [{_listed(self.hits)}], '
+            f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}, '
         )
+        if self.name == OPENED:
+            return f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}'
+        first = f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}' if self.opened else ""
+        return first + self._start(self.name) + (middle if self.name == RETRIEVAL else "") + end
+
+    def _start(self, name: str) -> str:
+        return (
+            f'{{"at": "{strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at))}", "event": {quoted(name)}, '
+            f'"surface": {quoted(self.surface)}, "session": {_or_null(self.session)}, '
+        )
+
+
+def _or_null(said: str) -> str:
+    return quoted(said) if said else "null"
+
+
+def _listed(ids: "Sequence[str]") -> str:
+    return ", ".join(map(quoted, ids))
 
 
 def append(root: str, event: Event) -> None:
@@ -67,6 +97,6 @@ def append(root: str, event: Event) -> None:
 
 def _turn(folder: str, handle: int) -> None:
     """Make the log the older one, once, however many notice that it is full."""
-    posix.lockf(handle, posix.F_LOCK, 0)
+    posix.lockf(handle, posix.F_TLOCK, 0)  # whoever has the lock does it
     if posix.lstat(f"{folder}/{NAME}").st_ino == posix.fstat(handle).st_ino:
         posix.replace(f"{folder}/{NAME}", f"{folder}/{OLDER}")

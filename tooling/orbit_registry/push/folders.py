@@ -1,6 +1,6 @@
 """Finds the project around a folder, its paths in a call and its private folders; it reads no file, follows no link."""
 
-from posix import lstat, mkdir
+from posix import listdir, lstat, mkdir
 
 from orbit_registry.push.call import in_project
 
@@ -60,6 +60,27 @@ def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list
         if (found is not None or place < len(paths)) and path not in every:
             every.append(path)
     return every, written
+
+
+def record_in(path: str) -> str:
+    """Return the id of the record to whose folder a path of the project leads; empty for any other path."""
+    names = path.split("/")
+    if names[0] != ".orbit" or len(names) < 3:
+        return ""
+    names = names[3:] if names[1:3] == ["state", "inbox"] else names[2:] if names[1] == "inbox" else names[1:]
+    known = len(names) > 1 and "-" in names[1] and len(names[1]) <= 64 and names[0] not in ("state", "kinds")
+    return names[1] if known else ""
+
+
+def awaiting(root: str) -> int:
+    """Return how many records wait for review in the inbox, the local one and the committed one."""
+    number = 0
+    for inbox in (f"{root}/.orbit/state/inbox", f"{root}/.orbit/inbox"):
+        if is_folder(inbox):
+            for kind in listdir(inbox):
+                if is_folder(f"{inbox}/{kind}"):
+                    number += sum("-" in name and name[0] != "." for name in listdir(f"{inbox}/{kind}"))
+    return number
 
 
 def private_folder(root: str, *names: str) -> str:

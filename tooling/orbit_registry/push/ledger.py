@@ -13,8 +13,13 @@ from orbit_registry.push.reader import PRIME
 FOLDER = "sessions"
 KEPT_DAYS = 14
 LONGEST_NAME = 60
-LARGEST = 1 << 20
+LARGEST = 1 << 16
+"""Bytes; a ledger holds twenty ids, so a larger file is none, and is begun anew."""
+LONGEST_ID = 64
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+_MARK = "="
+"""Begins a line that says when, in seconds since 1970, the session began anew."""
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
@@ -42,6 +47,44 @@ class Ledger:
         Raises:
             OSError: it can't be opened, locked or read.
         """
+        return [one for one in self._lines() if len(one) <= LONGEST_ID and one[0] not in "-_." and _IDS.issuperset(one)]
+
+    def add(self, ids: list[str]) -> None:
+        """Note ids as shown, in one write; only between `begin` and `end`.
+
+        Raises:
+            OSError: they can't be noted, all of them.
+        """
+        self._write("".join(f"{one}\n" for one in ids))
+
+    def end(self) -> None:
+        """Let the next one in."""
+        if self._handle >= 0:
+            posix.close(self._handle)
+            self._handle = -1
+
+    def forget(self, unless_within: float = 0) -> None:
+        """Start anew: what was shown is no longer in the agent's context, and neither does the cap count it.
+
+        Hosts tell of one compaction by several events, in an order of their own; what was shown between them is in the
+        new context. So a second one passes `unless_within` so many seconds, and changes nothing after a first one.
+
+        Raises:
+            OSError: as `begin`.
+        """
+        now = int(time())
+        try:
+            marks = [one[1:] for one in self._lines() if one[0] == _MARK]
+            if unless_within and any(one.isdigit() and 0 <= now - int(one) < unless_within for one in marks):
+                return
+            posix.ftruncate(self._handle, 0)
+            self._torn = False
+            self._write(f"{_MARK}{now}\n")
+        finally:
+            self.end()
+
+    def _lines(self) -> list[str]:
+        """Open and lock the file, and return its lines; one that no ledger can be is emptied."""
         folder = private_folder(self._root, "log", FOLDER)
         while True:
             self._handle = posix.open(f"{folder}/{self.name}", _FLAGS, 0o600)
@@ -50,32 +93,16 @@ class Ledger:
             if found.st_nlink:
                 break
             self.end()  # it was removed between the two: that file is nobody's
+        if found.st_size > LARGEST:
+            posix.ftruncate(self._handle, 0)
         content = posix.pread(self._handle, LARGEST, 0).decode("utf-8", "replace")
         self._torn = bool(content) and not content.endswith("\n")
         return content.split()
 
-    def add(self, ids: list[str]) -> None:
-        """Note ids as shown, in one write; only between `begin` and `end`."""
-        text = ("\n" if self._torn else "") + "".join(f"{one}\n" for one in ids)
-        posix.write(self._handle, text.encode())
-
-    def end(self) -> None:
-        """Let the next one in."""
-        if self._handle >= 0:
-            posix.close(self._handle)
-            self._handle = -1
-
-    def forget(self) -> None:
-        """Start anew: what was shown is no longer in the agent's context, and neither does the cap count it.
-
-        Raises:
-            OSError: as `begin`.
-        """
-        try:
-            self.begin()
-            posix.ftruncate(self._handle, 0)
-        finally:
-            self.end()
+    def _write(self, said: str) -> None:
+        content = f"\n{said}".encode() if self._torn else said.encode()
+        if posix.write(self._handle, content) != len(content):
+            raise OSError("the disk took a part of it")
 
 
 def prune(root: str) -> None:

@@ -21,6 +21,8 @@ SYMBOL = "\x1c"
 ALTERNATIVES = "\x1e"
 ENTRY = "\x1d"
 _ANY = ("", "")
+MORE = "\n  more: "
+"""Stands in a teaser between a record's line and the file that has its whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
             places.add(f"t{tag}", _ANY, "").append(base)
         if row[reader.CATEGORY]:
             places.add(f"c{row[reader.CATEGORY]}", _ANY, "").append(base)
+        if document := row[reader.TEASER].partition(MORE)[2]:
+            places.add(f"m{document}", _ANY, "").append(base)
     _spread(places, hits, entries)
     pushed = sum(part.pushed for part in ranked)
     flags = bytes(part.flags for part in ranked)

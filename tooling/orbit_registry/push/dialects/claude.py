@@ -14,36 +14,52 @@ if TYPE_CHECKING:
 else:
     from _json import encode_basestring_ascii as quoted
 
-SURFACES = {"PreToolUse": TOOL, "PostToolUse": TOOL, "UserPromptSubmit": PROMPT, "SessionStart": SESSION}
+SURFACES = {
+    "PreToolUse": TOOL, "PostToolUse": TOOL, "PostToolUseFailure": TOOL, "UserPromptSubmit": PROMPT,
+    "SessionStart": SESSION, "SubagentStart": SESSION,
+}  # fmt: skip
 """The events that take context as their answer, and what is going on then."""
+NOTED = {
+    "Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PreCompact": "compaction",
+    "PostCompact": "compacted",
+}  # fmt: skip
+"""The events that are written down, and not answered."""
 FORGETTING = ("compact", "clear")
 """How a session may start so that what it was shown is no longer before the agent."""
 
 
 def read(payload: "Payload") -> Call | None:
-    """Return what a payload asks; None where it is no event that is answered. Unknown and missing fields are normal."""
+    """Return what a payload asks; None where it is no event of ours. Unknown and missing fields are normal."""
     event = field(payload, "hook_event_name", "hookEventName")
-    surface = SURFACES.get(event)
-    if surface is None:
+    surface = SURFACES.get(event, "")
+    if not surface and event not in NOTED:
         return None
     call = Call(event, surface)
     call.session = field(payload, "session_id", "sessionId")
     call.agent_id = field(payload, "agent_id", "agentId")
     call.agent = field(payload, "agent_type", "agentType")
     call.folder = field(payload, "cwd")
-    call.forgets = surface == SESSION and field(payload, "source") in FORGETTING
-    if surface == PROMPT:
+    if surface == TOOL:
+        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
+        if event == "PostToolUseFailure":
+            call.error = field(payload, "error")
+    elif surface == PROMPT:
         from orbit_registry.push.words import take_prompt
 
         take_prompt(call, field(payload, "prompt"))
-    elif surface == TOOL:
-        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
+    elif event == "SessionStart":
+        source = field(payload, "source")
+        call.forgets = source in FORGETTING
+        call.greets = source != "compact"
+    elif event in NOTED:
+        call.notes = NOTED[event]
+        call.forgets = event in ("PreCompact", "PostCompact")
+        call.forgets_again = event == "PostCompact"
     return call
 
 
 def reply(call: Call, text: str) -> str:
-    """Return what is printed so that the agent sees a text."""
-    return (
-        f'{{"hookSpecificOutput": {{"hookEventName": {quoted(call.event)}, "additionalContext": {quoted(text)}}}, '
-        '"suppressOutput": true}\n'
-    )
+    """Return what is printed so that the agent sees a text, and the person the call's message."""
+    context = f'"hookSpecificOutput": {{"hookEventName": {quoted(call.event)}, "additionalContext": {quoted(text)}}}, '
+    said = f'"systemMessage": {quoted(call.message)}, ' if call.message else ""
+    return f'{{{context if text else ""}{said}"suppressOutput": true}}\n'
