@@ -1,0 +1,117 @@
+"""A project with records and the client of the hook, run as agents run it; it holds no expectations but a good end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.push import client
+from orbit_registry.snapshot.matches import current_index
+from orbit_registry.store.workspace import open_workspace
+
+LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]
+PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
+"""A busy machine is no bug: what is tested is what the hook says, not how soon."""
+
+
+def write_learning(root: Path, number: int, pending: bool = False, **fields: object) -> Path:
+    """Write a learning as an editor would: JSON is YAML."""
+    place = ".orbit/state/inbox/learnings" if pending else ".orbit/learnings"
+    file = root / place / f"L-{number:05d}/learning.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    data = {
+        "schema_version": 1, "id": f"L-{number:05d}", "uid": f"{number:032x}",
+        "status": "candidate" if pending else "active", "summary": f"Learning {number}",
+        "scope": {"paths": ["src/**"]}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+        **fields,
+    }  # fmt: skip
+    file.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
+    return file
+
+
+def bring_up_to_date(root: Path) -> None:
+    """Bring the push index up to date."""
+    current_index(open_workspace(root))
+
+
+@pytest.fixture
+def root(git_repo: Path, git: Callable[..., str]) -> Path:
+    """Return a workspace with three learnings for `src/**` and its push index."""
+    (git_repo / ".orbit").mkdir()
+    (git_repo / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    (git_repo / ".gitignore").write_text(".orbit/state/\n", "utf-8")
+    (git_repo / "src").mkdir()
+    (git_repo / "src/a.py").touch()
+    for number in range(1, 4):
+        write_learning(git_repo, number)
+    git(git_repo, "add", ".")
+    git(git_repo, "commit", "-q", "-m", "Learn")
+    bring_up_to_date(git_repo)
+    return git_repo
+
+
+def run_client(root: Path, content: bytes, agent: str = "claude", **variables: str) -> bytes:
+    """Return what the client prints for some input; that it ends well and says nothing else is asserted."""
+    environment = {**os.environ, **PATIENT, "CLAUDE_PROJECT_DIR": str(root), **variables}
+    done = subprocess.run(
+        [*LAUNCH, agent], input=content, capture_output=True, cwd=root, env=environment, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+@pytest.fixture
+def call(root: Path) -> Callable[..., dict[str, Any]]:
+    """Return what sends an event of a session `s` and gives the reply; empty for none."""
+
+    def sent(event: str, session: str = "s", **fields: object) -> dict[str, Any]:
+        payload = {"cwd": str(root), "session_id": session, "hook_event_name": event, **fields}
+        printed = run_client(root, json.dumps(payload).encode())
+        reply: dict[str, Any] = json.loads(printed) if printed else {}
+        if "hookSpecificOutput" in reply:
+            assert reply["hookSpecificOutput"]["hookEventName"] == event
+        return reply
+
+    return sent
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[..., bytes]:
+    """Return what runs the client with some input."""
+    return run_client
+
+
+@pytest.fixture(scope="session")
+def launch() -> list[str]:
+    """Return the command that an agent's settings start, without the agent."""
+    return LAUNCH
+
+
+@pytest.fixture(scope="session")
+def learning() -> Callable[..., Path]:
+    """Return what writes a learning into a project."""
+    return write_learning
+
+
+@pytest.fixture(scope="session")
+def sync() -> Callable[[Path], None]:
+    """Return what brings a project's push index up to date."""
+    return bring_up_to_date
+
+
+@pytest.fixture(scope="session")
+def events() -> Callable[[Path], list[dict[str, Any]]]:
+    """Return what reads a project's event log."""
+
+    def read(root: Path) -> list[dict[str, Any]]:
+        file = root / ".orbit/state/log/events.jsonl"
+        return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+
+    return read

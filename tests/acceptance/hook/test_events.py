@@ -1,0 +1,203 @@
+"""What the hook does at each moment of a session: subagents, compaction, opened records, what the person is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.push.hosts import session_of_process
+from orbit_registry.push.select import PER_SESSION
+
+ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
+LOG = ".orbit/state/log"
+ALL = ["L-00001", "L-00002", "L-00003"]
+Call = Callable[..., dict[str, Any]]
+Events = Callable[[Path], list[dict[str, Any]]]
+
+
+def ids(reply: dict[str, Any]) -> list[str]:
+    """Return the ids that a reply shows."""
+    text = reply.get("hookSpecificOutput", {}).get("additionalContext", "")
+    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
+
+
+def edit(root: Path) -> dict[str, object]:
+    """Return the fields of an edit of `src/a.py`."""
+    return {"tool_name": "Edit", "tool_input": {"file_path": f"{root}/src/a.py"}}
+
+
+@pytest.mark.parametrize("order", [
+    ["PreCompact", "SessionStart", "PostCompact"], ["PreCompact", "PostCompact", "SessionStart"],
+    ["SessionStart", "PostCompact"], ["PostCompact"], ["SessionStart"], ["PreCompact"],
+])  # fmt: skip
+def test_one_compaction_is_forgotten_once(root: Path, call: Call, order: list[str]) -> None:
+    """Whichever events tell of a compaction, in whichever order: what was shown before comes again, and once."""
+    assert ids(call("PreToolUse", **edit(root))) == ALL
+    assert ids(call("PreToolUse", **edit(root))) == []
+    shown: list[str] = []
+    for event in order:
+        shown += ids(call(event, source="compact", trigger="auto"))
+    shown += ids(call("PreToolUse", **edit(root)))
+    shown += ids(call("PreToolUse", **edit(root)))
+    assert shown == ALL
+
+
+def test_what_was_shown_between_the_events_of_a_compaction_is_not_repeated(
+    root: Path, call: Call, sync: Callable[[Path], None]
+) -> None:
+    """A session start after the compaction shows what applies everywhere; the event that follows forgets it not."""
+    for number in range(30):
+        (root / f"src/f{number}.txt").touch()
+    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+    sync(root)
+    assert ids(call("SessionStart", source="compact")) == ALL
+    call("PostCompact")
+    assert ids(call("SessionStart", source="resume")) == []
+
+
+def test_a_subagent_starts_with_what_applies_everywhere(
+    root: Path, call: Call, learning: Callable[..., Path], sync: Callable[[Path], None]
+) -> None:
+    """It has a context of its own; whom a record names is asked of the agent's type."""
+    for number in range(30):
+        (root / f"src/f{number}.txt").touch()
+    subprocess.run(["git", "add", "src"], cwd=root, check=True)
+    learning(root, 3, scope={"paths": ["src/**"], "agents": ["tester"]})
+    sync(root)
+    assert ids(call("SessionStart", source="startup")) == ALL
+    assert ids(call("SubagentStart", agent_id="a1", agent_type="engineer")) == ALL[:2]
+    assert ids(call("SubagentStart", agent_id="a2", agent_type="tester")) == ALL
+    assert ids(call("SubagentStart", agent_id="a2", agent_type="tester")) == []
+
+
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact"])
+def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, events: Events) -> None:
+    """Nothing is printed: a stop that is answered would go on. The event has no words of the session."""
+    assert call(event, last_assistant_message="secret", compact_summary="secret") == {}
+    assert [one["surface"] for one in events(root)] == [f"hook:{event}"]
+    assert set(events(root)[0]) == {"at", "event", "surface", "session", "fault", "ms"}
+    assert events(root)[0]["event"] != "retrieval"
+
+
+@pytest.mark.parametrize("tool", [
+    {"tool_name": "Read", "tool_input": {"file_path": "ROOT/.orbit/learnings/L-00001/learning.yaml"}},
+    {"tool_name": "Bash", "tool_input": {"command": "cd .orbit && cat learnings/L-00001/*.yaml | head"}},
+    {"tool_name": "Bash", "tool_input": {"command": "head -5 .orbit/state/inbox/learnings/L-00001/learning.yaml"}},
+])  # fmt: skip
+def test_a_record_that_is_read_is_opened(root: Path, call: Call, tool: dict[str, object], events: Events) -> None:
+    """A read of a record's own file is an event with its id, beside the retrieval; it is never counted as shown."""
+    call("PreToolUse", **json.loads(json.dumps(tool).replace("ROOT", str(root))))
+    opened, retrieval = events(root)
+    assert (opened["event"], opened["ids"], opened["session"]) == ("opened", ["L-00001"], "s")
+    assert (retrieval["event"], retrieval["hits"], retrieval["count"]) == ("retrieval", [], 0)
+    assert ids(call("PreToolUse", **edit(root))) == ALL
+
+
+def test_a_record_that_is_written_is_not_opened(root: Path, call: Call, events: Events) -> None:
+    """Edits, listings and what stands beside records are none."""
+    path = ".orbit/learnings/L-00001/learning.yaml"
+    call("PreToolUse", tool_name="Edit", tool_input={"file_path": path})
+    call("PreToolUse", tool_name="Bash", tool_input={"command": f"ls .orbit/learnings/L-00001; sed -i s/a/b/ {path}"})
+    call("PreToolUse", tool_name="Read", tool_input={"file_path": ".orbit/config.yaml"})
+    assert {one["event"] for one in events(root)} == {"retrieval"}
+
+
+def test_a_decisions_document_is_the_decision(
+    root: Path, call: Call, events: Events, sync: Callable[[Path], None]
+) -> None:
+    """A read of the document of one decision opens it; of a log of several, those that the session was shown."""
+    said = ["## Context\n\nx\n\n## Decision\n\ny\n\n## Consequences\n\n- Cost: z\n"]
+    log = root / "docs/4_decisions.md"
+    log.parent.mkdir()
+    log.write_text("# Decisions\n", "utf-8")
+    for number, (path, scope) in enumerate([("docs/one.md", "lib/**"), (str(log), "src/**"), (str(log), "lib/**")], 1):
+        heading = f"\n## ADR-{number:04d} — Title {number}\n\nStatus: Accepted · 2026-01-01\n\n{said[0]}"
+        file = root / path
+        file.write_text((file.read_text("utf-8") if file.exists() else "") + heading, "utf-8")
+        record = root / f".orbit/adrs/ADR-{number:04d}/adr.yaml"
+        record.parent.mkdir(parents=True)
+        data = {
+            "schema_version": 1, "id": f"ADR-{number:04d}", "uid": f"{number:032x}", "title": f"Title {number}",
+            "status": "accepted", "date": "2026-01-01", "scope": {"paths": [scope]},
+            "source": {"path": str(file.relative_to(root)), "heading": f"ADR-{number:04d}", "format": "log",
+                       "authority": "record"},
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+        }  # fmt: skip
+        record.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in data.items()), "utf-8")
+    sync(root)
+    call("PreToolUse", tool_name="Read", tool_input={"file_path": "docs/one.md"})
+    call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
+    assert "ADR-0002" in ids(call("PreToolUse", **edit(root)))
+    call("PreToolUse", tool_name="Read", tool_input={"file_path": str(log)})
+    assert [one["ids"] for one in events(root) if one["event"] == "opened"] == [["ADR-0001"], ["ADR-0002"]]
+
+
+def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callable[..., Path]) -> None:
+    """A session's start says how many records wait, to the person and not to the agent, with a command that shows
+    them; none waiting, it says nothing; and neither do other events."""
+    assert call("SessionStart", source="startup") == {}
+    for number in (8, 9):
+        learning(root, number, pending=True)
+    assert call("PreToolUse", tool_name="Read", tool_input={"file_path": "README.md"}) == {}
+    assert call("SessionStart", source="compact") == {}
+    reply = call("SessionStart", source="startup")
+    assert set(reply) == {"systemMessage", "suppressOutput"}
+    number, _, command = reply["systemMessage"].partition(" records await review: ")
+    assert number == "2"
+    done = subprocess.run([*ORBIT, *command.split()[1:]], cwd=root, capture_output=True, text=True, check=True)
+    assert ("L-00008" in done.stdout, "L-00009" in done.stdout, "L-00001" in done.stdout) == (True, True, False)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are not files here: no host can be known")
+def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, launch: list[str]) -> None:
+    """A brief and a show that the same host starts take part in the session that its hook noted; another's don't."""
+    payload = {"cwd": str(root), "session_id": "é s", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    content = json.dumps({**payload, "tool_input": {"command": "cat src/a.py"}})
+    program = (
+        "import subprocess, sys\n"
+        "hook, orbit, content = sys.argv[1], sys.argv[2], sys.argv[3]\n"
+        "subprocess.run(['/bin/sh', '-c', hook + ' || :'], input=content.encode(), check=True)\n"
+        "subprocess.run(['/bin/sh', '-c', orbit + ' brief --path src/a.py --format json; :'], check=True)\n"
+        "subprocess.run(['/bin/sh', '-c', 'cd src; ' + orbit + ' show L-00002; :'], check=True)\n"
+    )
+    environment = {**os.environ, **PATIENT}
+    arguments = [sys.executable, "-c", program, f"{' '.join(launch)} claude", " ".join(ORBIT), content]
+    done = subprocess.run(arguments, cwd=root, env=environment, capture_output=True, text=True, check=True)
+    assert '"deduplicated": true' in done.stdout
+    shown, brief, opened = events(root)
+    assert (shown["hits"], brief["skip_reason"]) == (ALL, "already shown")
+    assert (opened["event"], opened["surface"], opened["ids"]) == ("opened", "show", ["L-00002"])
+    assert shown["session"] == brief["session"] == opened["session"] != ""
+    assert session_of_process(str(root)) is None
+    subprocess.run([*ORBIT, "show", "L-00002"], cwd=root, check=True, capture_output=True)
+    assert len(events(root)) == 3
+    done = subprocess.run([*ORBIT, "brief", "--path", "src/a.py", "--format", "json"], cwd=root, capture_output=True,
+                          text=True, check=True)  # fmt: skip
+    assert json.loads(done.stdout)["data"]["deduplicated"] is False
+    assert events(root)[-1]["session"] is None
+
+
+def test_twenty_a_session_hold_across_surfaces(
+    root: Path, call: Call, events: Events, learning: Callable[..., Path], sync: Callable[[Path], None]
+) -> None:
+    """Prompts, tools and briefs count together; the twenty-first waits for another session."""
+    for number in range(4, 31):
+        learning(root, number)
+    sync(root)
+    found = ids(call("UserPromptSubmit", prompt="see src/a.py"))
+    found += ids(call("PreToolUse", tool_name="Bash", tool_input={"command": "cat src/a.py"}))
+    brief = [*ORBIT, "brief", "--path", "src/a.py", "--session", "s", "--format", "json"]
+    done = subprocess.run(brief, cwd=root, capture_output=True, text=True, check=True)
+    found += [one["id"] for one in json.loads(done.stdout)["data"]["matches"]]
+    found += ids(call("PostToolUse", **edit(root)))
+    assert (len(found), len(set(found))) == (PER_SESSION, PER_SESSION)
+    assert ids(call("PreToolUse", **edit(root))) == []
+    assert events(root)[-1]["skip_reason"] == "capped"

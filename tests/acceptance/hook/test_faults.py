@@ -1,0 +1,174 @@
+"""What the hook does when something is broken: it exits 0, shows nothing that it would show again, and notes why."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.push.events import FAULTS
+from orbit_registry.push.ledger import LARGEST
+
+ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
+LOG = ".orbit/state/log"
+ALL = ["L-00001", "L-00002", "L-00003"]
+Call = Callable[..., dict[str, Any]]
+Events = Callable[[Path], list[dict[str, Any]]]
+
+
+def ids(reply: dict[str, Any]) -> list[str]:
+    """Return the ids that a reply shows."""
+    text = reply.get("hookSpecificOutput", {}).get("additionalContext", "")
+    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
+
+
+def edit(root: Path) -> dict[str, object]:
+    """Return the fields of an edit of `src/a.py`."""
+    return {"tool_name": "Edit", "tool_input": {"file_path": f"{root}/src/a.py"}}
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_a_ledger_that_is_none_silences(root: Path, call: Call, kind: str, events: Events) -> None:
+    """What the session was shown can't be known: nothing is shown, and the event says why."""
+    file = root / LOG / "sessions/s"
+    file.parent.mkdir(parents=True)
+    match kind:
+        case "link":
+            file.symlink_to(root / "src/a.py")
+        case "folder":
+            file.mkdir()
+        case "pipe":
+            os.mkfifo(file)
+    assert call("PreToolUse", **edit(root)) == {}
+    assert [one["fault"] for one in events(root)] == ["ledger"]
+    assert (root / "src/a.py").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    "content", [b"\0" * 300, b"\xff\xfe " * 100, b"x " * 30_000, b"y" * LARGEST * 3, b"\n\n= =x\n"]
+)
+def test_a_ledger_of_garbage_is_survived(root: Path, call: Call, content: bytes) -> None:
+    """Records are shown, each once, however long and of whatever bytes the file was."""
+    file = root / LOG / "sessions/s"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    assert ids(call("PreToolUse", **edit(root))) == ALL
+    assert ids(call("PreToolUse", **edit(root))) == []
+    assert file.stat().st_size <= LARGEST + 100
+
+
+def test_a_full_disk_silences(root: Path, events: Events, launch: list[str]) -> None:
+    """Where no byte can be written nothing is shown, for it would be shown again and again; exit code 0."""
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    payload = {"cwd": str(root), "session_id": "s", "hook_event_name": "PreToolUse", **edit(root)}
+    done = subprocess.run([*launch, "claude"], input=json.dumps(payload).encode(), capture_output=True, cwd=root,
+                          env={**os.environ, **PATIENT}, preexec_fn=full, check=False)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert events(root) == []
+
+
+def test_a_state_that_can_not_be_written_silences(root: Path, call: Call, events: Events) -> None:
+    """A file where the sessions' folder should be: nothing is shown, and the log still says so."""
+    (root / LOG).mkdir(parents=True)
+    (root / LOG / "sessions").touch()
+    (root / LOG / "hosts").touch()
+    assert call("PreToolUse", **edit(root)) == {}
+    assert call("UserPromptSubmit", prompt="src/a.py") == {}
+    assert call("SessionStart", source="clear") == {}
+    assert [one["fault"] for one in events(root)] == ["ledger"] * 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"\xff\xfe{}", b"[" * 200_000, b'{"a":' * 50_000, b'"\\ud8', b"nul", b"\0" * 1000, b"[1]", b"null",
+     b'{"session_id": ' + b"9" * 10_000 + b"}", b'{"password": "hunter2"'],
+)  # fmt: skip
+def test_a_payload_that_is_none_is_a_fault(
+    root: Path, content: bytes, events: Events, run: Callable[..., bytes]
+) -> None:
+    """Nothing is printed; the event says that it was the payload, and none of its words."""
+    assert run(root, content) == b""
+    found = events(root)
+    assert [(one["fault"], one["hits"]) for one in found] == [("payload", [])]
+    assert "payload" in FAULTS
+    assert "hunter2" not in json.dumps(found)
+
+
+def test_an_input_that_never_ends_is_left(root: Path, events: Events, launch: list[str]) -> None:
+    """A writer that keeps the pipe open, with nothing or half a payload in it: the clock ends it, and it is noted."""
+    for content in (b"", b'{"hook_event_name": "PreToolUse"'):
+        environment = {**os.environ, "CLAUDE_PROJECT_DIR": str(root), "ORBIT_HOOK_DEADLINE_MS": "50"}
+        began = time.monotonic()
+        with subprocess.Popen(
+            [*launch, "claude"], cwd="/", env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdin is not None
+            process.stdin.write(content)
+            process.stdin.flush()
+            assert process.wait(timeout=60) == 0
+            assert time.monotonic() - began < 30
+            assert process.stdout is not None
+            assert process.stdout.read() == b""
+    assert [one["skip_reason"] for one in events(root)] == ["deadline"] * 2
+
+
+def test_a_lock_that_is_never_given_back_is_not_waited_for(
+    root: Path,
+    call: Call,
+    events: Events,
+    learning: Callable[..., Path],
+    sync: Callable[[Path], None],
+    run: Callable[..., bytes],
+) -> None:
+    """Another process holds the session's ledger: the clock ends the call, nothing is shown, and it is noted."""
+    assert ids(call("PreToolUse", **edit(root))) == ALL
+    learning(root, 4)
+    sync(root)
+    holding = (
+        "import fcntl, sys\n"
+        "file = open(sys.argv[1], 'r+')\n"
+        "fcntl.lockf(file, fcntl.LOCK_EX)\n"
+        "print('held', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holding, str(root / LOG / "sessions/s")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        payload = {"cwd": str(root), "session_id": "s", "hook_event_name": "PreToolUse", **edit(root)}
+        assert run(root, json.dumps(payload).encode(), ORBIT_HOOK_DEADLINE_MS="200") == b""
+        holder.communicate()
+    assert events(root)[-1]["skip_reason"] == "deadline"
+    assert ids(call("PreToolUse", **edit(root))) == ["L-00004"]
+
+
+def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> None:
+    """Whatever byte of the index is another one, the hook ends well; where that is noticed, the event says so."""
+    index = next((root / ".orbit/state/cache").glob("push-*.idx"))
+    seal = root / ".orbit/state/cache/push.seal"
+    whole, lines = index.read_bytes(), seal.read_text("utf-8").split("\n")
+    faults = set()
+    for place in range(336, len(whole), max(1, len(whole) // 40)):
+        index.write_bytes(
+            whole[:place] + bytes([whole[place] ^ 0xFF]) * 8 + whole[place + 8 :][: len(whole) - place - 8]
+        )
+        found = index.stat()
+        lines[2] = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+        seal.write_text("\n".join(lines), "utf-8")
+        call("PreToolUse", session=f"s{place}", **edit(root))
+        faults.add(events(root)[-1]["fault"])
+    assert "index" in faults
+    assert faults <= {None, "index", "UnicodeDecodeError", "IndexError"}
