@@ -163,5 +163,5 @@ def minimums(session: nox.Session) -> None:
     """Run the tests with the oldest direct dependencies that `pyproject.toml` admits."""
     session.install("uv")
     requirements = nox.project.dependency_groups(PROJECT, "test")
-    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "--editable", ".[site]", *requirements)
+    session.run("uv", "pip", "install", "--resolution", "lowest-direct", "--editable", ".[mcp,site]", *requirements)
     session.run("pytest", "-n", "auto", *session.posargs)

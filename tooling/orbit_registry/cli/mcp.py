@@ -11,6 +11,8 @@ from orbit_registry.errors import UsageError
 SDK = frozenset(("mcp", "mcp_types", "anyio", "starlette", "uvicorn"))
 """What the extra `[mcp]` installs."""
 
+TOKEN = "ORBIT_MCP_TOKEN"
+
 
 @click.group()
 def group() -> None:
@@ -23,18 +25,35 @@ def group() -> None:
     help="The project; where it is not given, the client's roots and the current folder are asked, at each call.",
 )  # fmt: skip
 @click.option("--no-aliases", is_flag=True, help="Leave out the names for one kind alone, `orbit.adr.add` and others.")
-def serve(root: Path | None, no_aliases: bool) -> None:
+@click.option("--http", is_flag=True, help="Serve over streamable HTTP instead; each request needs a token.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: where to listen.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="With --http: the port; a free one if not given."
+)
+@click.option("--token", envvar=TOKEN, help=f"With --http: the token, better given as {TOKEN}; a random one if not.")
+def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int, token: str | None) -> None:
     """Serve this project's records over standard input and output, until the input ends.
 
     \b
     orbit mcp serve
-    claude mcp add orbit -- orbit mcp serve
+    orbit mcp serve --http --port 8765
     """
     try:
-        from orbit_registry.mcp.server import serve_stdio
+        if not http:
+            from orbit_registry.mcp.server import serve_stdio
+
+            serve_stdio(root, aliases=not no_aliases)
+            return
+        from orbit_registry.mcp.http import serve_http
     except ModuleNotFoundError as error:
         raise _without_sdk(error) from None
-    serve_stdio(root, aliases=not no_aliases)
+
+    def announce(address: str, needed: str) -> None:
+        click.echo(f"serving at {address}", err=True)
+        if token is None:
+            click.echo(f"token: {needed}", err=True)
+
+    serve_http(root, host, port, token, announce, aliases=not no_aliases)
 
 
 def _without_sdk(error: ModuleNotFoundError) -> Exception:

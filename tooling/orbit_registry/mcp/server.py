@@ -59,9 +59,9 @@ async def _over_stdio(door: Door) -> None:
 class Door:
     """What one server process knows: where the project is, whom it speaks to, and that calls take turns."""
 
-    def __init__(self, root: Path | None, *, aliases: bool = True, asks_roots: bool = True) -> None:
-        """`asks_roots` says whether a client may name the project; over the network none may."""
-        self._root, self._aliases, self._asks_roots = root, aliases, asks_roots and root is None
+    def __init__(self, root: Path | None, *, aliases: bool = True) -> None:
+        """Where `root` is given no client is asked for its roots."""
+        self._root, self._aliases = root, aliases
         self._own_session = f"mcp-{secrets.token_hex(8)}"
         self._roots: list[str] | None = None
         self._turn = anyio.Lock()
@@ -96,7 +96,7 @@ class Door:
     async def _roots_of(self, context: Context) -> list[str]:
         """Return the roots that the client names, asked for once and again when it says that they changed."""
         able = context.session.client_capabilities
-        if not self._asks_roots or able is None or able.roots is None or not context.session.can_send_request:
+        if self._root is not None or able is None or able.roots is None or not context.session.can_send_request:
             return []
         if self._roots is None:
             try:
@@ -109,10 +109,18 @@ class Door:
         return self._roots
 
     def _caller(self, context: Context) -> Caller:
-        """Return who calls: by the name its host gives, in the session that the environment names, else this one."""
+        """Return who calls: by the name its host gives, in its session.
+
+        A process of its own serves one session: the one that the environment names, else one without a name. Over the
+        network a session is the connection's; a client that keeps none is shown a record again.
+        """
         client = context.session.client_params
         said = os.environ.get(AGENT) or (client.client_info.name if client is not None else "")
-        return Caller(inert_line(said)[:200] or "agent", os.environ.get(SESSION) or self._own_session)
+        session = os.environ.get(SESSION) or self._own_session
+        if context.request is not None:
+            named = context.request.headers.get("mcp-session-id", "")
+            session = f"mcp-{named}" if named else ""
+        return Caller(inert_line(said)[:200] or "agent", session)
 
     async def _list_tools(self, context: Context, _params: object) -> types.ListToolsResult:
         def listed(opened: Callable[[], Registry]) -> list[Tool]:

@@ -1,0 +1,190 @@
+"""The MCP server as hosts run it: a process of its own, spoken to by the protocol's own client."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+anyio = pytest.importorskip("anyio", reason="the extra `mcp` is not installed")
+pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+
+import httpx2  # noqa: E402
+import mcp_types as types  # noqa: E402
+from mcp.client.session import ClientSession  # noqa: E402
+from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
+from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+
+from orbit_registry.registry import Registry  # noqa: E402
+from orbit_registry.store.author import Author  # noqa: E402
+
+PERSON = Author("Ada Example", "human")
+TOKEN = "a-token-of-this-test"
+PROGRAM = [sys.executable, "-m", "orbit_registry.cli.main", "mcp", "serve"]
+HELLO = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}  # fmt: skip
+ACCEPTED = {"Accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    """Return a workspace with two learnings in force."""
+    Registry.init(git_repo)
+    registry = Registry.open(git_repo)
+    for summary in ("Uploads are retried with a fresh token", "Cache entries expire after an hour"):
+        registry.add("learning", {"summary": summary, "scope": {"paths": ["src/**"]}}, PERSON)
+    return git_repo
+
+
+@asynccontextmanager
+async def client(folder: Path, *roots: str, **options: Any) -> AsyncIterator[ClientSession]:
+    """Yield a session with a server that was started in a folder, by a person as its environment says."""
+    environment = {**os.environ, "ORBIT_ACTOR": "human"}
+    server = StdioServerParameters(command=PROGRAM[0], args=PROGRAM[1:], cwd=str(folder), env=environment)
+
+    async def named(_context: object) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": one}) for one in roots])
+
+    async with (
+        stdio_client(server) as (read, write),
+        ClientSession(read, write, list_roots_callback=named if roots else None, **options) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+def text(result: types.CallToolResult, place: int = 0) -> str:
+    """Return the text of one block of a result."""
+    block = result.content[place]
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+def whole(result: types.CallToolResult) -> dict[str, Any]:
+    """Return the envelope of a result."""
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
+
+
+def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
+    """Tools, resources and prompts are there; a proposal of an agent waits, whoever started the server."""
+
+    async def talk() -> None:
+        async with client(root) as session:
+            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+            assert {"search", "query", "orbit.search", "orbit.adr.add", "orbit.learning.vote"} <= tools.keys()
+            assert tools["add"].annotations is not None
+            assert tools["add"].annotations.read_only_hint is False
+
+            found = await session.call_tool("search", {"query": "token", "path": "src/a.py"})
+            assert (found.is_error, whole(found)["ok"]) == (False, True)
+            beside = whole(found)["learnings"]
+            assert [one["id"] in text(found, 1) for one in beside] == [True]
+            assert found.meta is not None
+            assert found.meta["orbit-registry/learnings"] == beside
+
+            wanted = {"kind": "learning", "fields": {"summary": "Look twice"}, "confirm": True}
+            added = whole(await session.call_tool("add", wanted))["data"]
+            assert (added["phase"], added["created_by"]) == ("pending", {"name": "mcp", "role": "agent"})
+
+            refused = await session.call_tool("show", {"id": "L-none"})
+            assert (refused.is_error, whole(refused)["ok"], whole(refused)["hint"] != "") == (True, False, True)
+
+            (first, *_) = (await session.list_resources()).resources
+            (read,) = (await session.read_resource(first.uri)).contents
+            assert isinstance(read, types.TextResourceContents)
+            assert first.name in read.text
+            prompt = await session.get_prompt("brief", {"task": "Retry uploads", "paths": "src/a.py"})
+            assert "Retry uploads" in prompt.messages[0].content.text
+
+    anyio.run(talk)
+
+
+def test_the_project_is_where_the_client_says(root: Path, tmp_path: Path) -> None:
+    """A root of the client counts before the folder that the server was started in; what is broken there is said."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    config = root / ".orbit/config.yaml"
+    held = config.read_text("utf-8")
+
+    async def talk() -> None:
+        async with client(elsewhere, "file:///nowhere", root.as_uri()) as session:
+            assert "Uploads" in text(await session.call_tool("list", {}))
+            config.write_text("format: [", "utf-8")
+            assert (await session.call_tool("list", {})).is_error
+            config.write_text(held, "utf-8")
+            assert "Uploads" in text(await session.call_tool("list", {}))
+
+    anyio.run(talk)
+
+
+def test_standard_output_carries_the_protocol_alone(root: Path) -> None:
+    """Nonsense on the input is answered or passed over; nothing but JSON-RPC is written, and the end is clean."""
+    lines = b'{"jsonrpc": "2.0", "id": 9, "method": "initialize"}\nnot json\n\xff\xfe\n{"jsonrpc": "2.0"}\n'
+
+    done = subprocess.run(PROGRAM, input=lines, capture_output=True, cwd=root, check=False)
+
+    assert done.returncode == 0
+    assert all(line.startswith(b'{"jsonrpc":"2.0"') for line in done.stdout.splitlines())
+
+
+@pytest.fixture
+def address(root: Path) -> Iterator[str]:
+    """Yield the address of a server over HTTP that this test may speak to."""
+    environment = {**os.environ, "ORBIT_ACTOR": "human", "ORBIT_MCP_TOKEN": TOKEN}
+    with subprocess.Popen(
+        [*PROGRAM, "--http"], cwd=root, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stderr is not None
+        said = server.stderr.readline().decode()
+        try:
+            yield said.removeprefix("serving at ").strip()
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+def posted(address: str, **headers: str) -> httpx2.Response:
+    """Return the answer to a request with these headers and no more."""
+    content: Any = HELLO
+    return httpx2.post(address, json=content, headers={**ACCEPTED, **headers}, trust_env=False)
+
+
+def test_over_http_a_token_is_needed(address: str) -> None:
+    """Without the token, from another page or by another name nobody is answered; nor is much taken."""
+    assert address.startswith("http://127.0.0.1:")
+    port = re.findall(r":(\d+)/", address)[0]
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+
+    assert posted(address).status_code == 401
+    assert posted(address, Authorization="Bearer a-token").status_code == 401
+    assert posted(address, **bearer, Host=f"example.org:{port}").status_code == 421
+    assert posted(address, **bearer, Origin="http://example.org").status_code == 403
+    assert posted(address, **bearer, Origin=f"http://127.0.0.1:{port}").status_code == 200
+    large = httpx2.post(address, content=b" " * 1_100_000, headers={**ACCEPTED, **bearer}, trust_env=False)
+    assert large.status_code == 413
+
+
+def test_over_http_a_client_is_answered(address: str) -> None:
+    """The protocol's own client works over HTTP; what it was shown is counted for its connection."""
+
+    async def talk() -> None:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as web,
+            streamable_http_client(address, http_client=web) as (read, write, *_),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            found = [await session.call_tool("search", {"query": "token", "path": "src/a.py"}) for _ in range(2)]
+            assert ["learnings" in whole(one) for one in found] == [True, False]
+
+    anyio.run(talk)

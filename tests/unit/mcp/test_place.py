@@ -1,0 +1,43 @@
+"""Where a call finds its project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import WorkspaceNotFoundError
+from orbit_registry.mcp.place import open_registry
+from orbit_registry.registry import Registry
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> tuple[Path, Path]:
+    """Return two workspaces."""
+    for name in ("one", "two words"):
+        (tmp_path / name).mkdir()
+        Registry.init(tmp_path / name)
+    return tmp_path / "one", tmp_path / "two words"
+
+
+def test_a_project_that_was_named_is_the_one(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was said at the start counts before the client's roots and the folder one stands in."""
+    monkeypatch.chdir(roots[1])
+    assert open_registry(roots[0], [roots[1].as_uri()]).workspace.root == roots[0]
+
+
+def test_the_first_root_with_a_workspace_counts(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Roots elsewhere, of another scheme or without a workspace are passed over; then comes where one stands."""
+    monkeypatch.chdir(roots[0])
+    strange = ["https://example.org/x", "file://elsewhere/x", "file:///%00", "file:///", "nonsense"]
+
+    assert open_registry(None, [*strange, roots[1].as_uri()]).workspace.root == roots[1]
+    assert open_registry(None, strange).workspace.root == roots[0]
+
+
+def test_nowhere_is_said_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a workspace the answer names the command that makes one."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WorkspaceNotFoundError) as error:
+        open_registry(None, [])
+    assert "orbit init" in error.value.hint

@@ -1,0 +1,98 @@
+"""Serves over HTTP, to this machine unless told otherwise: a token, the Host and Origin checks, and limits."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+
+from orbit_registry.errors import UsageError
+from orbit_registry.mcp.server import Door, act_as_agent
+
+PATH = "/mcp"
+LARGEST_BODY = 1_000_000
+MOST_SESSIONS, IDLE_SECONDS = 32, 1800.0
+MOST_CONNECTIONS = 64
+SHORTEST_TOKEN = 16
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+def serve_http(
+    root: Path | None, host: str, port: int, token: str | None, announce: Callable[[str, str], None], *, aliases: bool
+) -> None:
+    """Serve clients over streamable HTTP until interrupted; `announce` gets the address and the token to give.
+
+    Raises:
+        UsageError: the token is too short, or nobody can listen there.
+    """
+    if token is not None and len(token) < SHORTEST_TOKEN:
+        raise UsageError("the token is too short", hint=f"give {SHORTEST_TOKEN} characters or more, or none")
+    act_as_agent()
+    given = token or secrets.token_urlsafe(32)
+    listening = _listening(host, port)
+    at = listening.getsockname()[1]
+    named = f"[{host}]" if ":" in host else host
+    door = Door(root or Path.cwd(), aliases=aliases)
+    app = guarded(application(door, (*LOOPBACK, named), at), given)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, limit_concurrency=MOST_CONNECTIONS, server_header=False
+    )
+    announce(f"http://{named}:{at}{PATH}", given)
+    anyio.run(uvicorn.Server(config).serve, [listening])
+
+
+def application(door: Door, hosts: tuple[str, ...], port: int) -> Application:
+    """Return the application that speaks to clients by one of these names of this machine, and to no page of others."""
+    names = [f"{name}:{port}" for name in dict.fromkeys(hosts)]
+    checks = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True, allowed_hosts=names, allowed_origins=[f"http://{one}" for one in names]
+    )
+    found: Application = door.server().streamable_http_app(
+        streamable_http_path=PATH,
+        transport_security=checks,
+        max_request_body_size=LARGEST_BODY,
+        session_idle_timeout=IDLE_SECONDS,
+        max_sessions=MOST_SESSIONS,
+    )
+    return found
+
+
+def guarded(app: Application, token: str) -> Application:
+    """Return an application that answers only requests that bear the token."""
+    wanted = f"Bearer {token}".encode()
+
+    async def checked(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        said = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(said) == 1 and secrets.compare_digest(said[0], wanted):
+            await app(scope, receive, send)
+            return
+        headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": b"a token is needed: Authorization: Bearer TOKEN\n"})
+
+    return checked
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind, protocol)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        found.listen(MOST_CONNECTIONS)
+    except OSError as error:
+        raise UsageError(f"nobody can listen at {host}:{port}: {error.strerror}", hint="give another port") from None
+    return found
