@@ -16,7 +16,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import explorer, listing
+from orbit_registry.site import explorer, listing, timeline
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
@@ -79,6 +79,7 @@ class Expansion:
         self._record_pages(key_of(look, self.base_url, forge.repository, forge.branch))
         self._generated_files()
         self._index_rest()
+        self._timelines()
         for url, html in redirect_pages(self.records, self.base_url).items():
             self._page(url, html)
         self._assets()
@@ -204,6 +205,15 @@ class Expansion:
             for url, _ in pages[1:]:
                 table = listing.index_html(kind, url, pages, self.relations, self.site)
                 content = f"<h1>{escape(kind.labels)}</h1>{table}"
+                html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
+                self.out.write(file_of(url), html)
+                self.facts[url] = facts_of(content, url)
+
+    def _timelines(self) -> None:
+        for kind, records in ((kind, self._by_kind()[kind.name]) for kind in self.kinds):
+            if timeline.has_timeline(kind, records):
+                url = timeline.url(kind)
+                content = f"<h1>{escape(kind.labels)}</h1>{timeline.timeline_html(kind, records, self.relations)}"
                 html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
                 self.out.write(file_of(url), html)
                 self.facts[url] = facts_of(content, url)

@@ -8,6 +8,7 @@ from html import escape
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
+from orbit_registry.site import facets, timeline
 from orbit_registry.site.documents import Document
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
@@ -44,7 +45,9 @@ def index_html(
     )
     caption = f"<caption>{total:,} {escape(named)}{_parts(records, total)}</caption>"
     table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
+    everyone = [record for _, held in pages for record in held]
+    views = timeline.switch(kind, page, timeline=False) if timeline.has_timeline(kind, everyone) else ""
+    return f'{views}{facets.bar(kind, everyone, page)}<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
 
 
 def _head(column: str) -> str:

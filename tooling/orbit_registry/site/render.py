@@ -16,6 +16,7 @@ from markupsafe import Markup
 from orbit_registry.errors import ConfigError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.site.documents import contents
+from orbit_registry.site.neighbourhood import neighbourhood
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
 from orbit_registry.site.sparkline import sparkline
@@ -24,6 +25,8 @@ _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"
 _SPARKLINE = '<span class="orbit-sparkline"></span>'
 """Where a template wants the votes drawn."""
+_NEIGHBOURS = '<div class="orbit-neighbours"></div>'
+"""Where a template wants the record drawn among those it has to do with."""
 
 
 @cache
@@ -70,11 +73,20 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
         html = _template(kind.folder).render(record=view, body=Markup(prose_html), heading=heading)
     except (TemplateError, TypeError) as error:
         raise ConfigError(f"{kind.folder / TEMPLATE}: {error}", hint="compare with a shipped page.html") from None
-    return _with_sparkline(clean(html), view["votes"])
+    return _with_drawings(clean(html), view)
 
 
-def _with_sparkline(html: str, votes: Mapping[str, Any] | None) -> str:
-    return html.replace(_SPARKLINE, sparkline(votes["months"], _votes_words(votes)) if votes else "", 1)
+def _with_drawings(html: str, view: Mapping[str, Any]) -> str:
+    """Return an article with each drawing in the last place that asks for it: prose stands above ours."""
+    votes = view["votes"]
+    drawings = (
+        (_SPARKLINE, sparkline(votes["months"], _votes_words(votes)) if votes else ""),
+        (_NEIGHBOURS, neighbourhood(view)),
+    )
+    for place, drawing in drawings:
+        before, found, after = html.rpartition(place)
+        html = f"{before}{drawing}{after}" if found else html
+    return html
 
 
 def _votes_words(votes: Mapping[str, Any]) -> str:

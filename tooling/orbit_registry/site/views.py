@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from orbit_registry.kinds.table import Kind
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
@@ -278,9 +279,31 @@ def index_cells(
     return cells
 
 
+def date_of(record: Record) -> str:
+    """Return the day a record is from, as far as it is known: `2026-05`, `2026-05-01`."""
+    return record.text("date") or (record.text("created_at") or "")[:10]
+
+
+def tags_of(record: Record) -> list[str]:
+    """Return the tags of a record's scope, then its labels, each once."""
+    return list(dict.fromkeys([*record.scope.tags, *record.words("labels")]))
+
+
+def texts_of(records: Iterable[Record], column: str) -> Iterator[str]:
+    """Yield what records say in one field, word by word where it is a list."""
+    for record in records:
+        yield from _texts(record.data.get(column))
+
+
+def own_columns(kind: Kind) -> list[str]:
+    """Return the columns of a kind's index that only this kind has."""
+    return [column for column in kind.columns if column not in ("id", "status", "title", "date", kind.headline)]
+
+
 def listing(record: Record, relations: Relations) -> dict[str, object]:
     """Return a record as `records.json` lists it."""
     scope = record.scope
+    kind = record.kind
     return {
         "id": record.id,
         "kind": record.kind.name,
@@ -288,10 +311,12 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "status": record.status.name,
         "word": record.status.word,
         "phase": record.phase,
-        "date": record.text("date") or (record.text("created_at") or "")[:10],
+        "date": date_of(record),
         "url": url_of(record),
         "scope": {"paths": list(scope.paths), "tags": list(scope.tags)},
-        "tags": list(dict.fromkeys([*scope.tags, *record.words("labels")])),
+        "tags": tags_of(record),
+        "fields": {column: ", ".join(texts_of([record], column)) for column in own_columns(kind)},
+        "replaced_by": relations.replaced_by(record),
         "legacy_ids": list(record.legacy_ids),
         "updated_at": record.text("updated_at"),
         "votes": relations.votes(record),

@@ -1,0 +1,105 @@
+/* The filter above an index: asks records.json, keeps its state in the address, and fills the same table. */
+(() => {
+  "use strict";
+  const MOST = 500;
+  const made = (tag, css, ...inside) => {
+    const element = document.createElement(tag);
+    if (css) element.className = css;
+    element.append(...inside);
+    return element;
+  };
+  const start = (form) => {
+    const table = document.querySelector("table.orbit-index");
+    const body = table.tBodies[0];
+    const pages = document.querySelector(".orbit-pages");
+    const first = [...body.rows];
+    const said = form.querySelector("output");
+    const text = form.elements.namedItem("find");
+    const chips = [...form.querySelectorAll("button[name=status]")];
+    const selects = [...form.querySelectorAll("select")];
+    const root = new URL(form.dataset.orbitRoot, location);
+    const shown = new Set([...table.tHead.rows[0].cells].map((cell) => cell.className.replace("orbit-col-", "")));
+    const columns = form.dataset.orbitColumns.split(" ").filter((column) => shown.has(column));
+    let records = null;
+    const loaded = async () => {
+      if (!records) {
+        const all = (await (await fetch(new URL(form.dataset.orbitRecords, location))).json()).records;
+        records = all.filter((record) => record.kind === form.dataset.orbitKind);
+        if (form.dataset.orbitNewest) records.reverse();
+        for (const record of records) {
+          record.words = [record.id, record.title, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
+        }
+      }
+      return records;
+    };
+    const state = () => {
+      const query = new URLSearchParams();
+      if (text.value.trim()) query.set("find", text.value.trim());
+      for (const chip of chips) if (chip.getAttribute("aria-pressed") === "true") query.append("status", chip.value);
+      for (const select of selects) if (select.value) query.set(select.name, select.value);
+      return query;
+    };
+    const fits = (query) => {
+      const words = (query.get("find") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      const statuses = new Set(query.getAll("status"));
+      return (record) =>
+        (!statuses.size || statuses.has(record.status)) &&
+        words.every((word) => record.words.includes(word)) &&
+        selects.every(({ name, value }) => {
+          if (!value) return true;
+          if (name === "tag") return record.tags.includes(value);
+          if (name === "year") return (record.date ?? "").startsWith(value);
+          return (record.fields[name] ?? "").split(", ").includes(value);
+        });
+    };
+    const cell = (record, column) => {
+      if (column === "status") return made("span", `orbit-chip orbit-${record.phase} orbit-status-${record.status}`, record.word);
+      const named = column === "id" || column === "title" || column === form.dataset.orbitHeadline;
+      if (!named) return column === "date" ? record.date ?? "" : record.fields[column] ?? "";
+      const link = made("a", "", column === "id" ? record.id : record.title);
+      link.href = new URL(record.url, root);
+      return link;
+    };
+    const row = (record) =>
+      made("tr", `orbit-row-${record.phase}`, ...columns.map((column) => {
+        const held = made("td", `orbit-col-${column}`, cell(record, column));
+        if (column === form.dataset.orbitHeadline && record.replaced_by.length) held.append(made("small", "", ` → ${record.replaced_by.join(", ")}`));
+        return held;
+      }));
+    const show = async (keep) => {
+      const query = state();
+      if (keep) history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
+      if (pages) pages.hidden = query.size > 0;
+      if (!query.size) {
+        body.replaceChildren(...first);
+        said.textContent = "";
+        return;
+      }
+      const found = (await loaded()).filter(fits(query));
+      body.replaceChildren(...found.slice(0, MOST).map(row));
+      said.textContent = found.length > MOST ? `${found.length} found, the first ${MOST} are shown` : `${found.length} found`;
+    };
+    const query = new URLSearchParams(location.search);
+    text.value = query.get("find") ?? "";
+    for (const chip of chips) chip.setAttribute("aria-pressed", query.getAll("status").includes(chip.value));
+    for (const select of selects) select.value = query.get(select.name) ?? "";
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", () => show(true));
+    form.addEventListener("reset", (event) => {
+      event.preventDefault();
+      text.value = "";
+      for (const chip of chips) chip.setAttribute("aria-pressed", "false");
+      for (const select of selects) select.value = "";
+      show(true);
+    });
+    for (const chip of chips) {
+      chip.addEventListener("click", () => {
+        chip.setAttribute("aria-pressed", chip.getAttribute("aria-pressed") !== "true");
+        show(true);
+      });
+    }
+    show(false);
+  };
+  document.querySelectorAll(".orbit-filter").forEach(start);
+})();

@@ -1,0 +1,125 @@
+"""Indexes: the filter in a real browser and its state in the address; timeline and drawings, which need no script."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pytest
+from tests.bench import synthetic
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+from orbit_registry.site.serve import SiteServer
+
+CASES = Path(__file__).parents[1] / "cases/site"
+Look = Callable[[str], tuple[str, str]]
+ROW = re.compile(r'<tr class="orbit-row-[a-z]+">(.*?)</tr>', re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the site of a collection with enough records to choose from."""
+    root = tmp_path_factory.mktemp("index")
+    synthetic.make_repository(root / "repo", 120)
+    build_site(Registry.open(root / "repo"), root / "site", snapshot=False)
+    return root / "site"
+
+
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:
+    """Serve that site."""
+    server = SiteServer(site, 0)
+    yield server.url
+    server.close()
+
+
+def rows(html: str) -> list[list[str]]:
+    """Return the words of each row of an index, cell by cell."""
+    found = []
+    for row in ROW.findall(html):
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+        found.append([unescape(re.sub(r"<[^>]+>", "", cell)) for cell in cells])
+    return found
+
+
+def records(site: Path, kind: str) -> list[dict[str, Any]]:
+    """Return what a site lists of a kind."""
+    held = json.loads((site / "records.json").read_text("utf-8"))["records"]
+    return [one for one in held if one["kind"] == kind]
+
+
+def words(one: dict[str, Any]) -> str:
+    """Return what of a record is looked through."""
+    return " ".join([one["id"], one["title"], *one["tags"], *one["legacy_ids"], *one["fields"].values()]).lower()
+
+
+def test_a_filter_in_the_address_is_applied(site: Path, served: str, look: Look) -> None:
+    """Status, tag and words together leave the records that have all of them, in the order of the index."""
+    held = records(site, "learning")
+    tag = max((tag for one in held for tag in one["tags"]), key=lambda tag: sum(tag in one["tags"] for one in held))
+    active = [one for one in held if tag in one["tags"] and one["status"] == "active"]
+    word = active[0]["title"].split()[0].lower()
+    wanted = [one["id"] for one in active if word in words(one)]
+
+    dom, console = look(f"{served}learnings/?tag={quote(tag)}&status=active&find={word}")
+
+    assert console == ""
+    assert 0 < len(wanted) < len(active)
+    assert [row[0] for row in rows(dom)] == wanted
+    assert re.search(rf'<output aria-live="polite">{len(wanted)} found</output>', dom)
+    assert re.search(r'name="status" value="active" aria-pressed="true"', dom)
+
+
+def test_a_row_of_the_filter_is_a_row_of_the_index(site: Path, served: str, look: Look) -> None:
+    """What the script writes has the words that the page has without it; newest numbers come first in both."""
+    for kind in ("adr", "learning"):
+        statuses = "&".join(sorted({f"status={one['status']}" for one in records(site, kind)}))
+        plain = rows((site / f"{kind}s/index.html").read_text("utf-8"))
+        assert rows(look(f"{served}{kind}s/?{statuses}")[0]) == plain
+
+
+def test_without_a_script_an_index_is_whole(site: Path) -> None:
+    """The filter is hidden, every record has its row and every status its count."""
+    html = (site / "learnings/index.html").read_text("utf-8")
+    assert re.search(r'<form class="orbit-filter"[^>]* hidden>', html)
+    counts = [int(one) for one in re.findall(r'value="\w+" aria-pressed="false">[^<]*?(\d+)</button>', html)]
+    assert sum(counts) == len(rows(html)) > 100
+
+
+def test_the_timeline_names_and_links_every_decision(site: Path) -> None:
+    """One dot a decision, each a link with id, title and status as its words; the drawing is well-formed."""
+    html = (site / "adrs/timeline/index.html").read_text("utf-8")
+    drawing = ElementTree.fromstring(re.findall(r"<svg class=\"orbit-timeline\".*?</svg>", html, re.DOTALL)[0])
+    wanted = {f"../{one['url'].removeprefix('adrs/')}" for one in records(site, "adr")}
+    assert {link.get("href") for link in drawing.iter("a")} == wanted
+    assert all(link.get("aria-label") == link.findtext("title") for link in drawing.iter("a"))
+    assert re.search(r"<a href=\"\.\" aria-current=page>Timeline</a>", html)
+
+
+def test_what_replaced_a_decision_is_drawn(tmp_path: Path) -> None:
+    """An arc on the timeline and boxes on both pages, each of them linked."""
+    root = Path(shutil.copytree(CASES / "demo", tmp_path / "repo"))
+    (root / "dot_orbit").rename(root / ".orbit")
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    old = next(one for one in records(tmp_path / "site", "adr") if one["replaced_by"])
+    (new,) = old["replaced_by"]
+
+    assert 'class="orbit-arc"' in (tmp_path / "site/adrs/timeline/index.html").read_text("utf-8")
+    for here, there in ((old["id"], new), (new, old["id"])):
+        html = (tmp_path / f"site/adrs/{here}/index.html").read_text("utf-8")
+        (drawing,) = re.findall(r'<svg class="orbit-neighbours".*?</svg>', html, re.DOTALL)
+        assert f"../{there}/" in {link.get("href") for link in ElementTree.fromstring(drawing).iter("a")}
+
+
+def test_a_record_without_relations_has_no_drawing(site: Path) -> None:
+    """Nothing empty is drawn."""
+    page = (site / records(site, "learning")[0]["url"] / "index.html").read_text("utf-8")
+    assert "orbit-neighbours" not in page

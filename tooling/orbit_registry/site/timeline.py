@@ -1,0 +1,162 @@
+"""The timeline of a kind: a lane an area, a dot a record, an arc where one replaced another; one static drawing.
+
+Every dot is a link with its words, so it can be reached by keyboard and works without a script; it is drawn from
+numbers and escaped texts alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.record import Record
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.urls import relative
+from orbit_registry.site.views import Relations, date_of, own_columns, status_class
+
+WIDTH, LABEL, RIGHT = 960, 150, 16
+LANE, DOT, TOP, FOOT = 34, 6, 26, 12
+MOST_LANES = 24
+FEWEST = 2
+_DAY = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Dot:
+    record: Record
+    x: float
+    y: float
+
+
+def url(kind: Kind) -> str:
+    """Return where a kind's timeline stands."""
+    return f"{kind.plural}/timeline/"
+
+
+def has_timeline(kind: Kind, records: Sequence[Record]) -> bool:
+    """Say whether a kind has one: records that are numbered in their order, and at least two of them with a day."""
+    return kind.numbering == "sequence" and sum(_day(record) is not None for record in records) >= FEWEST
+
+
+def switch(kind: Kind, page: str, *, timeline: bool) -> str:
+    """Return the two views of an index as links, the one that is shown marked."""
+    views = (("Table", f"{kind.plural}/", not timeline), ("Timeline", url(kind), timeline))
+    links = "".join(
+        f'<a href="{escape(relative(page, target))}"{" aria-current=page" if here else ""}>{name}</a>'
+        for name, target, here in views
+    )
+    return f'<nav class="orbit-views" aria-label="Views">{links}</nav>'
+
+
+def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -> str:
+    """Return the drawing, and below it in words how many records have no day."""
+    page = url(kind)
+    dated = [(record, day) for record in records if (day := _day(record)) is not None]
+    lanes = _lanes(kind, [record for record, _ in dated])
+    first, last = min(day for _, day in dated), max(day for _, day in dated)
+    span = max((last - first).days, 1)
+    dots: dict[str, _Dot] = {}
+    taken: dict[tuple[int, int], int] = {}
+    for record, day in dated:
+        x = LABEL + (WIDTH - LABEL - RIGHT) * (day - first).days / span
+        lane = lanes[_area(kind, record, lanes)]
+        cell = (lane, round(x / DOT))
+        stacked = taken[cell] = taken.get(cell, -1) + 1  # those of one day stand side by side, as far as there is room
+        x = min(x + stacked * (DOT + 1) * 2, WIDTH - RIGHT)
+        dots[record.id] = _Dot(record, x, TOP + LANE * lane + LANE / 2)
+    height = TOP + LANE * len(lanes) + FOOT
+    parts = [
+        *_years(first, last, span, height),
+        *(_lane(name, number) for name, number in lanes.items()),
+        *_arcs(dots, relations),
+        *(_dot(dot, page) for dot in dots.values()),
+    ]
+    label = f"{len(dots):,} {kind.labels.lower()}, {first} to {last}; a lane an area, arcs lead to what replaced one"
+    drawing = (
+        f'<svg class="orbit-timeline" role="group" aria-label="{escape(label)}" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
+    )
+    left = len(records) - len(dots)
+    said = f"<p>{left:,} without a day are left out.</p>" if left else ""
+    return f'{switch(kind, page, timeline=True)}<div class="orbit-scroll">{drawing}</div>{said}'
+
+
+def _lanes(kind: Kind, records: Sequence[Record]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for record in records:
+        name = _own_area(kind, record)
+        counts[name] = counts.get(name, 0) + 1
+    named = sorted(counts)
+    if len(named) > MOST_LANES:
+        kept = sorted(sorted(named, key=lambda name: -counts[name])[: MOST_LANES - 1])
+        named = [*kept, "others"]
+    return {name: number for number, name in enumerate(named)}
+
+
+def _area(kind: Kind, record: Record, lanes: dict[str, int]) -> str:
+    name = _own_area(kind, record)
+    return name if name in lanes else "others"
+
+
+def _own_area(kind: Kind, record: Record) -> str:
+    said = next((record.text(column) for column in own_columns(kind) if record.text(column)), None)
+    return said or "no area"
+
+
+def _day(record: Record) -> date | None:
+    found = _DAY.match(date_of(record))
+    try:
+        return date(int(found[1]), int(found[2] or 1), int(found[3] or 1)) if found else None
+    except ValueError:
+        return None
+
+
+def _years(first: date, last: date, span: int, height: int) -> list[str]:
+    """Return ticks: months where all lies in a year and a half, else years."""
+    if span <= 550:
+        numbers = [first.year * 12 + first.month + place for place in range(20)]
+        ticks = [(day, f"{day:%Y-%m}") for day in (date(number // 12, number % 12 + 1, 1) for number in numbers)]
+    else:
+        ticks = [(date(year, 1, 1), str(year)) for year in range(first.year + 1, last.year + 1)]
+    found = []
+    for day, name in ticks:
+        if first <= day <= last:
+            x = LABEL + (WIDTH - LABEL - RIGHT) * (day - first).days / span
+            found.append(
+                f'<path class="orbit-tick" d="M{x:.1f} {TOP - 6}V{height - FOOT}"/>'
+                f'<text class="orbit-small" x="{x:.1f}" y="{TOP - 10}" text-anchor="middle">{name}</text>'
+            )
+    return found or [f'<text class="orbit-small" x="{LABEL}" y="{TOP - 10}">{first}</text>']
+
+
+def _lane(name: str, number: int) -> str:
+    y = TOP + LANE * number + LANE / 2
+    short = name if len(name) <= 20 else f"{name[:19]}…"
+    return (
+        f'<path class="orbit-lane" d="M{LABEL} {y}H{WIDTH - RIGHT}"/>'
+        f'<text x="{LABEL - 10}" y="{y + 4}" text-anchor="end">{escape(short)}</text>'
+    )
+
+
+def _arcs(dots: dict[str, _Dot], relations: Relations) -> list[str]:
+    found = []
+    for dot in dots.values():
+        for later in relations.replaced_by(dot.record):
+            if end := dots.get(later):
+                bend = f"{(dot.x + end.x) / 2:.1f} {min(dot.y, end.y) - 14 - min(abs(end.x - dot.x) / 12, 20):.1f}"
+                curve = f"M{dot.x:.1f} {dot.y:.1f}Q{bend} {end.x:.1f} {end.y:.1f}"
+                found.append(f'<path class="orbit-arc" d="{curve}"/>')
+    return found
+
+
+def _dot(dot: _Dot, page: str) -> str:
+    record = dot.record
+    said = f"{record.id} {record.title} ({record.status.word}, {date_of(record)})"
+    return (
+        f'<a href="{escape(relative(page, url_of(record)))}" aria-label="{escape(said)}"><title>{escape(said)}</title>'
+        f'<circle class="orbit-dot {status_class(record)}" cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{DOT}"/></a>'
+    )
