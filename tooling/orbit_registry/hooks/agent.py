@@ -10,7 +10,7 @@ Scope = Literal["local", "project", "user"]
 SCOPES: tuple[Scope, ...] = ("local", "project", "user")
 MARK = "# orbit hook"
 """How our command ends, for a shell a comment: by this it is found again."""
-ROOT, PATH, SESSION = "ROOT", "PATH", "SESSION"
+ROOT, PATH, SESSION = "{root}", "{path}", "{session}"
 """What stands in a recorded payload for the project's folder, a file in it and the session."""
 
 
@@ -50,8 +50,8 @@ class Agent:
     `settings` has the scopes that the agent knows, the one that is taken by itself first. `evidence` says in words
     how far we know that it works. `project_folder` are shell words for the project's folder as the agent states it;
     without them the repository's top above the working folder counts. `payload` is what the agent sends after or before
-    an edit of `PATH` in `ROOT`, `replies` the JSON Schema of what it takes as an answer by event, `text` the way to
-    the text for the model in such an answer.
+    an edit of `PATH` in `ROOT`, `replies` the JSON Schema of what it takes as an answer by event, `texts` the ways
+    to the text for the model in such an answer.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Agent:
     payload: Mapping[str, Any]
     event: str
     replies: Mapping[str, Mapping[str, Any]]
-    text: tuple[str, ...]
+    texts: tuple[tuple[str, ...], ...]
     project_folder: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     proven: bool = False

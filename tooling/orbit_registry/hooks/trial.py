@@ -84,7 +84,9 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
 def filled(payload: Any, words: Mapping[str, str]) -> Any:
     """Return a recorded payload with what stands for the folder, the file and the session filled in."""
     if isinstance(payload, str):
-        return words.get(payload, payload)
+        for word, meant in words.items():
+            payload = payload.replace(word, meant)
+        return payload
     if isinstance(payload, Mapping):
         return {key: filled(value, words) for key, value in payload.items()}
     return [filled(value, words) for value in payload] if isinstance(payload, list | tuple) else payload
@@ -104,9 +106,14 @@ def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[st
         return (*problems, f"{agent.title} takes no answer to {event}"), ""
     for one in compile_document(dict(schema), Path(agent.name)).problems(reply):
         problems.append(f"{'.'.join(map(str, one.pointer)) or 'the reply'}: {one.message}")
-    for key in agent.text:
+    found = (_at(reply, way) for way in agent.texts)
+    return tuple(problems), next((text for text in found if isinstance(text, str)), "")
+
+
+def _at(reply: Any, way: tuple[str, ...]) -> Any:
+    for key in way:
         reply = reply.get(key) if isinstance(reply, dict) else None
-    return tuple(problems), reply if isinstance(reply, str) else ""
+    return reply
 
 
 def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:

@@ -28,7 +28,7 @@ def is_folder(path: str) -> bool:
 
 def project_root(start: str) -> str | None:
     """Return the nearest folder at or above an absolute path that holds a workspace; the repository's top ends it."""
-    folder = start.rstrip("/")
+    folder = start.rstrip("/") if "/." not in start else plain(start)
     while folder:
         if is_folder(f"{folder}/.orbit"):
             config = _found(f"{folder}/.orbit/config.yaml")
@@ -37,6 +37,17 @@ def project_root(start: str) -> str | None:
             return None
         folder = folder.rpartition("/")[0]
     return None
+
+
+def plain(path: str) -> str:
+    """Return an absolute path without `.` and `..` in it."""
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            del names[-1:]
+        elif name and name != ".":
+            names.append(name)
+    return "/" + "/".join(names)
 
 
 def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:

@@ -4,11 +4,15 @@ from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
 from orbit_registry.hooks.entries import Entries
 from orbit_registry.hooks.replies import SPECIFIC, TEXT, nested
 
-EVENTS = {
+TOOLS = "Read|Edit|Write|MultiEdit|NotebookEdit|Bash|Glob|Grep|mcp__.*"
+ANSWERED = {
     "SessionStart": "",
     "UserPromptSubmit": "",
-    "PreToolUse": "Read|Edit|Write|MultiEdit|NotebookEdit|Bash",
+    "PreToolUse": TOOLS,
+    "PostToolUseFailure": TOOLS,
+    "SubagentStart": "",
 }
+EVENTS = {**ANSWERED, "Stop": ""}
 FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
 
 AGENT = Agent(
@@ -33,6 +37,6 @@ AGENT = Agent(
         "tool_use_id": "toolu_01",
     },
     event="PreToolUse",
-    replies=nested(EVENTS, suppressOutput={"type": "boolean"}, systemMessage=TEXT),
-    text=SPECIFIC,
+    replies=nested(ANSWERED, suppressOutput={"type": "boolean"}, systemMessage=TEXT),
+    texts=(SPECIFIC,),
 )

@@ -1,0 +1,35 @@
+"""Codex CLI: where its settings are, which of its events we ask for, and what it takes as an answer."""
+
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.entries import Entries
+from orbit_registry.hooks.replies import SPECIFIC, TEXT, nested
+
+ANSWERED = {"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|apply_patch|mcp__.*", "SubagentStart": ""}
+EVENTS = {**ANSWERED, "Stop": ""}
+FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
+
+AGENT = Agent(
+    name="codex",
+    title="Codex CLI",
+    evidence="checked against the schemas of its 0.169.0, not run",
+    settings={
+        "user": SettingsFile("~/.codex/hooks.json", FORMAT, "CODEX_HOME"),
+        "project": SettingsFile(".codex/hooks.json", FORMAT),
+    },
+    payload={
+        "session_id": SESSION,
+        "turn_id": "1",
+        "transcript_path": None,
+        "cwd": ROOT,
+        "model": "gpt-5",
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "apply_patch",
+        "tool_input": {"command": f"*** Begin Patch\n*** Update File: {PATH}\n@@\n-before\n+after\n*** End Patch\n"},
+        "tool_use_id": "call_01",
+    },
+    event="PreToolUse",
+    replies=nested(ANSWERED, systemMessage=TEXT),
+    texts=(SPECIFIC,),
+    after="Codex runs no hook before you trust it: start it, choose to review the hooks, and allow this one.",
+)

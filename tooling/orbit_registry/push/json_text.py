@@ -1,0 +1,53 @@
+"""Reads and writes JSON without the library's own package, whose import costs more than a call; it knows no payload."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from json.encoder import encode_basestring_ascii as quoted
+
+    Written = str | bool | Mapping[str, "Written"]
+
+    def make_scanner(context: object) -> Callable[[str, int], tuple[object, int]]:
+        """Return what reads JSON in a text from a place on, and says where it ends."""
+else:
+    from _json import encode_basestring_ascii as quoted
+    from _json import make_scanner
+
+
+class _Plain:
+    """How JSON is read: as everywhere, its few odd constants as numbers."""
+
+    strict = False
+    object_hook = object_pairs_hook = None
+    parse_float = parse_constant = float
+    parse_int = int
+
+
+def parsed(text: str) -> object:
+    """Return the value that a JSON text begins with.
+
+    Raises:
+        ValueError: there is none.
+        StopIteration: it ends too early.
+        RecursionError: it is nested too deeply.
+    """
+    return make_scanner(_Plain)(text.lstrip("\ufeff \t\r\n"), 0)[0]
+
+
+def unpacked(value: object) -> object:
+    """Return a value, or the one that stands in it as JSON in a text: some agents pass a tool's input like that."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return parsed(value)
+        except (ValueError, StopIteration, RecursionError):
+            return value
+    return value
+
+
+def written(value: "Written") -> str:
+    """Return a text, a truth value or an object of them as JSON, in ASCII."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "{" + ", ".join(f"{quoted(key)}: {written(one)}" for key, one in value.items()) + "}"
