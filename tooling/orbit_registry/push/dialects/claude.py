@@ -32,7 +32,7 @@ def read(payload: "Payload") -> Call | None:
     """Return what a payload asks; None where it is no event of ours. Unknown and missing fields are normal."""
     event = field(payload, "hook_event_name", "hookEventName")
     surface = SURFACES.get(event, "")
-    if not surface and event not in NOTED:
+    if (not surface and event not in NOTED) or _is_anothers(payload):
         return None
     call = Call(event, surface)
     call.session = field(payload, "session_id", "sessionId")
@@ -56,6 +56,12 @@ def read(payload: "Payload") -> Call | None:
         call.forgets = event in ("PreCompact", "PostCompact")
         call.forgets_again = event == "PostCompact"
     return call
+
+
+def _is_anothers(payload: "Payload") -> bool:
+    """Say whether another agent sent a payload, one that reads these settings too and may not show the answer: it has
+    a hook of its own, and a record that this one answered with would count as shown."""
+    return ("timestamp" in payload and "permission_mode" not in payload) or "conversation_id" in payload
 
 
 def reply(call: Call, text: str) -> str:
