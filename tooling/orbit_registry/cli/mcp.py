@@ -56,6 +56,26 @@ def serve(root: Path | None, no_aliases: bool, http: bool, host: str, port: int,
     serve_http(root, host, port, token, announce, aliases=not no_aliases)
 
 
+@group.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
+@click.option(
+    "--timeout", type=click.IntRange(min=0), default=150, show_default=True, metavar="MS",
+    help="So long a result may wait for its records; 0: as long as it takes.",
+)  # fmt: skip
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
+    """Run another MCP server, and put the records that apply beside the results of its tools.
+
+    Nothing else changes: not a byte of any other message, no signal, no exit code.
+
+    \b
+    orbit mcp wrap -- npx -y @modelcontextprotocol/server-filesystem .
+    """
+    from orbit_registry.mcp.wrap import run
+
+    raise click.exceptions.Exit(run(command, session, timeout))
+
+
 def _without_sdk(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").partition(".")[0] not in SDK:
         return error

@@ -1,0 +1,269 @@
+"""What passes between a client and a server: every byte, but for what is put beside the result of a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.mcp.relay import FAULTS, LARGEST, MOST_PENDING, Asked, Pending, Requests, Results
+from orbit_registry.mcp.splice import FIELD, META, Member, Places, UnreadableError, admits_field, members
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = ("jsonrpc", "id", "method", "params", "result", "error")
+MESSAGES = st.one_of(
+    st.dictionaries(st.sampled_from(NAMES), VALUES | st.sampled_from([1, "1", "tools/call", "tools/list"])),
+    st.builds(lambda key, name: call(key, name), st.sampled_from([1, "1", 2]), st.sampled_from(["read", ""])),
+    st.builds(lambda key, held: {"id": key, "result": {"content": held}}, st.sampled_from([1, "1", 2]), VALUES),
+    VALUES,
+)
+LINES = st.one_of(
+    st.binary(max_size=40),
+    st.builds(lambda one, space: json.dumps(one, indent=space).encode(), MESSAGES, st.none()),
+    st.sampled_from([b"", b"\r", b'{"id":1,"id":1,"result":{}}', b'{"id":1,"result":{}} x']),
+    st.sampled_from([b'{"id":1,"result":' + b"[" * 5000, b'\xef\xbb\xbf{"id":1,"result":{"content":[]}}']),
+)  # fmt: skip
+ENDS = st.sampled_from([b"\n", b"\r\n", b"\n\n"])
+
+
+def call(key: object, tool: str = "read", **arguments: object) -> dict[str, object]:
+    """Return a call of a tool."""
+    return {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def sent(message: object) -> bytes:
+    """Return a message as a line."""
+    return json.dumps(message).encode() + b"\n"
+
+
+def chunks(whole: bytes, cuts: Sequence[int]) -> list[bytes]:
+    """Return some bytes in pieces."""
+    places = sorted({0, len(whole), *(cut % (len(whole) + 1) for cut in cuts)})
+    return [whole[start:end] for start, end in pairwise(places)]
+
+
+def unchanged(text: str, _result: Member, _asked: Asked) -> str:
+    """Decide that nothing goes beside a result."""
+    return text
+
+
+@given(st.lists(st.tuples(LINES, ENDS)), st.lists(LINES, max_size=4), LINES, st.lists(st.integers(0), max_size=12))
+def test_every_byte_passes_in_its_order_whatever_it_is(
+    said: list[tuple[bytes, bytes]], asked: list[bytes], last: bytes, cuts: list[int]
+) -> None:
+    """Any lines, torn anywhere, with any requests open: what comes out is what came in, to the last byte."""
+    pending = Pending()
+    requests, results = Requests(pending), Results(pending, unchanged)
+    for line in asked:
+        requests.feed(line + b"\n")
+    whole = b"".join(line + end for line, end in said) + last
+    got = b"".join(results.feed(chunk) for chunk in chunks(whole, cuts)) + results.end()
+    assert got == whole
+    assert results.end() == b""
+
+
+@given(st.binary(min_size=1), st.lists(st.integers(0), max_size=8))
+def test_nothing_is_held_where_nobody_waits(whole: bytes, cuts: list[int]) -> None:
+    """Without an open call each chunk goes on at once, half lines too."""
+    results = Results(Pending(), unchanged)
+    assert [results.feed(chunk) for chunk in chunks(whole, cuts)] == chunks(whole, cuts)
+
+
+def test_a_call_is_known_before_its_last_byte_goes_on() -> None:
+    """A result can't come before its call is noted, however the call is torn; one without its end is none."""
+    whole = sent(call(7, path="src/a.py"))
+    for cut in range(len(whole)):
+        pending = Pending()
+        requests = Requests(pending)
+        requests.feed(whole[:cut])
+        assert len(pending) == 0
+        requests.feed(whole[cut:])
+        assert pending.take(7) == Asked("read", {"path": "src/a.py"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"id": 1, "method": "tools/call", "params": {"name": 5}},
+        {"id": 1, "method": "tools/call", "params": {"name": "x", "arguments": []}},
+        {"id": True, "method": "tools/call", "params": {"name": "x"}},
+        {"id": 1.5, "method": "tools/call", "params": {"name": "x"}},
+        {"id": None, "method": "tools/call", "params": {"name": "x"}},
+        {"method": "tools/call", "params": {"name": "x"}},
+        {"id": 1, "method": "ping", "params": {"said": "tools/call"}},
+        [call(1)],
+    ],
+)
+def test_what_is_no_call_is_not_waited_for(line: object) -> None:
+    """Notifications, other methods, batches and ids that are none."""
+    pending = Pending()
+    Requests(pending).feed(sent(line))
+    assert len(pending) == 0
+
+
+def test_an_id_is_what_it_is_written_as() -> None:
+    """The number 1 and the text "1" are two ids, and an answer takes its call away."""
+    pending = Pending()
+    requests = Requests(pending)
+    requests.feed(sent(call(1, "a")) + sent(call("1", "b")))
+    assert [pending.take(key) for key in ("1", 1, 1, True, None, [])] == [Asked("b", {}), Asked("a", {}), *[None] * 4]
+
+
+def test_calls_that_are_never_answered_are_forgotten_in_the_end() -> None:
+    """Only the last thousand are kept, and a line of megabytes is read by nobody."""
+    pending = Pending()
+    requests = Requests(pending)
+    for number in range(MOST_PENDING + 5):
+        requests.feed(sent(call(number)))
+    assert (len(pending), pending.take(4), pending.take(5)) == (MOST_PENDING, None, Asked("read", {}))
+    before = len(pending)
+    requests.feed(sent(call("big", held="x" * LARGEST)))
+    assert len(pending) == before
+
+
+def test_a_huge_result_goes_on_in_pieces() -> None:
+    """What is larger than is read is not held: memory stays bounded, and the line after it is read again."""
+    pending = Pending()
+    Requests(pending).feed(sent(call(1)) + sent(call(2)))
+    results = Results(pending, lambda text, result, asked: text.replace("{", "{ ", 1))
+    piece = b"x" * (1 << 20)
+    got = [results.feed(piece) for _ in range(6)]
+    assert b"".join(got) == piece * 6
+    assert got[-1] == piece
+    assert results.feed(b"\n" + sent({"id": 2, "result": {"content": []}})).endswith(
+        b'{ "id": 2, "result": {"content": []}}\n'
+    )
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, UnreadableError, RecursionError, UnicodeError, KeyError])
+def test_a_fault_of_ours_lets_the_message_pass(fault: type[Exception]) -> None:
+    """Whatever goes wrong while it is decided, the client gets what the server said."""
+
+    def broken(_text: str, _result: Member, _asked: Asked) -> str:
+        raise fault
+
+    pending = Pending()
+    Requests(pending).feed(sent(call(1)))
+    line = sent({"id": 1, "result": {"content": []}})
+    assert Results(pending, broken).feed(line) == line
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": 2, "result": {"content": []}},
+        {"id": 1, "error": {"code": 1, "message": "no"}},
+        {"id": 1, "method": "sampling/createMessage", "result": {"content": []}},
+        {"id": 1, "result": [1]},
+        {"id": 1, "result": {"resultType": "input_required", "content": []}},
+    ],
+)
+def test_only_the_result_of_a_call_is_decided_about(message: object) -> None:
+    """Answers to others, errors, requests of the server, and results that are none yet, pass as they came."""
+    pending = Pending()
+    Requests(pending).feed(sent(call(1)))
+    line = sent(message)
+    assert Results(pending, lambda text, result, asked: "changed").feed(line) == line
+
+
+# ------------------------------------------------------------------------------------------------------------ splicing
+
+SPACES = st.sampled_from(["", " ", "\t", "  "])
+
+
+@st.composite
+def written(draw: st.DrawFn, value: object) -> str:
+    """Return a value as JSON with odd spaces and escapes, as any server may write it."""
+    gap = draw(SPACES)
+    if isinstance(value, dict):
+        inner = ",".join(f"{gap}{draw(written(key))}{gap}:{draw(written(held))}" for key, held in value.items())
+        return f"{{{gap}{inner}{gap}}}"
+    if isinstance(value, list):
+        return f"[{gap}{','.join(draw(written(held)) for held in value)}{gap}]"
+    return json.dumps(value, ensure_ascii=draw(st.booleans()))
+
+
+RESULTS = st.fixed_dictionaries(
+    {"content": st.lists(VALUES, max_size=3)},
+    optional={"_meta": st.dictionaries(st.text(max_size=3), VALUES, max_size=2), "structuredContent": VALUES,
+              "isError": st.booleans(), "x": VALUES},
+)  # fmt: skip
+LEARNINGS = [{"id": "L-1", "text": "- [L-1] “q”\n"}]
+
+
+@given(st.data(), RESULTS, st.booleans())
+def test_what_is_added_leaves_everything_else_as_it_was_written(
+    data: st.DataObject, result: Any, structured: bool
+) -> None:
+    """The message is the old one with pieces put in: every byte is there in its order; read, nothing else differs."""
+    text = data.draw(written({"id": 1, "result": result, "jsonrpc": "2.0"}))
+    filled = Places(text, members(text)["result"]).filled("notes", LEARNINGS, structured=structured)
+    found = json.loads(filled)["result"]
+    assert found["content"].pop()["text"] == "notes"
+    assert found["_meta"].pop(META) == LEARNINGS
+    if "_meta" not in result:
+        assert found.pop("_meta") == {}
+    held = result.get("structuredContent")
+    if structured and isinstance(held, dict) and FIELD not in held:
+        assert found["structuredContent"].pop(FIELD) == LEARNINGS
+    assert json.dumps(found, sort_keys=True) == json.dumps(json.loads(text)["result"], sort_keys=True)
+    at = 0
+    for character in filled:  # the old text is a part of the new one, in order
+        at += at < len(text) and character == text[at]
+    assert at == len(text)
+
+
+@pytest.mark.parametrize(
+    "result",
+    ['{}', '{"content": {}}', '{"content": null}', '{"content": [], "_meta": null}', '{"content": [], "_meta": []}',
+     f'{{"content": [], "_meta": {{"{META}": []}}}}', '{"content": [], "content": []}'],
+)  # fmt: skip
+def test_a_result_of_another_shape_is_left_alone(result: str) -> None:
+    """No content, other metadata, a key twice, or learnings that another wrapper has put there."""
+    text = f'{{"id": 1, "result": {result}}}'
+    with pytest.raises(UnreadableError):
+        Places(text, members(text)["result"])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"a"}', '{"a": 1,}', '{"a": 1} 2', '{"a": 1 "b": 2}', '{"a": 1, "a": 2}', "{1: 2}"]
+)
+def test_what_is_no_object_is_said_to_be_none(text: str) -> None:
+    """Half an object, two values, a key twice: none of it is taken apart."""
+    with pytest.raises(UnreadableError):
+        members(text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "admits"),
+    [
+        (None, True),
+        ({"type": "object", "properties": {"a": {}}}, True),
+        ({"type": "object", "additionalProperties": True}, True),
+        ({"type": "object", "additionalProperties": False}, False),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, False),
+        ({"type": "object", "properties": {"learnings": {"type": "string"}}}, False),
+        ({"type": "object", "unevaluatedProperties": False}, False),
+        ({"type": "object", "maxProperties": 1}, False),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"additionalProperties": False}}}, False),
+        ({"allOf": [{"additionalProperties": False}]}, False),
+        (True, False),
+    ],
+)
+def test_a_field_more_stands_only_where_a_schema_surely_lets_it(schema: object, admits: bool) -> None:
+    """A word of a schema that could forbid it is taken as if it did."""
+    assert admits_field(schema) is admits
+    pending = Pending()
+    Requests(pending).feed(sent({"id": 1, "method": "tools/list"}))
+    answer = sent({"id": 1, "result": {"tools": [{"name": "a", "outputSchema": schema}, {"name": 1}, None]}})
+    assert Results(pending, unchanged).feed(answer) == answer
+    assert (pending.admits("a"), pending.admits("b")) == (admits, False)
