@@ -197,6 +197,19 @@ def test_no_secret_enters_by_default(project: Any) -> None:
     assert "The token is [redacted: GitHub token]." in bodies["ADR-0001"]
 
 
+@pytest.mark.parametrize("before", ["\t", "\n", "é", '"', "\\\\", "\u2028", "🔑"])
+def test_a_secret_enters_no_file_on_the_second_run_either(project: Any, before: str) -> None:
+    """What is taken from the memory of an earlier run was looked at as closely, whatever stands before the secret."""
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        project.learning(code, body="Clean.")
+    project.learning("ddddd", body=f"Use{before}{TOKEN} here.", supersedes=["L-aaaaa"])
+    project.sync()
+    project.learning("aaaaa", body="Other.")
+    assert project.sync().changed == 1
+    kept = b"".join(file.read_bytes() for file in project.workspace.cache.rglob("*") if file.is_file())
+    assert TOKEN[4:].encode() not in kept
+
+
 @pytest.mark.parametrize("text", ["", "plain", "ghp_EXAMPLE", "-----BEGIN PRIVATE KEY-----", "AKIA" * 1000])
 def test_what_is_no_secret_stays(text: str) -> None:
     """A text without a secret passes as it is."""

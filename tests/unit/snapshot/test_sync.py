@@ -129,6 +129,39 @@ def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
     assert project.sync().path != first.path
 
 
+def test_a_base_damaged_without_a_trace_is_not_built_upon(project: Any) -> None:
+    """Where the file at hand can't be copied from, the next one is made of the records alone."""
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        project.learning(code, body="Words. " * 2000)
+    first = project.sync()
+    damage(first.path)
+    state = project.workspace.cache / "snapshot.json"
+    said = json.loads(state.read_text("utf-8"))
+    found = first.path.stat()
+    said["stamp"] = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+    state.write_text(json.dumps(said), "utf-8")
+    project.learning("aaaaa", priority=7)
+    assert project.sync().built
+    assert project.ask("SELECT id, priority, length(body) FROM records ORDER BY id") == [
+        ("L-aaaaa", 7, 0),
+        ("L-bbbbb", 0, 14000),
+        ("L-ccccc", 0, 14000),
+    ]
+
+
+def test_what_the_clock_will_change_is_not_taken_over(project: Any) -> None:
+    """A vote dated ahead is left out and counts when its day has come, though no file changes by then."""
+    project.learning("aaaaa")
+    project.learning("bbbbb")
+    project.votes("aaaaa", ("m", "T-1", "2999-01-01T00:00:00Z"))
+    project.sync()
+    state = project.workspace.cache / "snapshot.json"
+    assert json.loads(state.read_text("utf-8"))["settings"] == ""
+    project.votes("aaaaa", ("m", "T-1", "2026-01-01T00:00:00Z"))
+    project.sync()
+    assert json.loads(state.read_text("utf-8"))["settings"] != ""
+
+
 def test_a_snapshot_that_came_with_the_repository_is_never_opened(project: Any, tmp_path: Path) -> None:
     """A snapshot and its state, copied with everything else, are not believed: they are made from the files again."""
     project.learning("aaaaa")

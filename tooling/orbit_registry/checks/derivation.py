@@ -76,9 +76,7 @@ def standing(
     """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it."""
     tracked, untracked = _files(workspace)
     sight = look(workspace, Ground.of(records, kinds_of(workspace.config)), tracked, untracked)
-    scoped = [
-        (one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.scope.paths)
-    ]
+    scoped = [(one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.globs)]
     files = (*(tracked or ()), *untracked)
     counts: Mapping[str, int] = {}
     if tracked is not None and scoped:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -16,11 +16,11 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import explorer, listing, timeline
+from orbit_registry.site import explorer, facets, listing, timeline
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
-from orbit_registry.site.memo import Made, Memo, key_of
+from orbit_registry.site.memo import Lookup, Made, Memo, key_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.pages import SHELL, shell_url
 from orbit_registry.site.prose import Place, ask, render
@@ -35,9 +35,21 @@ from orbit_registry.site.views import listing as listed
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.votes import half_life_days
 
+DATA = "records.json"
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that was made: its text and facts, the document it was made from, and what was asked and found."""
+
+    html: str
+    facts: Facts
+    origin: str
+    lookups: tuple[Lookup, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 @dataclass
@@ -60,10 +72,23 @@ class Expansion:
     progress: Callable[[int, int], None] | None = None
     freshness: Mapping[str, Freshness] = field(default_factory=dict)
     """Of the records that are not fresh, by path."""
+    look: str = field(init=False)
+    """A key of what all pages share: the empty pages, the templates, the addresses."""
     shells: dict[int, Shell] = field(init=False)
     kind_shells: dict[tuple[str, int], Shell] = field(default_factory=dict)
     policy: Policy = field(init=False)
     relations: Relations = field(init=False)
+    keys: dict[str, str] = field(default_factory=dict)
+    """Of each record's page, by the record's path: it changes when anything that is shown of the record does."""
+    kept: set[str] = field(default_factory=set)
+    """The URLs of pages that the last build made."""
+    by_kind: dict[str, list[Record]] = field(default_factory=dict)
+    indexes: dict[str, list[tuple[str, Sequence[Record]]]] = field(default_factory=dict)
+    """The pages of each kind's index, with the records on them."""
+    choices: dict[str, facets.Choices] = field(default_factory=dict)
+    """What the filter of each kind's index offers."""
+    timed: dict[str, bool] = field(default_factory=dict)
+    """Whether a kind has a timeline."""
     facts: dict[str, Facts] = field(default_factory=dict)
     origins: dict[str, Location] = field(default_factory=dict)
     found: list[Diagnostic] = field(default_factory=list)
@@ -76,12 +101,19 @@ class Expansion:
         self.relations = Relations(self.records, self.freshness)
         forge = self.site.forge
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
-        self._record_pages(key_of(look, self.base_url, forge.repository, forge.branch))
+        self.look = key_of(look, self.base_url, forge.repository, forge.branch)
+        self._record_pages()
+        for kind in self.kinds:
+            held = [record for record in self.records if record.kind is kind]
+            self.by_kind[kind.name] = held
+            self.indexes[kind.name] = listing.index_pages(kind, held)
+            self.choices[kind.name] = facets.choices_of(kind, held)
+            self.timed[kind.name] = timeline.has_timeline(kind, held)
         self._generated_files()
         self._index_rest()
         self._timelines()
         for url, html in redirect_pages(self.records, self.base_url).items():
-            self._page(url, html)
+            self._page(url, key_of(self.look, html), partial(self._under_policy, url, html))
         self._assets()
         self._data()
         shell = merged(facts_of(html, "") for html in empty.values())
@@ -96,35 +128,44 @@ class Expansion:
         except OrbitError:
             return found
 
-    def _record_pages(self, environment: str) -> None:
+    def _page(self, url: str, key: str, make: Callable[[], Page]) -> None:
+        """Write the page at a URL, which is made only if there is none of that key, or its links lead elsewhere now."""
+        path = file_of(url)
+        made = self.memo.fresh(path, key, lambda *question: ask(self.site, *question))
+        if made is not None and self.out.keep(path):
+            self.kept.add(url)
+            ids, targets, foreign = made.extra
+            facts = Facts(frozenset(ids), tuple(targets), tuple(foreign))
+        else:
+            page = make()
+            facts = page.facts
+            self.out.write(path, page.html)
+            extra = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
+            self.memo.put(path, Made(key, page.origin, page.lookups, page.diagnostics, extra))
+        if url != "404.html":
+            self.facts[url] = facts
+
+    def _record_pages(self) -> None:
         for number, record in enumerate(self.records, start=1):
             url = url_of(record)
-            path = file_of(url)
             about = what_a_page_shows(record, self.relations, self.site)
-            key = key_of(environment, about, self.shelf.stamp(record))
+            key = self.keys[record.path] = key_of(self.look, about, self.shelf.stamp(record))
             self.origins[url] = Location(record.source.path if record.source else record.path)
-            made = self.memo.fresh(path, key, lambda *question: ask(self.site, *question))
-            if made is not None and self.out.keep(path):
-                self.facts[url] = Facts(frozenset(made.extra[0]), tuple(made.extra[1]), ())
-            else:
-                self._record_page(record, url, path, key)
+            self._page(url, key, partial(self._record_page, record, url))
             if self.progress is not None:
                 self.progress(number, len(self.records))
 
-    def _record_page(self, record: Record, url: str, path: str, key: str) -> None:
+    def _record_page(self, record: Record, url: str) -> Page:
         view = record_view(record, url, self.relations, self.site)
         text = self.shelf.text(record)
         prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
         toc = contents_html(prose.headings)
-        title = f"{record.id} {record.title}"
-        shell = self._shell(record.kind, depth_of(url))
-        self.out.write(path, shell.page(url, title, content, toc, self.base_url))
-        facts = facts_of(content, url)
-        self.facts[url] = facts
+        html = self._shell(record.kind, depth_of(url)).page(
+            url, f"{record.id} {record.title}", content, toc, self.base_url
+        )
         diagnostics = self.shelf.moved(record, prose.diagnostics)
-        extra = [sorted(facts.ids), list(facts.targets)]
-        self.memo.put(path, Made(key, text.path, prose.lookups, diagnostics, extra))
+        return Page(html, facts_of(content, url), text.path, prose.lookups, diagnostics)
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
         """Return the shell of a depth with the kind's index as the current entry of the navigation."""
@@ -145,23 +186,20 @@ class Expansion:
                 continue
             url = path.removesuffix("index.html") if path.endswith("/index.html") or path == "index.html" else path
             html = file.read_text("utf-8", "replace")
-            html = self._filled(html, url)
             if url in pages:
                 self.origins[url] = Location(pages[url])
-            self._page(url, html)
+            key = key_of(self.look, html, [self._token(name, url) for name in _SLOT.findall(html)])
+            self._page(url, key, partial(self._filled, html, url))
 
-    def _filled(self, html: str, url: str) -> str:
-        return _SLOT.sub(lambda slot: self._slot(slot[1], url), html)
+    def _filled(self, html: str, url: str) -> Page:
+        return self._under_policy(url, _SLOT.sub(lambda slot: self._slot(slot[1], url), html))
 
-    def _page(self, url: str, html: str) -> None:
+    def _under_policy(self, url: str, html: str) -> Page:
         page, refused = self.policy.applied(html)
         where = self.origins.get(url, Location(url or "index.html"))
-        for code in refused:
-            message = f"an inline script will not run: {' '.join(code.split())[:60]}"
-            self.found.append(Diagnostic(SCRIPT, Severity.WARNING, message, where, "move it to a file"))
-        self.out.write(file_of(url), page)
-        if url != "404.html":
-            self.facts[url] = facts_of(page, url)
+        said = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
+        found = tuple(Diagnostic(SCRIPT, Severity.WARNING, one, where, "move it to a file") for one in said)
+        return Page(page, facts_of(page, url), where.path, (), found)
 
     def _copy(self, file: Path, path: str) -> None:
         info = file.stat()
@@ -172,62 +210,83 @@ class Expansion:
         self.memo.put(path, Made(key, path))
 
     def _slot(self, name: str, url: str) -> str:
-        by_kind = self._by_kind()
         if name == "paths":
             return explorer.box(url, most=MOST_ON_A_LANDING)
         if name == "explorer":
             return explorer.page_html(self.records)
         if name == "counts":
-            return listing.counts_html(self.kinds, by_kind, url)
+            return listing.counts_html(self.kinds, self.by_kind, url)
         if name == "recent":
             return listing.recent_html(self.records, url)
         if name == "documents":
             return listing.documents_html(self.documents, self.titles, url)
         if name == "health":
-            return listing.health_html(self.kinds, by_kind, self.problems)
+            return listing.health_html(self.kinds, self.by_kind, self.problems)
         kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
         if kind is None:
             return ""
-        pages = listing.index_pages(kind, by_kind[kind.name])
-        return listing.index_html(kind, f"{kind.plural}/", pages, self.relations, self.site)
+        return self._table(kind, f"{kind.plural}/")
 
-    def _by_kind(self) -> Mapping[str, list[Record]]:
-        held: dict[str, list[Record]] = defaultdict(list)
-        for record in self.records:
-            held[record.kind.name].append(record)
-        return held
+    def _token(self, name: str, url: str) -> str:
+        """Return a text that changes when what a slot is filled with does: of an index, without making it."""
+        kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
+        return self._slot(name, url) if kind is None else self._index_key(kind, f"{kind.plural}/")
+
+    def _index_key(self, kind: Kind, url: str) -> str:
+        """Return what one page of a kind's index depends on: its records, and where each of the others begins."""
+        pages = self.indexes[kind.name]
+        parts = [[at, held[0].id, held[-1].id, len(held)] for at, held in pages if held]
+        shown = next(held for at, held in pages if at == url)
+        offered = [self.choices[kind.name].as_data(), self.timed[kind.name]]
+        return key_of(url, offered, parts, [self.keys[record.path] for record in shown])
+
+    def _table(self, kind: Kind, url: str) -> str:
+        """Return one page of a kind's index: the ways to look at it, the filter, the table."""
+        pages, choices = self.indexes[kind.name], self.choices[kind.name]
+        views = timeline.switch(kind, url, timeline=False) if self.timed[kind.name] else ""
+        table = listing.index_html(kind, url, pages, self.relations, self.site)
+        return f"{views}{facets.bar(kind, choices, url)}{table}"
 
     def _index_rest(self) -> None:
         """Write the pages of long indexes after the first."""
-        by_kind = self._by_kind()
         for kind in self.kinds:
-            pages = listing.index_pages(kind, by_kind[kind.name])
-            for url, _ in pages[1:]:
-                table = listing.index_html(kind, url, pages, self.relations, self.site)
-                content = f"<h1>{escape(kind.labels)}</h1>{table}"
-                html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
-                self.out.write(file_of(url), html)
-                self.facts[url] = facts_of(content, url)
+            for url, _ in self.indexes[kind.name][1:]:
+                self._page(url, key_of(self.look, self._index_key(kind, url)), partial(self._index, kind, url))
+
+    def _index(self, kind: Kind, url: str) -> Page:
+        content = f"<h1>{escape(kind.labels)}</h1>{self._table(kind, url)}"
+        html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
+        return Page(html, facts_of(content, url), url)
 
     def _timelines(self) -> None:
-        for kind, records in ((kind, self._by_kind()[kind.name]) for kind in self.kinds):
-            if timeline.has_timeline(kind, records):
-                url = timeline.url(kind)
-                content = f"<h1>{escape(kind.labels)}</h1>{timeline.timeline_html(kind, records, self.relations)}"
-                html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
-                self.out.write(file_of(url), html)
-                self.facts[url] = facts_of(content, url)
+        for kind in self.kinds:
+            if self.timed[kind.name]:
+                keys = [self.keys[record.path] for record in self.by_kind[kind.name]]
+                self._page(timeline.url(kind), key_of(self.look, keys), partial(self._timeline, kind))
+
+    def _timeline(self, kind: Kind) -> Page:
+        url = timeline.url(kind)
+        drawing = timeline.timeline_html(kind, self.by_kind[kind.name], self.relations)
+        content = f"<h1>{escape(kind.labels)}</h1>{drawing}"
+        html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
+        return Page(html, facts_of(content, url), url)
 
     def _assets(self) -> None:
         for path in sorted(self.site.assets):
             self._copy(self.site.root / path, ASSETS + path)
 
     def _data(self) -> None:
-        rows = [listed(record, self.relations) for record in self.records]
         self._snapshot()
-        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
         self.out.write(explorer.DATA, explorer.data(self.records, half_life_days()))
-        self.out.write("records.json", f'{{"records": [\n{lines}\n]}}\n')
+        known = _lines_by_id(self.out.read(DATA))
+        rows = [
+            known[record.id]
+            if record.id in known and record.id in self.relations.by_id and url_of(record) in self.kept
+            else json.dumps(listed(record, self.relations), ensure_ascii=False)
+            for record in self.records
+        ]
+        lines = ",\n".join(rows)
+        self.out.write(DATA, f'{{"records": [\n{lines}\n]}}\n')
         if self.base_url:
             self.out.write("sitemap.xml", self._sitemap())
 
@@ -235,11 +294,7 @@ class Expansion:
         if self.export is None:
             return
         path = "snapshot.duckdb"
-        held = [
-            [dict(record.data), [vote.key for vote in record.votes], self.shelf.stamp(record)]
-            for record in self.records
-        ]
-        key = key_of(held)
+        key = key_of([[record.path, self.shelf.stamp(record)] for record in self.records])
         if self.memo.fresh(path, key, lambda *_: "") is not None and self.out.keep(path):
             return
         with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
@@ -254,3 +309,9 @@ class Expansion:
         body = "".join(f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc></url>\n" for url in urls)
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         return f"{head}{body}</urlset>\n"
+
+
+def _lines_by_id(text: str) -> dict[str, str]:
+    """Return the rows of an earlier `records.json`: each is a line, and begins with the record's id."""
+    lines = (line.removesuffix(",") for line in text.split("\n"))
+    return {line.split('"', 4)[3]: line for line in lines if line.startswith('{"id": "')}

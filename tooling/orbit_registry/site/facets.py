@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import date_of, own_columns, status_class, tags_of, texts_of
+from orbit_registry.site.views import date_of, own_columns, status_css, tags_of, texts_of
 
 SCRIPT = "assets/orbit/filter.js"
 MOST_CHOICES = 60
@@ -17,17 +18,35 @@ MOST_CHOICES = 60
 FEWEST_RECORDS = 5
 
 
-def bar(kind: Kind, records: Sequence[Record], page: str) -> str:
-    """Return the filter of an index, hidden until its script runs; nothing for a handful of records."""
-    if len(records) < FEWEST_RECORDS:
-        return ""
-    chips = "".join(_status(kind, records))
-    choices: dict[str, Counter[str]] = {
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the records of a kind can be chosen by, and how often each occurs."""
+
+    total: int
+    statuses: Mapping[str, int]
+    lists: Mapping[str, Mapping[str, int]]
+
+    def as_data(self) -> list[object]:
+        """Return the choices as JSON holds them."""
+        return [self.total, dict(self.statuses), {name: dict(counts) for name, counts in self.lists.items()}]
+
+
+def choices_of(kind: Kind, records: Sequence[Record]) -> Choices:
+    """Return what the records of a kind can be chosen by."""
+    lists: dict[str, Counter[str]] = {
         "tag": Counter(tag for record in records for tag in tags_of(record)),
         **{column: Counter(texts_of(records, column)) for column in own_columns(kind)},
-        "year": Counter(date_of(record)[:4] for record in records if date_of(record)),
+        "year": Counter(day[:4] for record in records if (day := date_of(record))),
     }
-    selects = "".join(_select(name, counts) for name, counts in choices.items())
+    return Choices(len(records), Counter(str(record.data["status"]) for record in records), lists)
+
+
+def bar(kind: Kind, choices: Choices, page: str) -> str:
+    """Return the filter of an index, hidden until its script runs; nothing for a handful of records."""
+    if choices.total < FEWEST_RECORDS:
+        return ""
+    chips = "".join(_status(kind, choices.statuses))
+    selects = "".join(_select(name, counts) for name, counts in choices.lists.items())
     places = {
         "records": relative(page, "records.json"),
         "root": relative(page, ""),
@@ -47,15 +66,12 @@ def bar(kind: Kind, records: Sequence[Record], page: str) -> str:
     )
 
 
-def _status(kind: Kind, records: Sequence[Record]) -> Iterable[str]:
-    held: dict[str, list[Record]] = {}
-    for record in records:
-        held.setdefault(record.status.name, []).append(record)
+def _status(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
     for status in kind.statuses.values():
-        if some := held.get(status.name):
+        if number := counts.get(status.name):
             yield (
-                f'<button type="button" class="orbit-chip {status_class(some[0])}" name="status" '
-                f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} {len(some):,}</button>'
+                f'<button type="button" class="orbit-chip {status_css(status)}" name="status" '
+                f'value="{escape(status.name)}" aria-pressed="false">{escape(status.word)} {number:,}</button>'
             )
 
 

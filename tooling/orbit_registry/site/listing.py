@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
-from orbit_registry.site import facets, timeline
 from orbit_registry.site.documents import Document
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
@@ -45,9 +45,7 @@ def index_html(
     )
     caption = f"<caption>{total:,} {escape(named)}{_parts(records, total)}</caption>"
     table = f'<table class="orbit-index">{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    everyone = [record for _, held in pages for record in held]
-    views = timeline.switch(kind, page, timeline=False) if timeline.has_timeline(kind, everyone) else ""
-    return f'{views}{facets.bar(kind, everyone, page)}<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
+    return f'<div class="orbit-scroll">{table}</div>{_pager(page, pages)}'
 
 
 def _head(column: str) -> str:
@@ -139,8 +137,9 @@ def health_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], 
     """Return what is known of the collection's state: numbers by status, and the files that hold no record."""
     rows = []
     for kind in kinds:
+        numbers = Counter(record.data["status"] for record in by_kind[kind.name])
         for status in kind.statuses.values():
-            number = sum(record.status.name == status.name for record in by_kind[kind.name])
+            number = numbers[status.name]
             if number:
                 css = f"orbit-chip orbit-{status.phase} orbit-status-{status.name}"
                 chip = f'<span class="{escape(css)}">{escape(status.word)}</span>'

@@ -13,14 +13,14 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.output import replace_file
 from orbit_registry.text.position import Position
 
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
 Lookup = tuple[str, str, str]
 """A question asked of the site map (kind, name) and the answer's token."""
 
 
 def key_of(*parts: object) -> str:
     """Return a digest of values that JSON can hold."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+    return hashlib.blake2b(_encode(parts).encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,8 +34,8 @@ class Output:
     after: dict[str, str] = field(default_factory=dict)
     written: int = 0
     unchanged: int = 0
-    real: set[Path] = field(default_factory=set)
-    """Folders that were seen to be no symbolic links."""
+    real: set[str] = field(default_factory=set)
+    """Folders, by their path in this one, that were seen to be no symbolic links."""
 
     def keep(self, path: str) -> bool:
         """Take a file over from the last build; False where it is not there any more.
@@ -43,7 +44,7 @@ class Output:
             RefusedError: a symbolic link stands on the way.
         """
         digest = self.before.get(path)
-        if digest is None or not self._target(path).is_file():
+        if digest is None or not self._stands(path):
             return False
         self.after[path] = digest
         self.unchanged += 1
@@ -62,13 +63,21 @@ class Output:
             raise UnsafePathError(said, hint="rename the document or record whose page that would be")
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         digest = digest_of(data)
-        target = self._target(path)
-        if self.before.get(path) == digest and target.is_file():
+        stands = self._stands(path)
+        if self.before.get(path) == digest and stands:
             self.unchanged += 1
         else:
-            replace_file(target, data)
+            replace_file(self.folder / path, data)
             self.written += 1
         self.after[path] = digest
+
+    def read(self, path: str) -> str:
+        """Return a text as the last build left it; "" where it is gone, or another by now."""
+        try:
+            data = (self.folder / path).read_bytes() if self._stands(path) else b""
+        except OSError:
+            return ""
+        return data.decode("utf-8", "surrogatepass") if digest_of(data) == self.before.get(path) else ""
 
     def finish(self) -> int:
         """Remove files of earlier builds that this one did not make, save the manifest; return how many went.
@@ -78,10 +87,11 @@ class Output:
         """
         stale = sorted(set(self.before) - set(self.after))
         self.real.clear()
-        targets = [self._target(path) for path in stale]
-        for target in targets:
+        for path in stale:
+            self._stands(path)
+        for path in stale:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
-                target.unlink()
+                (self.folder / path).unlink()
         folders = {parent for path in stale for parent in _parents(path)}
         for parent in sorted(folders, key=lambda name: -name.count("/")):
             with contextlib.suppress(OSError):
@@ -92,20 +102,35 @@ class Output:
     def save(self) -> None:
         """Write the manifest, of what stands there now and what an unfinished build has yet to remove."""
         text = json.dumps({"format": FORMAT, "files": dict(sorted(self.after.items()))}, indent=0, ensure_ascii=False)
-        path = self._target(MANIFEST)
+        path = self.folder / MANIFEST
         data = text.encode("utf-8", "surrogatepass")
-        if not path.is_file() or path.read_bytes() != data:
+        if not self._stands(MANIFEST) or path.read_bytes() != data:
             replace_file(path, data)
 
-    def _target(self, path: str) -> Path:
-        """Return where a file stands, if no symbolic link leads there."""
-        target = self.folder / path
-        folders = [self.folder, *(self.folder / parent for parent in _parents(path))]
-        for one in (*(folder for folder in folders if folder not in self.real), target):
-            if one.is_symlink():
-                raise _link(one)
-        self.real.update(folders)
-        return target
+    def _stands(self, path: str) -> bool:
+        """Say whether a file is there; no symbolic link leads to it."""
+        folder = path.rpartition("/")[0]
+        if folder not in self.real:
+            folders = ["", *_parents(path)]
+            for one in folders:
+                if one not in self.real and _is_link(_look(f"{self.folder}/{one}".rstrip("/"))):
+                    raise _link(self.folder / one)
+            self.real.update(folders)
+        found = _look(f"{self.folder}/{path}")
+        if _is_link(found):
+            raise _link(self.folder / path)
+        return found is not None and stat.S_ISREG(found.st_mode)
+
+
+def _look(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_link(found: os.stat_result | None) -> bool:
+    return found is not None and stat.S_ISLNK(found.st_mode)
 
 
 def refuse_links(root: Path, path: Path, *, below: bool = False) -> None:

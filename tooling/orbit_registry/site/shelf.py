@@ -11,8 +11,10 @@ from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.store.cache import FileState
 from orbit_registry.store.decisions.documents import Document, Documents, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import read_document
 from orbit_registry.text.position import Position
@@ -60,6 +62,8 @@ class Shelf:
     """The prose of a workspace's records."""
 
     workspace: Workspace
+    states: Mapping[str, FileState]
+    """The records' files and those of their votes, by path."""
     documents: Documents = field(init=False)
     _stamps: dict[str, str] = field(default_factory=dict)
 
@@ -67,11 +71,13 @@ class Shelf:
         self.documents = Documents(_ReadOnDemand(self.workspace.root))
 
     def stamp(self, record: Record) -> str:
-        """Return a text that changes when the record's prose may have."""
+        """Return a text that changes when anything that a record says does: its fields, its votes, its prose."""
+        votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
+        stated = f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
         if not record.kind.in_document:
-            return record.prose
+            return stated
         source = record.source
-        return self._stamp(record.body_path) + (self._stamp(source.path) if source else "")
+        return f"{stated} {self._stamp(record.body_path)} {self._stamp(source.path) if source else ''}"
 
     def text(self, record: Record) -> Text:
         """Return a record's prose and where it stands."""

@@ -73,6 +73,8 @@ class SiteMap:
     """Repository paths of images that pages show; expand copies them."""
     seen: set[str] = field(default_factory=set)
     """Repository paths that were looked for because a link leads there."""
+    known: dict[tuple[str, str], Meaning] = field(default_factory=dict)
+    """What links were found to mean, by the file they stand in and what they say."""
 
     def cited(self, any_id: str, origin: str) -> str | None:
         """Return the page of the one record that an id means in the document `origin`."""
@@ -87,6 +89,12 @@ class SiteMap:
 
     def target(self, origin: str, written: str) -> Meaning:
         """Return what a link written in the repository's file `origin` leads to."""
+        found = self.known.get((origin, written))
+        if found is None:
+            found = self.known[origin, written] = self._target(origin, written)
+        return found
+
+    def _target(self, origin: str, written: str) -> Meaning:
         if _SCHEME.match(written) or written.startswith("//"):
             return Meaning(written, outside=True)
         parts = urlsplit(written)

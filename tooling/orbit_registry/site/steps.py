@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from orbit_registry.checks.derivation import standing
-from orbit_registry.checks.memories import Counts
+from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
@@ -24,8 +25,9 @@ from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import Sources, Staged, own_pages, stage
 from orbit_registry.site.urls import document_url
+from orbit_registry.snapshot.current import export_snapshot
 from orbit_registry.snapshot.policy import NO_SECRETS
-from orbit_registry.store.reader import Collection
+from orbit_registry.store.reader import Collection, Reading
 from orbit_registry.store.workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
@@ -46,8 +48,9 @@ class Readable(Protocol):
         """The records, and the files that hold none."""
         ...
 
-    def export_snapshot(self, file: str | Path, parquet: str | Path | None = None) -> list[Path]:
-        """Write a copy of the snapshot for others."""
+    @property
+    def reading(self) -> Reading:
+        """What the collection was made from."""
         ...
 
 
@@ -57,6 +60,9 @@ class Prepared:
 
     registry: Readable
     records: Sequence[Record]
+    """Those that the site shows."""
+    freshness: Mapping[str, Freshness]
+    """Of all records that are not fresh, by path."""
     collection: Collection
     problems: Sequence[Diagnostic]
     """Those of the collection, without secrets."""
@@ -79,12 +85,14 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     refuse_links(workspace.root, cache, below=True)
     collection = registry.collection
     problems = tuple(_cleaned(one) for one in collection.problems)
-    records = NO_SECRETS.applied(shown_records(workspace, list(collection.records)))
+    everything = NO_SECRETS.applied(collection.records, registry.reading.parsed)
+    records = shown_records(workspace, everything)
     sources = sources_of(workspace, records, own, base_url)
     memo = open_memo(cache / "staged.json", code)
     staged = stage(sources, cache / "source", memo)
     memo.save()
-    return Prepared(registry, records, collection, problems, sources, staged, memo, code, base_url)
+    freshness = standing_of_all(workspace, everything).freshness
+    return Prepared(registry, records, freshness, collection, problems, sources, staged, memo, code, base_url)
 
 
 def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig | None, base_url: str | None) -> Sources:
@@ -137,14 +145,14 @@ def publish(
         titles=prepared.staged.titles,
         problems=prepared.problems,
         site=prepared.sources.site,
-        shelf=Shelf(workspace),
+        shelf=Shelf(workspace, prepared.registry.reading.states),
         generated=generated,
         base_url=prepared.base_url,
         out=out,
         memo=memo,
-        export=prepared.registry.export_snapshot if snapshot else None,
+        export=partial(_export, prepared) if snapshot else None,
         progress=lambda done, of: report("pages", done, of),
-        freshness=standing(workspace, prepared.records, count=Counts(workspace)).freshness,
+        freshness=prepared.freshness,
     )
     found = expansion.run()
     removed = out.finish()
@@ -164,6 +172,12 @@ def publish(
         seconds=0.0,
         config=own.file.name if own else None,
     )
+
+
+def _export(prepared: Prepared, file: Path) -> None:
+    """Write the snapshot for download, made of what was read for the pages."""
+    registry = prepared.registry
+    export_snapshot(registry.workspace, file, reading=registry.reading, freshness=prepared.freshness)
 
 
 def heavier_than_notes(diagnostics: Sequence[Diagnostic]) -> bool:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from orbit_registry.kinds.table import Kind
+from orbit_registry.kinds.table import Kind, Status
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
@@ -95,6 +95,11 @@ class Relations:
             for link in record.links:
                 self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
 
+    @property
+    def month(self) -> str:
+        """The last month of those that votes are counted for."""
+        return f"{self._today:%Y-%m}"
+
     def doubts(self, record: Record) -> str:
         """Return why a record that is in force may hold no longer, "" where nothing speaks against it."""
         found = self._freshness.get(record.path) if record.phase == "live" else None
@@ -113,7 +118,7 @@ class Relations:
             "count": len(kept),
             "last": stamp(kept[-1].voted_at)[:10],
             "months": list(months),
-            "until": f"{self._today:%Y-%m}",
+            "until": self.month,
         }
 
     def replaces(self, record: Record) -> list[str]:
@@ -136,7 +141,12 @@ class Relations:
 
 def status_class(record: Record) -> str:
     """Return the CSS classes of a status: its phase, then its name."""
-    return f"orbit-{record.phase} orbit-status-{record.status.name}"
+    return status_css(record.status)
+
+
+def status_css(status: Status) -> str:
+    """Return the CSS classes of a status: its phase, then its name."""
+    return f"orbit-{status.phase} orbit-status-{status.name}"
 
 
 def record_view(record: Record, page: str, relations: Relations, site: SiteMap) -> dict[str, Any]:
@@ -182,7 +192,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap) 
 
 
 def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> list[object]:
-    """Return what `record_view` depends on, without the work of making it: the page's key is made of this."""
+    """Return what `record_view` depends on beside the record's own files, without the work of making it."""
     named = [*relations.replaces(record), *relations.replaced_by(record)]
     links = relations.links(record)
     tokens: list[str] = []
@@ -199,13 +209,12 @@ def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> li
     return [
         record.kind.name,
         record.path,
-        record.data,
         links,
         named,
         shown,
         tokens,
         mirrored,
-        relations.votes(record),
+        relations.month if record.votes else "",
         relations.doubts(record),
     ]
 

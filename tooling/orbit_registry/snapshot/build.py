@@ -6,13 +6,14 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
 
 from orbit_registry.errors import SnapshotError
-from orbit_registry.snapshot.rows import CONTENT, LOCAL, Rows
+from orbit_registry.snapshot.delta import Base, Held
+from orbit_registry.snapshot.rows import CONTENT, LOCAL, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error
 
 STORAGE = "v1.2.0"
@@ -28,20 +29,26 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 @contextlib.contextmanager
-def new_database(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def new_database(path: Path, like: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection whose current database is a new file with our tables; it is complete when the block ends.
+
+    `like` is a snapshot that the new one begins as a copy of.
 
     Raises:
         SnapshotError: the database refused, or the disk did.
     """
     try:
+        if like is not None:
+            shutil.copyfile(like, path)
         connection = duckdb.connect(":memory:", config=OFFLINE)
         try:
             connection.execute(f"ATTACH {quoted(str(path))} AS snapshot (STORAGE_VERSION '{STORAGE}')")
             connection.execute("USE snapshot")
-            connection.execute(TABLES.read_text(encoding="utf-8"))
+            if like is None:
+                connection.execute(TABLES.read_text(encoding="utf-8"))
             yield connection
-            connection.execute(MACROS.read_text(encoding="utf-8"))
+            if like is None:
+                connection.execute(MACROS.read_text(encoding="utf-8"))
             connection.execute("CHECKPOINT snapshot")
             connection.execute("USE memory")
             connection.execute("DETACH snapshot")
@@ -67,8 +74,8 @@ def _settle(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None]) -> None:
-    """Write a snapshot file that must not exist yet.
+def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], base: Base | None = None) -> None:
+    """Write a snapshot file that must not exist yet: of rows alone, or of an earlier one in which they replace others.
 
     Rows go through files of JSON lines: DuckDB reads them about a hundred times faster than values handed over one
     by one, and no further library is needed.
@@ -76,17 +83,30 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None]) -> No
     Raises:
         SnapshotError: the database refused, or the disk did.
     """
-    lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=path.parent))
     try:
-        with new_database(path) as connection:
-            for table in (*CONTENT, *LOCAL):
-                _fill(connection, table, rows, lines / f"{table}.json")
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(meta.items()))
+        lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=path.parent))
+        try:
+            with new_database(path, base.file if base is not None else None) as connection:
+                if base is not None:
+                    _clear(connection, base.replaced)
+                for table in (*CONTENT, *LOCAL):
+                    _fill(connection, table, rows, lines / f"{table}.json")
+                connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(meta.items()))
+        finally:
+            shutil.rmtree(lines, ignore_errors=True)
     except OSError as error:
         refused = write_error(path, error)
         raise SnapshotError(refused.message, hint=refused.hint) from None
-    finally:
-        shutil.rmtree(lines, ignore_errors=True)
+
+
+def _clear(connection: duckdb.DuckDBPyConnection, ids: Sequence[str]) -> None:
+    """Empty the tables that are filled anew, and take the rows of some records out of the others."""
+    for table in (*WHOLE, "meta"):
+        connection.execute(f"DELETE FROM {table}")
+    for table in (*CONTENT, "vote_keys"):
+        if ids and table not in WHOLE:
+            column = "id" if table == "records" else "record_id"
+            connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT unnest(?))", [list(ids)])
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, file: Path) -> None:
@@ -108,13 +128,15 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def content_hashes(path: Path) -> dict[str, str]:
-    """Return each record's path and content hash in a snapshot; empty where the file can't be asked."""
+def held_by(path: Path) -> Held:
+    """Return what a snapshot holds of records and files; nothing where it can't be asked."""
     try:
         connection = duckdb.connect(str(path), read_only=True, config=OFFLINE)
         try:
-            return dict(connection.execute("SELECT path, content_hash FROM records").fetchall())
+            records = connection.execute("SELECT path, id, inbox, content_hash FROM records").fetchall()
+            files = connection.execute("SELECT path, role, sha256 FROM sources WHERE NOT inbox").fetchall()
         finally:
             connection.close()
     except duckdb.Error:
-        return {}
+        return Held({}, frozenset())
+    return Held({at: (name, inbox, known) for at, name, inbox, known in records}, frozenset(files))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.sync import sync
+from orbit_registry.snapshot.sync import SyncResult, sync_snapshot
+from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -55,8 +57,12 @@ def export_snapshot(
     *,
     diagnostics: Diagnostics = tuple,
     policy: Policy = NO_SECRETS,
+    reading: Reading | None = None,
+    freshness: Mapping[str, Freshness] | None = None,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
+
+    `reading` and `freshness` are what the caller has read and derived of all records already.
 
     Raises:
         SnapshotError: the database refused.
@@ -64,17 +70,28 @@ def export_snapshot(
     """
     from orbit_registry.snapshot.export import export
 
-    return _with_current(workspace, lambda path: export(path, file, parquet), diagnostics, policy)
+    return _with_current(workspace, lambda path: export(path, file, parquet), diagnostics, policy, reading, freshness)
 
 
 def _with_current(
-    workspace: Workspace, use: Callable[[Path], Result], diagnostics: Diagnostics, policy: Policy
+    workspace: Workspace,
+    use: Callable[[Path], Result],
+    diagnostics: Diagnostics,
+    policy: Policy,
+    reading: Reading | None = None,
+    freshness: Mapping[str, Freshness] | None = None,
 ) -> Result:
     """Use the snapshot; where the file turns out to be damaged, or to be gone, it is built anew, once."""
     from orbit_registry.snapshot.query import CorruptSnapshotError
 
-    path = sync(workspace, diagnostics=diagnostics, policy=policy).path
+    read = reading or Reading(workspace)
+
+    def synced(*, rebuild: bool) -> SyncResult:
+        return sync_snapshot(
+            workspace, read, diagnostics=diagnostics, policy=policy, rebuild=rebuild, freshness=freshness
+        )
+
     try:
-        return use(path)
+        return use(synced(rebuild=False).path)
     except CorruptSnapshotError:
-        return use(sync(workspace, diagnostics=diagnostics, policy=policy, rebuild=True).path)
+        return use(synced(rebuild=True).path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from orbit_registry.records.record import Record
@@ -24,13 +24,22 @@ class Policy:
     redact: Callable[[str], str] | None = None
     suspects: Callable[[Iterable[Record]], Iterable[Record]] | None = None
 
-    def applied(self, records: Iterable[Record]) -> list[Record]:
-        """Return the records that may enter, cleaned, in their order."""
-        kept = [record for record in records if self.exclude is None or not self.exclude(record)]
+    def applied(self, records: Iterable[Record], parsed: Container[str] | None = None) -> list[Record]:
+        """Return the records that may enter, cleaned, in their order.
+
+        `parsed` has the paths of those that did not come from what was kept, where no secret is: only they are
+        suspects then. It is no help where prose was filled in since.
+        """
+        kept = self.admitted(records)
         if self.redact is None:
             return kept
-        paths = {record.path for record in (kept if self.suspects is None else self.suspects(kept))}
+        asked = kept if parsed is None else [record for record in kept if record.path in parsed]
+        paths = {record.path for record in (kept if self.suspects is None else self.suspects(asked))}
         return [redacted(record, self.redact) if record.path in paths else record for record in kept]
+
+    def admitted(self, records: Iterable[Record]) -> list[Record]:
+        """Return the records that may enter, as they are."""
+        return [record for record in records if self.exclude is None or not self.exclude(record)]
 
     def cleaned(self, text: str) -> str:
         """Return a text as it may enter."""

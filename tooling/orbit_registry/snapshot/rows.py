@@ -39,8 +39,9 @@ CONTENT = (
 """The tables the digest covers: what two clones of one commit share."""
 LOCAL = ("freshness_states", "diagnostics", "events", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
+WHOLE = ("links", "freshness_states", "diagnostics", "events", "sources")
+"""The tables that are made of all records at once; the rows of the others belong to one record each."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_MTIME = ',"mtime":'
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +63,13 @@ class Rows:
     """What only this machine has: its inbox, its findings."""
     hashes: Mapping[str, str]
     """Each record's path and a hash of all its rows but links."""
+    digest: str
+    """A hash over every content row that git carries: equal in two clones, whenever they were built."""
 
     def of(self, table: str) -> Iterator[str]:
         """Yield every row of a table."""
         yield from self.shared.get(table, ())
         yield from self.local.get(table, ())
-
-    @property
-    def digest(self) -> str:
-        """A hash over every content row that git carries: equal in two clones, whenever they were built."""
-        total = hashlib.sha256()
-        for table in CONTENT:
-            total.update(f"\n{table}\n".encode())
-            rows = self.shared.get(table, ())
-            if table == "sources":
-                rows = [row.rpartition(_MTIME)[0] for row in rows]
-            total.update("\n".join(rows).encode("utf-8", "replace"))
-        return total.hexdigest()
 
 
 def rows_of(
@@ -89,25 +80,35 @@ def rows_of(
     freshness: Mapping[str, Freshness] = MappingProxyType({}),
     inbox: str = "",
     half_life_days: float | None = None,
+    untouched: Mapping[str, str] = MappingProxyType({}),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
-    the one in git counts.
+    the one in git counts. `untouched` has the hashes of records whose own rows are made already, and are not among
+    those returned.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
     kept = _kept(list(records), inbox)
     own = frozenset(record.id for record in kept if _is_in(record, inbox))
-    hashes = {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in kept}
+    made = [record for record in kept if record.path not in untouched]
+    hashes = {one.path: untouched.get(one.path, "") for one in kept}
+    hashes |= {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in made}
     for row in _links(kept, own):
         (local if row["record_id"] in own else shared)["links"].append(_encode(row))
+    total = hashlib.sha256()
     for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
         (local if source.inbox else shared)["sources"].append(_source_row(source))
+        if not source.inbox:
+            said = f"{source.file.path}\0{source.role}\0{source.file.sha256}\0{source.file.size}\n"
+            total.update(said.encode("utf-8", "surrogateescape"))
+    total.update("\n".join(shared["links"]).encode("utf-8", "replace"))
+    total.update("\n".join(hashes[record.path] for record in kept if record.id not in own).encode())
     if half_life_days is not None:
         local["vote_keys"] = [
             _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
-            for record in kept
+            for record in made
             if (key := vote_key(record.votes, half_life_days)) is not None
         ]
     local["freshness_states"] = [
@@ -117,7 +118,7 @@ def rows_of(
         for reason in held.reasons
     ]
     local["diagnostics"] = [_encode(_diagnostic_row(one)) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
-    return Rows(shared, local, hashes)
+    return Rows(shared, local, hashes, total.hexdigest())
 
 
 def _is_in(record: Record, inbox: str) -> bool:
@@ -302,15 +303,12 @@ def _words_of(reason: Reason) -> Row:
 
 
 def _source_row(source: Source) -> str:
-    row = {
-        "path": source.file.path,
-        "role": source.role,
-        "inbox": source.inbox,
-        "sha256": source.file.sha256,
-        "size": source.file.size,
-    }
-    mtime = _time(datetime.fromtimestamp(source.file.mtime_ns // 1_000_000 / 1000, UTC))
-    return f'{_encode(row)[:-1]}{_MTIME}"{mtime}"}}'
+    file = source.file
+    mtime = datetime.fromtimestamp(file.mtime_ns // 1_000_000 / 1000, UTC).replace(tzinfo=None)
+    return (
+        f'{{"path":{_encode(file.path)},"role":"{source.role}","inbox":{"true" if source.inbox else "false"},'
+        f'"sha256":"{file.sha256}","size":{file.size},"mtime":"{mtime.isoformat(timespec="microseconds")}"}}'
+    )
 
 
 def _diagnostic_row(one: Diagnostic) -> Row:

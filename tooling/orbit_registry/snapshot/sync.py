@@ -9,27 +9,31 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.freshness import Freshness
+from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
+from orbit_registry.snapshot.delta import Base, Held, base_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_index import IndexSync, cache_folder, stamps_of, sync_index
-from orbit_registry.snapshot.rows import Source, rows_of
+from orbit_registry.snapshot.rows import Rows, Source, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading, fingerprint
+from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 STATE = "snapshot.json"
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
@@ -46,7 +50,8 @@ class SyncResult:
     path: Path
     seconds: float
     built: bool
-    index: IndexSync
+    index: IndexSync | None = None
+    """What was done to the push index; None where it was not asked for."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -59,12 +64,12 @@ class SyncResult:
             "digest": self.digest,
             "path": str(self.path),
             "seconds": round(self.seconds, 3),
-            "push_index": self.index.as_data(),
+            **({"push_index": self.index.as_data()} if self.index is not None else {}),
         }
 
     def text(self) -> str:
         """Return the result in two lines for people: the snapshot, the push index."""
-        return f"{self._snapshot_text()}\n{self.index.text()}"
+        return "\n".join([self._snapshot_text(), *([self.index.text()] if self.index is not None else [])])
 
     def _snapshot_text(self) -> str:
         if not self.built:
@@ -80,6 +85,8 @@ class _State:
     file: str
     stamp: list[int]
     inputs: str
+    settings: str
+    """A hash of what decides beside the files what the snapshot holds; empty where the time does too."""
     digest: str
     records: int
 
@@ -103,36 +110,61 @@ def sync(
     began = time.perf_counter()
     stamps = stamps_of(workspace)
     reading = Reading(workspace)
-    prose = prose_of(workspace, reading.entries, reading.documents)
-    inputs = _inputs(workspace, reading, prose, policy)
-    folder = cache_folder(workspace)
     index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
+    done = sync_snapshot(workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild)
+    return replace(done, index=index, seconds=time.perf_counter() - began)
+
+
+def sync_snapshot(
+    workspace: Workspace,
+    reading: Reading,
+    *,
+    diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
+    policy: Policy = NO_SECRETS,
+    rebuild: bool = False,
+    freshness: Mapping[str, Freshness] | None = None,
+) -> SyncResult:
+    """Bring the snapshot alone up to date with what was read.
+
+    `freshness` is that of all records, where it is known already. Raises what `sync` does.
+    """
+    began = time.perf_counter()
+    prose = prose_of(workspace, reading.entries, reading.documents)
+    settings = _settings(workspace, policy)
+    inputs = _inputs(workspace, settings, reading, prose)
+    folder = cache_folder(workspace)
     held = None if rebuild else _current(folder, inputs)
     if held is None:
         with locked(folder / "snapshot.lock"):
             held = None if rebuild else _current(folder, inputs)
             if held is None:
-                return _build(workspace, folder, reading, prose, inputs, diagnostics, policy, began, index)
+                build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild)
+                done = build.run(diagnostics, freshness)
+                return replace(done, seconds=time.perf_counter() - began)
     reading.save()
     prose.save()
     seconds = time.perf_counter() - began
-    return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, seconds, False, index)
+    return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, seconds, False)
 
 
-def _inputs(workspace: Workspace, reading: Reading, prose: ProseReading, policy: Policy) -> str:
-    """Return a hash of everything that decides what the snapshot holds."""
-    total = hashlib.sha256()
-    for part in (
+def _settings(workspace: Workspace, policy: Policy) -> str:
+    """Return a hash of what decides beside the files what a record's rows are."""
+    parts = (
         str(FORMAT_VERSION),
         code_stamp(),
         fingerprint(workspace.kinds),
         workspace.name,
         workspace.config.inbox,
-        workspace.git.head() or "",
         str(half_life_days()),
         policy.name,
-        *(problem.fingerprint for problem in reading.misplaced),
-    ):
+    )
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _inputs(workspace: Workspace, settings: str, reading: Reading, prose: ProseReading) -> str:
+    """Return a hash of everything that decides what the snapshot holds."""
+    total = hashlib.sha256()
+    for part in (settings, workspace.git.head() or "", *(problem.fingerprint for problem in reading.misplaced)):
         total.update(part.encode("utf-8", "surrogateescape") + b"\0")
     for states in (reading.states, prose.states):
         for path in sorted(states):
@@ -152,41 +184,89 @@ def _current(folder: Path, inputs: str | None) -> _State | None:
         return None
 
 
-def _build(
-    workspace: Workspace,
-    folder: Path,
-    reading: Reading,
-    prose: ProseReading,
-    inputs: str,
-    diagnostics: Callable[[], Iterable[Diagnostic]],
-    policy: Policy,
-    began: float,
-    index: IndexSync,
-) -> SyncResult:
-    # Importing DuckDB costs more than finding that nothing changed.
-    from orbit_registry.checks.derivation import standing
-    from orbit_registry.snapshot.build import content_hashes, write_database
+@dataclass(frozen=True)
+class _Build:
+    """One build of the snapshot, while its lock is held."""
 
-    records = policy.applied(prose.filled(reading.collection.records))
-    problems = {(one.fingerprint, str(one.location)): one for one in (*reading.collection.problems, *diagnostics())}
-    inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
-    rows = rows_of(
-        records,
-        _sources(reading, prose, {one.path for one in records}, bool(inbox)),
-        [replace(one, message=policy.cleaned(one.message)) for one in problems.values()],
-        freshness=standing(workspace, records).freshness,
-        inbox=inbox,
-        half_life_days=half_life_days(),
-    )
-    previous = _current(folder, None)
-    before = content_hashes(folder / previous.file) if previous is not None else {}
-    _tidy(folder)
-    digest = rows.digest
-    temporary = folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
-    write_database(temporary, rows, _meta(workspace, digest))
-    state = _publish(folder, temporary, inputs, digest, len(rows.hashes))
-    _tidy(folder, {state.file} | ({previous.file} if previous is not None else set()))
-    after = rows.hashes
+    workspace: Workspace
+    folder: Path
+    reading: Reading
+    prose: ProseReading
+    policy: Policy
+    settings: str
+    inputs: str
+    rebuild: bool
+
+    def run(
+        self, diagnostics: Callable[[], Iterable[Diagnostic]], freshness: Mapping[str, Freshness] | None
+    ) -> SyncResult:
+        """Write the next file, out of the one at hand where that was made by the same code and settings."""
+        # Importing DuckDB costs more than finding that nothing changed.
+        from orbit_registry.checks.derivation import standing_of_all
+        from orbit_registry.snapshot.build import held_by
+
+        workspace, collection = self.workspace, self.reading.collection
+        previous = _current(self.folder, None)
+        held = held_by(self.folder / previous.file) if previous is not None else Held({}, frozenset())
+        inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
+        kept = self.policy.admitted(collection.records)
+        sources = _sources(self.reading, self.prose, {one.path for one in kept}, bool(inbox))
+        base = None
+        if previous is not None and previous.settings == self.settings and not self.rebuild:
+            base = base_of(self.folder / previous.file, held, kept, sources, inbox)
+        records = self._records(kept, base)
+        known = standing_of_all(workspace, records).freshness if freshness is None else freshness
+        problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
+        rows = rows_of(
+            records,
+            sources,
+            [replace(one, message=self.policy.cleaned(one.message)) for one in problems.values()],
+            freshness=known,
+            inbox=inbox,
+            half_life_days=half_life_days(),
+            untouched=base.untouched if base is not None else {},
+        )
+        _tidy(self.folder)
+        try:
+            state = self._publish(rows, base)
+        except SnapshotError:
+            if base is None:
+                raise
+            return replace(self, rebuild=True).run(diagnostics, freshness)  # the one at hand may be damaged
+        _tidy(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
+        return _counted(held, rows, self.folder / state.file)
+
+    def _records(self, kept: Sequence[Record], base: Base | None) -> list[Record]:
+        """Return the records, cleaned; those whose rows are made have the prose that stands in documents."""
+        if base is None:
+            return self.policy.applied(self.prose.filled(kept))
+        made = [record for record in kept if record.path not in base.untouched]
+        rest = [record for record in kept if record.path in base.untouched]
+        return [*self.policy.applied(self.prose.filled(made)), *self.policy.applied(rest, self.reading.parsed)]
+
+    def _publish(self, rows: Rows, base: Base | None) -> _State:
+        """Write a file, give it the next number and name it in the state file: from then on readers take it."""
+        from orbit_registry.snapshot.build import write_database
+
+        temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
+        write_database(temporary, rows, _meta(self.workspace, rows.digest), base)
+        name = f"snapshot-{_last_number(self.folder) + 1:06d}.duckdb"
+        # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
+        timed = any(one.code == BROKEN_VOTE for one in self.reading.collection.problems)
+        try:
+            temporary.rename(self.folder / name)
+            sync_folder(self.folder)
+            stamped = list(stamp_of((self.folder / name).stat()))
+        except OSError as error:
+            raise write_error(self.folder / name, error) from None
+        state = _State(name, stamped, self.inputs, "" if timed else self.settings, rows.digest, len(rows.hashes))
+        write_atomic(self.folder / STATE, json.dumps(asdict(state)))
+        return state
+
+
+def _counted(held: Held, rows: Rows, file: Path) -> SyncResult:
+    """Return what is to say of a new file beside the one before."""
+    before, after = {path: known for path, (_, _, known) in held.records.items()}, rows.hashes
     changed = sum(1 for path, known in after.items() if path in before and before[path] != known)
     added = len(after.keys() - before.keys())
     return SyncResult(
@@ -194,11 +274,10 @@ def _build(
         changed=changed,
         removed=len(before.keys() - after.keys()),
         unchanged=len(after) - added - changed,
-        digest=digest,
-        path=folder / state.file,
-        seconds=time.perf_counter() - began,
+        digest=rows.digest,
+        path=file,
+        seconds=0.0,
         built=True,
-        index=index,
     )
 
 
@@ -239,20 +318,6 @@ def _sources(reading: Reading, prose: ProseReading, kept: set[str], local: bool)
             documents.add(document)
     found += (Source("document", prose.states[path]) for path in documents if path in prose.states)
     return found
-
-
-def _publish(folder: Path, temporary: Path, inputs: str, digest: str, records: int) -> _State:
-    """Give a finished file the next number and name it in the state file: from then on readers take it."""
-    name = f"snapshot-{_last_number(folder) + 1:06d}.duckdb"
-    try:
-        temporary.rename(folder / name)
-        sync_folder(folder)
-        state = _State(name, list(stamp_of((folder / name).stat())), inputs, digest, records)
-    except OSError as error:
-        raise write_error(folder / name, error) from None
-    said = {field: getattr(state, field) for field in ("file", "stamp", "inputs", "digest", "records")}
-    write_atomic(folder / STATE, json.dumps(said))
-    return state
 
 
 def _last_number(folder: Path) -> int:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes, read_error
-from orbit_registry.text.secrets import find_secrets
+from orbit_registry.text.secrets import has_secret
 
 CACHE_VERSION = 1
 PACKAGE = Path(__file__).parent.parent
@@ -178,7 +178,7 @@ class FileCache:
                 return
         except (TypeError, ValueError, RecursionError):
             return
-        if any(find_secrets(text.replace("\\n", "\n"))):
+        if has_secret(value, text):
             return
         self._values[state.path] = text
         entry.note = note

@@ -80,6 +80,8 @@ class Reading:
         self.entries = list(entries(workspace, self.misplaced, self._cache))
         self.states: dict[str, FileState] = {}
         """Record and vote files by path."""
+        self.parsed: set[str] = set()
+        """The paths of records of which a file was parsed; in what was kept of the others no secret stands."""
         for entry in self.entries:
             self._look_at(entry)
 
@@ -93,6 +95,7 @@ class Reading:
             self.states[path] = self._cache.state(path, DOCUMENT_LIMIT)
 
     def _parse(self, entry: Entry, state: FileState) -> tuple[Record | None, list[Diagnostic]]:
+        self.parsed.add(entry.path)
         found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
         if record is not None and not problems:
@@ -155,6 +158,7 @@ class Reading:
             votes = [Vote(record.id, model, datetime.fromisoformat(at), task) for model, at, task in held]
             if all(vote.voted_at <= self._now + AHEAD for vote in votes):
                 return votes, []
+        self.parsed.add(record.path)
         text, wrong = _text(self._workspace, self._cache, state, BROKEN, record.id)
         if text is None:
             return [], wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -93,6 +94,26 @@ def find_secrets(text: str) -> Iterator[Suspect]:
             continue
         if form.detector is None or any(_detector(form.detector).analyze_string(found[0])):
             yield Suspect(form.kind, found.start(), found.end())
+
+
+def has_secret(value: object, text: str) -> bool:
+    """Say whether a text within a value holds a secret; `text` is the value as JSON, in ASCII.
+
+    The texts are looked at one by one: in JSON a letter of an escape would stand before a secret that follows it.
+    """
+    plain = json.dumps(value, ensure_ascii=False) if "\\u" in text else text
+    return NEEDLES.search(plain) is not None and any(any(find_secrets(part)) for part in _texts(value))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value:
+            yield from _texts(part)
+        if isinstance(value, dict):
+            for part in value.values():
+                yield from _texts(part)
 
 
 @cache

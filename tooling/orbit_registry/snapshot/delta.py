@@ -1,0 +1,54 @@
+"""Decides which rows of the snapshot at hand stand in the next one too; it opens no file and makes no row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.records.record import Record
+from orbit_registry.snapshot.rows import Source
+from orbit_registry.store.votes import NAME as VOTES
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a snapshot holds: records by path, as id, whether it is of the inbox, hash; files as path, role, sha256."""
+
+    records: Mapping[str, tuple[str, bool, str]]
+    files: frozenset[tuple[str, str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An earlier snapshot to begin from: the ids whose rows go, and the hashes of the records whose rows stay."""
+
+    file: Path
+    replaced: Sequence[str]
+    untouched: Mapping[str, str]
+
+
+def base_of(file: Path, held: Held, records: Sequence[Record], sources: Iterable[Source], inbox: str) -> Base | None:
+    """Return what of a snapshot, made by the same code and settings, can be taken over; None where that is too little.
+
+    A record is made anew if one of its files has another hash, or if it is of the inbox, of whose documents the
+    snapshot knows nothing. Rows know their record by its id alone, so that all records of an id go together.
+    """
+    files = {(one.file.path, one.role, one.file.sha256) for one in sources if not one.inbox}
+    changed = {path for path, _, _ in files ^ held.files}
+    touched = {record.id for record in records if _is_touched(record, held, changed, inbox)}
+    stay = {record.path for record in records if record.id not in touched}
+    replaced = sorted(touched | {known for path, (known, _, _) in held.records.items() if path not in stay})
+    untouched = {path: held.records[path][2] for path in stay}
+    return Base(file, replaced, untouched) if len(replaced) <= len(untouched) else None
+
+
+def _is_touched(record: Record, held: Held, changed: set[str], inbox: str) -> bool:
+    before = held.records.get(record.path)
+    if before is None or before[:2] != (record.id, False) or (inbox and record.path.startswith(f"{inbox}/")):
+        return True
+    if not changed:
+        return False
+    source = record.source
+    own = (record.path, f"{record.folder}/{VOTES}", record.body_path, source.path if source else record.path)
+    return not changed.isdisjoint(own)
