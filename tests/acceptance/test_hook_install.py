@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.cli.main import run
 from orbit_registry.hooks import agents, installation
 from orbit_registry.store.workspace import open_workspace
 
@@ -21,12 +23,23 @@ PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
 TEXT = "Look before you leap"
 
 
-@pytest.fixture
-def root(git_repo: Path) -> Path:
-    """Return a workspace with a learning for a tracked file."""
+@pytest.fixture(scope="module")
+def _seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make one workspace with a learning for a tracked file, for `root` to copy."""
+    seeded = tmp_path_factory.mktemp("seeded") / "repo"
+    seeded.mkdir()
+    (seeded / "README.md").write_text("# Demo\n", "utf-8")
+    subprocess.run(["git", "init", "-q"], cwd=seeded, check=True)
+    subprocess.run(["git", "add", "."], cwd=seeded, check=True)
     for arguments in (["init", "--yes"], ["learning", "add", "--summary", TEXT, "--path", "README.md", "--yes"]):
-        subprocess.run([*ORBIT, *arguments], cwd=git_repo, check=True, capture_output=True)
-    return git_repo
+        subprocess.run([*ORBIT, *arguments], cwd=seeded, check=True, capture_output=True)
+    return seeded
+
+
+@pytest.fixture
+def root(_seeded: Path, tmp_path: Path) -> Path:
+    """Return a workspace with a learning for a tracked file."""
+    return Path(shutil.copytree(_seeded, tmp_path / "repo"))
 
 
 def test_hook_test_runs_what_is_installed(root: Path) -> None:
@@ -50,6 +63,77 @@ def test_hook_test_runs_what_is_installed(root: Path) -> None:
     assert said("test", "claude")[0] == 1
     assert said("uninstall", "claude")[0] == 0
     assert not settings.exists()
+
+
+THEIRS = {
+    "claude": '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "audit"}]}]}}',
+    "codex": '{\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "audit"}]}]}\r\n}',
+    "gemini": '{\n  // mine\n  "theme": "x", /* and */ "hooks": {"AfterTool": []}\n}\n',
+    "cursor": '{"version": 1, "hooks": {"preToolUse": [{"command": "audit"}]}}\n',
+    "copilot": '{"hooks": {"postToolUse": [{"type": "command", "bash": "audit"}]}}',
+}
+
+
+@pytest.mark.parametrize("name", THEIRS)
+def test_every_agents_hook_comes_and_goes(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Installed over a user's own entries it is tried, and taken out the file is byte for byte what it was."""
+    known = agents.agent(name)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", PATIENT["ORBIT_HOOK_DEADLINE_MS"])
+    for file in known.settings.values():
+        if file.home:
+            monkeypatch.setenv(file.home, str(tmp_path / "moved"))
+
+    def said(*arguments: str) -> tuple[int, dict[str, Any]]:
+        code = run(["hook", *arguments, name, "--format", "json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    state = next(one for one in said("status")[1]["data"]["hooks"] if one["scope"] == known.default_scope)
+    path = Path(state["path"])
+    assert (state["installed"], state["proven"]) == (False, False)
+    assert state["evidence"].endswith("not run")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(THEIRS[name].encode())
+    dry = said("install", "--dry-run")[1]["data"]
+    assert path.read_bytes() == THEIRS[name].encode()
+    assert [line for line in dry["diff"].splitlines() if line.startswith("+") and "# orbit hook" in line]
+    assert said("install")[1]["data"]["diff"] == dry["diff"]
+    assert said("install")[1]["data"]["changed"] is False
+    code, reply = said("test")
+    assert (code, reply["data"]["problems"]) == (0, [])
+    assert TEXT in reply["data"]["text"]
+    assert said("uninstall")[1]["data"]["changed"] is True
+    assert path.read_bytes() == THEIRS[name].encode()
+
+
+def test_a_scope_that_an_agent_does_not_have_is_refused(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error names those that it has."""
+    monkeypatch.chdir(root)
+    assert run(["hook", "install", "codex", "--scope", "local"]) == 1
+    said = capsys.readouterr().err
+    assert "Codex CLI has no settings of scope local" in said
+    assert "--scope user or --scope project" in said
+
+
+def test_status_shows_every_agent_whatever_one_file_holds(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A settings file that is broken is said to be, beside all others; every agent that was not seen is unproven."""
+    (root / ".codex").mkdir()
+    (root / ".codex/hooks.json").write_text("{", "utf-8")
+    (root / ".cursor").symlink_to(tmp_path)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run(["hook", "status"]) == 0
+    said = capsys.readouterr().out
+    assert [name for name in agents.NAMES if f"{name} ({agents.agent(name).title}; unproven" not in said] == []
+    assert "hooks.json:1:2: no valid JSON" in said
+    assert "symbolic link" in said
 
 
 def test_settings_that_are_none_are_left_as_they_are(root: Path) -> None:
