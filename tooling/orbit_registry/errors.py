@@ -14,6 +14,7 @@
     ├── WriteError                 the disk refused (full, read-only)
     ├── LockTimeoutError           someone else is writing
     ├── GitError                   git is missing or said no
+    ├── ProgramError               a program of the project's own failed
     └── SnapshotError              the snapshot can't be built or asked
 
 Problems in users' records are not exceptions but values: see `records.diagnostic`.
@@ -89,6 +90,14 @@ class LockTimeoutError(OrbitError):
 
 class GitError(OrbitError):
     """Git is missing, or refused."""
+
+
+class ProgramError(OrbitError):
+    """A program that the configuration names failed; `fault` says how, without a word of what it printed."""
+
+    def __init__(self, message: str, *, hint: str, fault: str) -> None:
+        super().__init__(message, hint=hint)
+        self.fault = fault
 
 
 class SnapshotError(OrbitError):

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from orbit_registry.checks.neighbours import Neighbour
     from orbit_registry.checks.outcome import CheckOutcome
     from orbit_registry.checks.unmatched import Unmatched
+    from orbit_registry.loop.brief import Brief
     from orbit_registry.records.freshness import Freshness
+    from orbit_registry.records.task import Task
     from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.search.suggestion import Proposal
     from orbit_registry.snapshot import matches
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from orbit_registry.snapshot.sync import SyncResult
     from orbit_registry.store import voting
     from orbit_registry.store.decisions import adrs
-    from orbit_registry.store.decisions.documents import Documents
     from orbit_registry.store.freshness import relocation, verification
     from orbit_registry.store.journal import Change
     from orbit_registry.store.merge import resolve as merging
@@ -84,7 +85,7 @@ class Registry:
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads again."""
-        for name in ("reading", "collection", "documents", "records", "searcher"):
+        for name in ("reading", "collection", "records", "searcher"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -96,13 +97,6 @@ class Registry:
     def reading(self) -> Reading:
         """One pass over the files of all records."""
         return Reading(self.workspace)
-
-    @cached_property
-    def documents(self) -> Documents:
-        """The documents that hold decisions."""
-        from orbit_registry.store.decisions.documents import read_documents
-
-        return read_documents(self.workspace, self.collection.records)
 
     @cached_property
     def records(self) -> RecordSet:
@@ -351,6 +345,17 @@ class Registry:
         from orbit_registry.snapshot import matches
 
         return matches.match(self.workspace, paths, tags, task=task, everything=everything)
+
+    def brief(
+        self, *, agent: str = "", task: str | Task = "", text: str = "", paths: Sequence[str] = (),
+        tags: Sequence[str] = (), task_class: str = "", session: str = "",
+    ) -> Brief:  # fmt: skip
+        """Return what an agent should know before it begins, noted as shown; see `loop.brief.brief`."""
+        from orbit_registry.loop import brief
+
+        self.refresh()
+        wanted = brief.Wanted(paths, tags, agent, task, task_class, text, session)
+        return brief.brief(self.workspace, wanted, lambda words: [hit.record.path for hit in self.search(words).hits])
 
     def explain(self, path: str) -> list[matches.Verdict]:
         """Return why each record that has to do with a path (from the root) is pushed there, or is not."""

@@ -2,52 +2,85 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+import codecs
+from dataclasses import replace
+from typing import BinaryIO
 
 import click
 
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import from_root
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
+from orbit_registry.records.task import Task
 
 LONGEST_TEXT = 100_000
-"""Characters of a task's text that are searched for; what comes after them is left out."""
+"""Characters of a task's text that are read; what comes after them is left out."""
+CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
 @click.command()
 @click.option("--for", "purpose", type=click.Choice(["prompt"]), default="prompt", show_default=True, help="What for.")
+@click.option("--task", default="", help="The task's id: `tasks.command` finds its words; it narrows by itself too.")
+@click.option("--task-file", type=click.File("rb"), help="A file with the task, JSON or YAML; - is the input.")
 @click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")
 @click.option("--tag", "tags", multiple=True, help="A tag that the work is about.")
-@click.option("--agent", default="", help="The agent's name: records that name others are left out.")
-@click.option("--task", default="", help="The task at hand: records that name other tasks are left out.")
-@click.option("--code", is_flag=True, help="The task writes code: records about how that is done here count too.")
+@click.option("--agent", default="", help="The agent's name: its categories lead to learnings and narrow them.")
+@click.option("--text", type=click.File("rb"), help="A file with the task's words; - is the input.")
+@click.option("--task-class", type=click.Choice(CLASSES), help="What the work is; told by its words if not given.")
 @click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
-@click.option("--text", type=click.File("r", encoding="utf-8"), help="A file with the task's words; - is the input.")
 @format_option
 def brief(
-    purpose: str, paths: tuple[str, ...], tags: tuple[str, ...], agent: str, task: str, code: bool, session: str,
-    text: TextIO | None, output: str,
+    purpose: str, task: str, task_file: BinaryIO | None, paths: tuple[str, ...], tags: tuple[str, ...], agent: str,
+    text: BinaryIO | None, task_class: str | None, session: str, output: str,
 ) -> None:  # fmt: skip
     """Print what an agent should know before it begins, as a section for its prompt; nothing where nothing applies.
 
-    At most five records and 1,000 tokens. What is left out is counted, and `--format json` says why.
+    At most five records, or five of each category of a named agent, and 1,000 tokens. What is left out is counted,
+    and `--format json` says why.
 
     \b
-    orbit brief --path src/app.py --session "$SESSION"
-    echo "Move the cache to Redis" | orbit brief --text - --code
+    orbit brief --agent engineer --task-file task.json --session "$SESSION"
+    orbit brief --path src/app.py --tag sql
+    echo "Move the cache to Redis" | orbit brief --text -
     """
-    from orbit_registry.loop.brief import Wanted
-    from orbit_registry.loop.brief import brief as made
+    words = _content(text, 4 * LONGEST_TEXT)[:LONGEST_TEXT]
+    asked: str | Task = task
+    if task_file is not None:
+        from orbit_registry.loop.tasks import LARGEST, read_task
 
-    try:
-        words = text.read(LONGEST_TEXT) if text is not None else ""
-    except UnicodeDecodeError:
-        raise UsageError("the task's text is not valid UTF-8", hint="give it in UTF-8") from None
-    if not (paths or tags or words.strip()):
-        raise UsageError("nothing is known of the work", hint="name a `--path`, a `--tag` or the `--text`")
+        content = _content(task_file, LARGEST + 1)
+        if len(content.encode()) > LARGEST - 4:  # a character may have been cut off
+            hint = "name long texts in `context_files`"
+            raise UsageError(f"{_name(task_file)}: a task has at most {LARGEST:,} bytes", hint=hint)
+        found = read_task(content, _name(task_file))
+        asked = replace(found, id=task or found.id)
     registry = open_registry()
-    asked = [from_root(registry, path) for path in paths]
-    wanted = Wanted(asked, tags, agent, task, "code" if code else "", words, session)
-    found = made(registry.workspace, wanted, lambda about: [hit.record.path for hit in registry.search(about).hits])
-    emit(output, found.as_data(), found.text())
+    made = registry.brief(
+        agent=agent,
+        task=asked,
+        text=words,
+        paths=[from_root(registry, path) for path in paths],
+        tags=tags,
+        task_class=task_class or "",
+        session=session,
+    )
+    for warning in made.warnings:
+        click.echo(visible(f"warning: {warning}"), err=True)
+    emit(output, made.as_data(), made.text())
+
+
+def _content(file: BinaryIO | None, limit: int) -> str:
+    """Return the text of a file, of at most so many bytes; empty where there is none."""
+    if file is None:
+        return ""
+    content = file.read(limit)
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(content, final=len(content) < limit)
+    except UnicodeDecodeError:
+        raise UsageError(f"{_name(file)} is not valid UTF-8", hint="give it in UTF-8") from None
+
+
+def _name(file: BinaryIO) -> str:
+    return str(getattr(file, "name", "the input"))

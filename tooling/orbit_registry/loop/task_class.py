@@ -38,6 +38,8 @@ _NAME = re.compile(r"\b(?:\w+\(\)|[a-z0-9]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-
 _PROSE_FILES = frozenset(("md", "rst", "txt", "adoc", "docx", "pdf"))
 _ARTICLE = re.compile(r" (?:the|these|those|both)(?= ((?:[\w-]+ ){1,2}))")
 _MARKS = ".,:;!?()[]{}`'\"*<>"
+_PLACE = "a path or a name from code"
+"""What reasons say instead of it: no word is theirs that is not among ours, for reasons are written down."""
 _PREPOSITIONS = frozenset(("in", "for", "about", "as", "like", "with", "to", "over", "between", "from", "of"))
 _PRONOUNS = frozenset(("it", "this", "that", "them", "these", "those", "both", ""))
 _NEGATIONS = ("don't", "do not", "dont", "never", "no need to", "not", "without", "nobody")
@@ -304,27 +306,31 @@ def _said_of(text: str, far: bool = True) -> tuple[str, str]:
         if point:
             ending = point.rpartition(".")[2].lower()
             is_prose = ending in _PROSE_FILES or point.lower().startswith("docs/")
-            return ("", point) if is_prose else (point, "")
+            return ("", _PLACE) if is_prose else (_PLACE, "")
         if word in words.prose or _is_code(word):
             for following in held[place + 1 :]:
                 name = following.lower().strip(_MARKS)
                 if raw[-1:] in _MARKS or not (name in words.prose or _is_code(name)):
                     break
                 raw, word = following, name
-            return ("", word) if word in words.prose else (word, "")
+            return ("", word) if word in words.prose else (_code(word), "")
     return "", ""
 
 
 def _is_code(word: str) -> bool:
-    code = _words().code
-    return word in code or any(piece in code for piece in word.split("-"))
+    return bool(_code(word))
+
+
+def _code(word: str) -> str:
+    """Return the noun of code that a word is, or that is one of its pieces."""
+    return next((piece for piece in (word, *word.split("-")) if piece in _words().code), "")
 
 
 def _is_here(part: str, said: str) -> str:
     """Return, as words to go on with, what of this project a part names; empty where it names nothing of it."""
     place = _points(part)
     if place:
-        return f" about `{place}`"
+        return f" about {_PLACE}"
     padded = f" {' '.join(_WORD.findall(said))} "
     for words in _words().here:
         if f" {words} " in padded:

@@ -35,15 +35,19 @@ class Event:
 
     `name` is `retrieval`, or what else happened: then nothing was chosen, and only when and where is written.
     `opened` are ids of records that were read; they make an event of their own. `fault` is one of `FAULTS`, the name
-    of an exception's class, or empty.
+    of an exception's class, or empty. `details` are further members of the line as JSON, each after a comma: what a
+    brief knows and a hook does not.
     """
 
-    __slots__ = ("at", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session", "skip_reason", "surface")
+    __slots__ = (
+        "at", "details", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session", "skip_reason",
+        "surface",
+    )  # fmt: skip
 
     def __init__(self, surface: str, at: float) -> None:
         """`at` is in seconds since 1970; the rest is filled in as it becomes known."""
         self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""
-        self.name, self.fault = RETRIEVAL, ""
+        self.name, self.fault, self.details = RETRIEVAL, "", ""
         self.query: Sequence[str] = ()
         self.hits: Sequence[str] = ()
         self.opened: Sequence[str] = ()
@@ -55,7 +59,7 @@ class Event:
         reason = self.skip_reason if self.skip_reason in SKIPS else ""
         middle = (
             f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], "hits": [{_listed(self.hits)}], '
-            f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}, '
+            f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}{self.details}, '
         )
         if self.name == OPENED:
             return f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}'

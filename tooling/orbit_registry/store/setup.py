@@ -10,6 +10,7 @@ from pathlib import Path
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
+from orbit_registry.records.task import TASK_SCHEMA
 from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import inside, read_text, write_atomic
@@ -199,8 +200,8 @@ def _setting(line: str, comment: str, own: bool) -> str:
 def schema_texts(kinds: KindTable) -> dict[str, str]:
     """Return the JSON Schemas of records, configuration and JSON output, by file name."""
     texts = {f"{kind.name}.schema.json": json.dumps(kind.schema.document, indent=2) + "\n" for kind in kinds}
-    plain = {"config.schema.json": CONFIG_SCHEMA, "envelope.schema.json": ENVELOPE_SCHEMA}
-    return {**texts, **{name: file.read_text(encoding="utf-8") for name, file in plain.items()}}
+    plain = (CONFIG_SCHEMA, ENVELOPE_SCHEMA, TASK_SCHEMA)
+    return {**texts, **{file.name: file.read_text(encoding="utf-8") for file in plain}}
 
 
 def write_schemas(workspace: Workspace) -> list[str]:

@@ -11,9 +11,15 @@ import pytest
 from orbit_registry.errors import RefusedError
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
+from orbit_registry.store.decisions.documents import Documents, read_documents
 
 CASES = Path(__file__).parents[3] / "cases" / "given_prose"
 STYLES = ("log", "file")
+
+
+def documents_of(registry: Registry) -> Documents:
+    """Return the documents that hold decisions."""
+    return read_documents(registry.workspace, registry.collection.records)
 
 
 def cases(name: str) -> list[Any]:
@@ -31,7 +37,7 @@ def heads(registry: Registry) -> list[tuple[str, str, str]]:
     fresh = Registry.open(registry.workspace.root)
     found = [one for one in fresh.check().diagnostics if one.code.startswith("ORB7")]
     assert [f"{one.location} {one.code} {one.message}" for one in found] == []
-    entries = [entry for document in fresh.documents.by_path.values() for entry in document.file.entries]
+    entries = [entry for document in documents_of(fresh).by_path.values() for entry in document.file.entries]
     return sorted((str(entry.number), entry.title, entry.status) for entry in entries)
 
 
@@ -122,6 +128,6 @@ def test_the_sections_of_a_body_are_found_in_a_log(registry: Registry) -> None:
 
     found = Registry.open(registry.workspace.root).check().diagnostics
     assert [one.code for one in found if one.code.startswith(("ORB4", "ORB7"))] == []
-    (document,) = Registry.open(registry.workspace.root).documents.by_path.values()
+    (document,) = documents_of(Registry.open(registry.workspace.root)).by_path.values()
     keys = [[section.key for section in entry.sections] for entry in document.file.entries]
     assert keys == [["context", "decision", "consequences"]] * 2

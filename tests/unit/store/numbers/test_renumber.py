@@ -11,9 +11,15 @@ import pytest
 from orbit_registry.errors import RecordNotFoundError, RefusedError
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
+from orbit_registry.store.decisions.documents import Documents, read_documents
 
 Git = Callable[..., str]
 BODY = "## Context\n\nSome.\n\n## Decision\n\nYes.\n\n## Consequences\n\n- Cost: some.\n"
+
+
+def documents_of(registry: Registry) -> Documents:
+    """Return the documents that hold decisions."""
+    return read_documents(registry.workspace, registry.collection.records)
 
 
 def add(folder: Path, title: str, style: str = "file", feature: str | None = None) -> str:
@@ -99,7 +105,7 @@ def test_an_entry_of_a_log_moves_to_its_place(project: Path) -> None:
     text = (project / "docs/design/registry/4_decisions.md").read_text("utf-8")
     assert text.index("## ADR-0004 — Number") < text.index("## ADR-0005 — Store")
     assert "ADR-0003" not in text
-    assert registry.documents.of(registry.get("ADR-0005")) is not None
+    assert documents_of(registry).of(registry.get("ADR-0005")) is not None
     assert findings(project) == []
 
 

@@ -1,0 +1,115 @@
+"""Runs a program that the project's configuration names: a list of words without a shell, ended when its time is over.
+
+Such a program is the project's own code, as a Makefile is. `ORBIT_PROGRAMS=off` in the environment runs none.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import ProgramError
+
+SWITCH = "ORBIT_PROGRAMS"
+LARGEST = 1_000_000
+"""Bytes of what a program prints; one that prints more is ended."""
+SAID = 500
+"""Characters of its complaint that are passed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a program printed; `name` is how messages call it."""
+
+    name: str
+    text: str
+
+
+def is_allowed() -> bool:
+    """Say whether programs of the project may be run."""
+    return os.environ.get(SWITCH, "").casefold() not in ("off", "0", "no", "false")
+
+
+def run_program(words: Sequence[str], folder: Path, seconds: float, given: str = "") -> Printed:
+    """Run a program in a folder with `given` on its standard input and return what it printed.
+
+    Raises:
+        ProgramError: it can't be started, takes too long, prints too much or what is no UTF-8, or ends with an error;
+            `fault` says it without a word of what it printed.
+    """
+    name = words[0]
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(given.encode("utf-8", "replace"))
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(
+                words, cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            )
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or str(error)
+            raise _failed(name, f"it can't be started: {said.lower()}", "install it, or name it by its path") from None
+    with process:
+        try:
+            output, complaint = _read(process, name, time.monotonic() + seconds, seconds)
+        finally:
+            _end(process)
+    if process.returncode:
+        lines = (complaint or output).decode("utf-8", "replace").strip()[-SAID:]
+        raise _failed(name, f"it ended with exit code {process.returncode}", "run it by hand", lines)
+    try:
+        return Printed(name, output.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise _failed(name, "what it printed is not valid UTF-8", "let it print UTF-8") from None
+
+
+def _read(process: subprocess.Popen[bytes], name: str, end: float, seconds: float) -> tuple[bytes, bytes]:
+    """Return what a process prints and what it complains of, both read to their end."""
+    parts: dict[int, list[bytes]] = {}
+    size = 0
+    with selectors.DefaultSelector() as waiting:
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            parts[pipe.fileno()] = []
+            waiting.register(pipe, selectors.EVENT_READ)
+        while waiting.get_map():
+            left = end - time.monotonic()
+            ready = waiting.select(max(left, 0))
+            if not ready and left <= 0:
+                hint = "make it faster, or raise `tasks.timeout_seconds`"
+                raise _failed(name, f"it took more than {seconds:g} s", hint)
+            for key, _ in ready:
+                content = os.read(key.fd, 1 << 16)
+                if not content:
+                    waiting.unregister(key.fileobj)
+                parts[key.fd].append(content)
+                size += len(content)
+                if size > LARGEST:
+                    raise _failed(name, f"it printed more than {LARGEST:,} bytes", "let it print less")
+    try:
+        process.wait(max(end - time.monotonic(), 0.001))
+    except subprocess.TimeoutExpired:
+        raise _failed(name, f"it took more than {seconds:g} s", "let it end once it has printed") from None
+    output, complaint = parts.values()
+    return b"".join(output), b"".join(complaint)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that still runs, and those that it started."""
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        process.wait()
+
+
+def _failed(name: str, fault: str, hint: str, printed: str = "") -> ProgramError:
+    said = f"; it printed: {printed}" if printed else ""
+    return ProgramError(f"`{name}`: {fault}{said}", hint=hint, fault=fault)

@@ -1,0 +1,74 @@
+"""Finds the task that a brief is for: in a file, or by the program that the project names; it briefs nobody."""
+
+from __future__ import annotations
+
+import re
+
+from orbit_registry.errors import UsageError
+from orbit_registry.kinds.schema import read_schema
+from orbit_registry.loop.programs import SWITCH, is_allowed, run_program
+from orbit_registry.records.task import TASK_SCHEMA, Task
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.yaml import load, locate
+from orbit_registry.text.yaml_problem import YamlProblemError
+
+LARGEST = 1_000_000
+"""Bytes of a task file."""
+LONGEST_ID = 200
+PLACE = "{id}"
+_FORM = "a task is {id, title, text, context_files}, in JSON or YAML"
+_ID = re.compile(r"[^\s\x00-\x1f\x7f-][^\x00-\x1f\x7f]*")
+
+
+def read_task(text: str, where: str) -> Task:
+    """Return the task in a text of JSON or YAML; keys that are not a task's are passed over.
+
+    Raises:
+        UsageError: it is none; the message begins with `where`, and with line and column where they are known.
+    """
+    try:
+        data = load(text)
+    except YamlProblemError as error:
+        place = error.problem.position
+        at = f"{where}:{place.line}:{place.column}" if place is not None else where
+        raise UsageError(f"{at}: {error.problem.message}", hint=error.problem.hint or _FORM) from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{where}: this is no task", hint=_FORM)
+    if isinstance(data.get("id"), int):  # most trackers count
+        data["id"] = str(data["id"])
+    data = {name: value for name, value in data.items() if value is not None}
+    problems = read_schema(TASK_SCHEMA).problems(data)
+    if problems:
+        place = locate(text, problems[0].pointer)
+        said = "; ".join(dict.fromkeys(problem.message for problem in problems))
+        raise UsageError(f"{where}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _FORM)
+    files = tuple(dict.fromkeys(data.get("context_files", ())))
+    return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files)
+
+
+def resolve_task(workspace: Workspace, task_id: str) -> Task:
+    """Return the task that the project's own program prints for an id; without a program, a task of that id alone.
+
+    Raises:
+        UsageError: the id could be taken for something else, the program has no place for it, or prints no task.
+        ProgramError: the program failed.
+    """
+    words, seconds = workspace.config.tasks.command, workspace.config.tasks.timeout_seconds
+    if not words or not is_allowed():
+        return Task(task_id)
+    if not _ID.fullmatch(task_id) or len(task_id) > LONGEST_ID:
+        hint = f"at most {LONGEST_ID} characters on one line, not beginning with `-` or a space"
+        raise UsageError(f"{task_id[:80]!r} can't be given to `{words[0]}` as a task's id", hint=hint)
+    if not any(PLACE in word for word in words):
+        hint = f"write {PLACE} where the task's id belongs: [gh, issue, view, '{PLACE}', …]"
+        raise UsageError(f"tasks.command in .orbit/config.yaml has no {PLACE}", hint=hint)
+    printed = run_program([word.replace(PLACE, task_id) for word in words], workspace.root, seconds)
+    task = read_task(printed.text, f"`{words[0]}` printed for {task_id}")
+    return Task(task.id or task_id, task.title, task.text, task.context_files)
+
+
+def why_unresolved(workspace: Workspace) -> str:
+    """Return why a task is known by nothing but its id."""
+    if workspace.config.tasks.command and not is_allowed():
+        return f"{SWITCH} is off, so `tasks.command` was not run"
+    return "no `tasks.command` is configured that would find it"
