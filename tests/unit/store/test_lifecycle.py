@@ -13,18 +13,13 @@ from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
 from orbit_registry.store.decisions.adrs import NewAdr
-from orbit_registry.store.decisions.documents import Documents, read_documents
+from orbit_registry.store.decisions.documents import read_documents
 from orbit_registry.store.lifecycle import transition
 
 HUMAN = Author("Ada", "human")
 AGENT = Author("bot", "agent", "model-1")
 KINDS = list(load_kinds())
 PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
-
-
-def documents_of(registry: Registry) -> Documents:
-    """Return the documents that hold decisions."""
-    return read_documents(registry.workspace, registry.collection.records)
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -342,8 +337,7 @@ def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: 
     registry.supersede(old.id, "ADR-0002")
     registry.refresh()
     assert f"Superseded by {line}" in (registry.workspace.root / str(old.source and old.source.path)).read_text("utf-8")
-    _, entry = documents_of(registry).of(registry.get(old.id)) or (None, None)
-    assert entry is not None
+    ((_, entry),) = filter(None, [read_documents(registry.workspace, [old]).of(registry.get(old.id))])
     assert entry.status == "superseded"
     assert line.endswith(f"({entry.targets('superseded_by')[0]})")
 
