@@ -32,6 +32,7 @@ FIRST: Mapping[str, tuple[str, str]] = {
     "search": ("searching:search", "Find records by words."),
     "check": ("check:check", "The gate: find what is invalid, duplicate or dangling."),
     "site": ("site:group", "Build or serve the site."),
+    "doctor": ("doctor:doctor", "Whether the workspace and its hooks work, and what to do."),
 }
 REST: Mapping[str, tuple[str, str]] = {
     "list": ("records:list_records", "List records of every kind."),

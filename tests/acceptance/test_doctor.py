@@ -1,0 +1,247 @@
+"""`orbit doctor`: what works is said to work, what is broken is found, and nothing of a transcript is told."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orbit_registry.cli.main import run
+from orbit_registry.hooks import agents, installation
+from orbit_registry.registry import Registry
+from orbit_registry.snapshot.push_index import open_index
+from orbit_registry.store.workspace import open_workspace
+
+Capture = pytest.CaptureFixture[str]
+Git = Callable[..., str]
+ROOT = Path(__file__).parents[2]
+CASES = ROOT / "tests/cases/transcripts"
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/doctor.schema.json").read_text("utf-8")))
+SESSION = "5b0c1f1e-6a0e-4c55-9a38-0d4d6f7b2a10"
+
+
+@pytest.fixture
+def workspace(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a workspace that one stands in, with a learning for a tracked file; agents' own files are elsewhere."""
+    monkeypatch.chdir(git_repo)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    Registry.init(git_repo)
+    Registry.open().add("learning", {"summary": "Look before you leap", "scope": {"paths": ["README.md"]}})
+    return git_repo
+
+
+def examined(capsys: Capture, code: int = 0, *arguments: str) -> dict[str, Any]:
+    """Return the data, which the schema describes."""
+    capsys.readouterr()
+    assert run(["doctor", *arguments, "--format", "json"]) == code
+    whole = json.loads(capsys.readouterr().out)
+    assert list(SCHEMA.iter_errors(whole)) == []
+    assert whole["ok"] is (code == 0)
+    data: dict[str, Any] = whole["data"]
+    return data
+
+
+def found(data: dict[str, Any], level: str, topic: str) -> str:
+    """Return what the findings of a level and a topic say, and what they propose."""
+    listed = [one for one in data["findings"] if (one["level"], one["topic"]) == (level, topic)]
+    return "\n".join(f"{one['what']} -> {one['next']}" for one in listed)
+
+
+def shown(workspace: Path, *events: tuple[str, list[str]]) -> None:
+    """Write events of a hook as of now: a session and what it was shown."""
+    folder = workspace / ".orbit/state/log"
+    folder.mkdir(parents=True, exist_ok=True)
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    head = {"at": at, "event": "retrieval", "surface": "hook:PreToolUse", "ms": 1.0}
+    with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps({**head, "session": session, "hits": ids}) + "\n" for session, ids in events)
+
+
+def transcript(workspace: Path, session: str = SESSION) -> Path:
+    """Return where Claude Code keeps a session of the workspace."""
+    slug = re.sub(r"[^A-Za-z0-9]", "-", str(workspace))
+    path = Path(os.environ["CLAUDE_CONFIG_DIR"]) / "projects" / slug / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def test_a_workspace_without_a_hook_is_healthy_and_told_how_to_get_one(workspace: Path, capsys: Capture) -> None:
+    """Everything is examined; what is missing is a warning with the command that mends it."""
+    data = examined(capsys)
+    assert data["counts"]["problem"] == 0
+    assert "orbit hook install claude" in found(data, "warning", "hook")
+    assert "1 records: 1 can be shown" in found(data, "ok", "workspace")
+    assert {"versions", "workspace", "git", "derived", "hook", "log", "transcript"} == {
+        one["topic"] for one in data["findings"]
+    }
+
+
+def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: Capture) -> None:
+    """Its answer is what the agent takes, its silent cost stands beside an interpreter's, and it counts nowhere."""
+    assert run(["hook", "install", "claude"]) == 0
+    data = examined(capsys, 0, "--agent", "claude")
+    (hook,) = data["hooks"]
+    assert (hook["agent"], hook["scope"], hook["asked"], hook["spoke"]) == ("claude", "local", "README.md", True)
+    assert hook["cost"]["runs"] == 7
+    assert 1 < hook["cost"]["ratio"] == pytest.approx(hook["cost"]["hook_ms"] / hook["cost"]["nothing_ms"], rel=0.1)
+    assert list((workspace / ".orbit/state/log/sessions").iterdir()) == []
+    capsys.readouterr()
+    assert run(["stats", "--format", "json"]) == 0
+    stats = json.loads(capsys.readouterr().out)["data"]
+    assert (stats["calls"], stats["trials"]) == (0, 9)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("2>/dev/null ||", ">&2; exit 2 #", "exit code 2"),
+        ("2>/dev/null ||", "| tr { [ ||", "no JSON"),
+        ("launch.py", "gone.py", "it said nothing about README.md"),
+    ],
+)
+def test_a_hook_that_speaks_wrongly_is_a_problem(
+    workspace: Path, capsys: Capture, before: str, after: str, said: str
+) -> None:
+    """A hook that refuses, garbles or starts nothing is found by running it."""
+    assert run(["hook", "install", "claude"]) == 0
+    settings = workspace / ".claude/settings.local.json"
+    settings.write_text(settings.read_text("utf-8").replace(before, after), "utf-8")
+    data = examined(capsys, 1)
+    assert said in found(data, "problem", "hook")
+    assert "orbit hook install claude --scope local" in found(data, "problem", "hook")
+
+
+def test_settings_that_are_none_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:
+    """A settings file that can't be read is a problem; the same hook in two of them a warning."""
+    for scope in ("local", "project"):
+        assert run(["hook", "install", "claude", "--scope", scope]) == 0
+    assert "local, project" in found(examined(capsys), "warning", "hook")
+    (workspace / ".claude/settings.json").write_text("{,}", "utf-8")
+    assert "claude, project" in found(examined(capsys, 1), "problem", "hook")
+
+
+def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Git) -> None:
+    """A record that can't be read, a missing ignore rule or attribute, and a merge driver that is gone are found."""
+    record = next((workspace / ".orbit/learnings").glob("*/learning.yaml"))
+    record.write_text("id: [", "utf-8")
+    (workspace / ".gitignore").unlink()
+    (workspace / ".gitattributes").write_text("", "utf-8")
+    git(workspace, "config", "merge.orbit-log.driver", "/nowhere/python -m x")
+    data = examined(capsys, 1)
+    assert "1 files hold no record" in found(data, "problem", "workspace")
+    assert "-> orbit check" in found(data, "problem", "workspace")
+    assert "/nowhere/python" in found(data, "problem", "git")
+    assert "lines are missing" in found(data, "warning", "git")
+    assert "does not ignore" in found(data, "warning", "git")
+
+
+def test_a_damaged_index_is_found_and_made_anew(workspace: Path, capsys: Capture) -> None:
+    """A byte that is not what was written is noticed, and gone after the examination."""
+    assert run(["sync"]) == 0
+    assert "is current" in found(examined(capsys), "ok", "derived")
+    opened = open_workspace(workspace)
+    path = next(iter(sorted(opened.cache.glob("push-*.idx"))))
+    content = bytearray(path.read_bytes())
+    content[-9] ^= 1
+    state = path.stat()
+    with path.open("r+b") as file:
+        file.write(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    data = examined(capsys)
+    assert "index" in found(data, "warning", "derived")
+    assert open_index(opened)
+    assert "is current" in found(examined(capsys), "ok", "derived")
+
+
+def test_outside_a_workspace_and_with_a_broken_configuration_there_is_a_page_too(
+    tmp_path: Path, workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stops every other command is a finding here."""
+    (workspace / ".orbit/config.yaml").write_text("nonsense: [", "utf-8")
+    assert "config.yaml" in found(examined(capsys, 1), "problem", "workspace")
+    monkeypatch.chdir(tmp_path)
+    assert "orbit init" in found(examined(capsys, 1), "problem", "workspace")
+
+
+def test_all_that_was_shown_stands_in_the_transcript(workspace: Path, capsys: Capture) -> None:
+    """Ids and counts are told; no word of the transcript is."""
+    transcript(workspace).write_bytes((CASES / "claude.jsonl").read_bytes())
+    shown(workspace, (SESSION, ["ADR-0009"]), (SESSION, ["L-7k3fq", "L-8m2xd"]), (SESSION, ["L-7k3fq"]))
+    data = examined(capsys)
+    (one,) = data["transcripts"]
+    assert (one["claimed"], one["found"], one["missing"], one["broken"]) == (4, 4, [], 1)
+    assert "all 4 records that 1 of 1 sessions" in found(data, "ok", "transcript")
+    capsys.readouterr()
+    assert run(["doctor"]) == 0
+    page = capsys.readouterr().out
+    for text in (page, json.dumps(data)):
+        assert "PRIVATE" not in text
+        assert "idempotency" not in text
+
+
+def test_a_part_that_is_missing_is_a_warning_and_all_of_it_a_problem(workspace: Path, capsys: Capture) -> None:
+    """The missing ids are named, with what to do; a session that got nothing at all makes the command exit 1."""
+    transcript(workspace).write_bytes((CASES / "claude.jsonl").read_bytes())
+    shown(workspace, (SESSION, ["L-7k3fq", "L-6666a"]))
+    assert "1 of 2 records" in found(examined(capsys), "warning", "transcript")
+    assert "missing L-6666a" in found(examined(capsys), "warning", "transcript")
+    transcript(workspace, "aaaa-1").write_text('{"type": "user"}\n', "utf-8")
+    shown(workspace, ("aaaa-1", ["L-7k3fq"]))
+    assert "0 of 1 records" in found(examined(capsys, 1), "problem", "transcript")
+
+
+def test_a_session_that_the_log_does_not_know_is_told(workspace: Path, capsys: Capture) -> None:
+    """An agent whose hook does not run leaves transcripts and no events."""
+    shown(workspace, ("known", []))
+    for name in ("known", "unknown"):
+        transcript(workspace, name).write_text("{}\n", "utf-8")
+    assert "1 of the 2 newest sessions" in found(examined(capsys), "warning", "transcript")
+
+
+def test_a_transcript_written_from_what_the_hook_said_holds_it_all(workspace: Path, capsys: Capture) -> None:
+    """The whole way: the installed command answers, an agent keeps the answer, and it is found there again."""
+    opened, agent = open_workspace(workspace), agents.agent("claude")
+    assert run(["sync"]) == 0
+    installation.install(opened, agent, "local")
+    command = installation.installed_command(opened, agent, "local")
+    assert command is not None
+    payload = {"session_id": SESSION, "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
+               "tool_input": {"file_path": str(workspace / "README.md")}, "tool_use_id": "toolu_1"}  # fmt: skip
+    asked = json.dumps(payload).encode()
+    done = subprocess.run(["/bin/sh", "-c", command], input=asked, capture_output=True, check=True)
+    text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    attachment = {"type": "hook_additional_context", "content": [text], "hookName": "PreToolUse:Edit",
+                  "toolUseID": "toolu_1", "hookEvent": "PreToolUse"}  # fmt: skip
+    transcript(workspace).write_text(json.dumps({"type": "attachment", "attachment": attachment}) + "\n", "utf-8")
+    assert "all 1 records that 1 of 1 sessions" in found(examined(capsys), "ok", "transcript")
+
+
+def test_the_page_says_what_next(workspace: Path, capsys: Capture) -> None:
+    """Each warning has its command below it, and the last line counts."""
+    capsys.readouterr()
+    assert run(["doctor"]) == 0
+    page = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(page) if line.startswith("warning  hook"))
+    assert page[at + 1].strip() == "next: orbit hook install claude"
+    assert re.fullmatch(r"\d+ ok, \d+ warning, 0 problem", page[-1])
+
+
+def test_what_it_needs_is_named_as_it_is_installed() -> None:
+    """The libraries whose versions are told are those that the package depends on."""
+    from orbit_registry.doctor.ground import LIBRARIES
+
+    assert all(importlib.util.find_spec(name.replace("-", "_")) for name in LIBRARIES)
+    assert sys.version_info >= (3, 11)

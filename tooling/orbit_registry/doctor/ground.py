@@ -1,0 +1,137 @@
+"""Examines what everything stands on: versions, records, git's settings and the derived files; hooks come after it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from orbit_registry.doctor.finding import Finding
+from orbit_registry.errors import OrbitError
+from orbit_registry.push.pack import is_whole
+from orbit_registry.push.reader import Index, read_seal
+from orbit_registry.snapshot.push_index import open_index
+from orbit_registry.snapshot.sync import sync
+from orbit_registry.store.journal import begun
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.setup import DRIVER, GITATTRIBUTES
+from orbit_registry.store.workspace import Workspace
+
+LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
+OLDEST_PYTHON = (3, 11)
+
+
+def examined(workspace: Workspace) -> Iterator[Finding]:
+    """Yield what is found; the index is looked at before anything brings it up to date."""
+    yield from versions()
+    yield from _records(workspace)
+    yield from _git(workspace)
+    yield from _derived(workspace)
+
+
+def versions() -> Iterator[Finding]:
+    """Yield the versions of Python, of this package and of the libraries beside it."""
+    said = [f"Python {platform.python_version()}"]
+    for name in ("orbit-registry", *LIBRARIES):
+        try:
+            said.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            if name in LIBRARIES:
+                yield Finding(
+                    "problem", "versions", f"{name} is not installed", sys.prefix, "install orbit-registry again"
+                )
+    old = sys.version_info < OLDEST_PYTHON
+    yield Finding(
+        "problem" if old else "ok", "versions", ", ".join(said), sys.executable,
+        "use Python 3.11 or newer" if old else "",
+    )  # fmt: skip
+
+
+def _records(workspace: Workspace) -> Iterator[Finding]:
+    collection = read_collection(workspace, explain=False)
+    count = len(collection.records)
+    live = sum(record.status.pushed for record in collection.records)
+    waiting = sum(record.phase == "pending" for record in collection.records)
+    unread = {problem.location.path for problem in collection.problems}
+    said = f"{count} records: {live} can be shown, {waiting} await review"
+    yield Finding("ok", "workspace", said, str(workspace.root), "" if live else "orbit learning add, or orbit adr add")
+    if unread:
+        said = f"{len(unread)} files hold no record that can be read, the first one {min(unread)}"
+        yield Finding("problem", "workspace", said, str(workspace.orbit), "orbit check")
+    if begun(workspace):
+        said = "a change was begun and not finished"
+        yield Finding(
+            "warning", "workspace", said, str(workspace.journal), "any command that writes finishes or undoes it"
+        )
+
+
+def _git(workspace: Workspace) -> Iterator[Finding]:
+    git = workspace.git
+    if git.top is None:
+        said = "no git repository: nothing is reviewed, and no scope is called broad"
+        yield Finding("warning", "git", said, str(workspace.root), "git init")
+        return
+    yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {git.top}")
+    held = _text(workspace.root / ".gitattributes").splitlines()
+    missing = [line for line in GITATTRIBUTES if line not in held]
+    if missing:
+        yield Finding("warning", "git", f"lines are missing: {'; '.join(missing)}", ".gitattributes", "orbit init")
+    if git.ask("check-ignore", ".orbit/state/log") is None:
+        yield Finding("warning", "git", "git does not ignore .orbit/state/, which is this machine's own", ".gitignore",
+                      "orbit init")  # fmt: skip
+    driver = git.ask("config", f"merge.{DRIVER}.driver")
+    if driver is None:
+        yield Finding("warning", "git", "this clone has no merge driver for decision logs", ".git/config", "orbit init")
+    elif not _starts(driver):
+        said = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
+        yield Finding("problem", "git", said, ".git/config", "orbit init")
+    elif not missing:
+        yield Finding("ok", "git", "attributes and merge driver are set")
+
+
+def _starts(command: str) -> bool:
+    """Say whether the program of a command is there, where it is named by its whole path."""
+    try:
+        first = next(iter(shlex.split(command)), "")
+    except ValueError:
+        return False
+    return not first.startswith("/") or Path(first).exists()
+
+
+def _derived(workspace: Workspace) -> Iterator[Finding]:
+    """Yield how index and snapshot were found, and what bringing them up to date came to."""
+    index = open_index(workspace)
+    place = workspace.relative(workspace.cache)
+    if not isinstance(index, Index):
+        found, level = index.reason, "ok" if read_seal(str(workspace.cache)) is None else "warning"
+    elif not is_whole(index.content):
+        found, level = "the push index is damaged", "warning"
+    elif index.stale:
+        found, level = f"the push index of {index.records} records was behind the files", "ok"
+    else:
+        found, level = f"the push index of {index.records} records is current", "ok"
+    try:
+        done = sync(workspace, rebuild=level != "ok")
+    except OrbitError as error:
+        yield Finding(
+            "problem", "derived", f"{found}; bringing it up to date failed: {error.message}", place, error.hint
+        )
+        return
+    now = "; it was made anew now" if done.index.built else ""
+    yield Finding("ok" if level == "ok" else "warning", "derived", f"{found}{now}", place)
+    held = "was built now" if done.built else "is current"
+    yield Finding("ok", "derived", f"the snapshot {held}", workspace.relative(done.path))
+    after = open_index(workspace)
+    if not isinstance(after, Index):
+        said = f"hooks can't use it: {after.reason}"
+        yield Finding("problem", "derived", said, place, "keep the project on a disk that keeps times exactly")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""

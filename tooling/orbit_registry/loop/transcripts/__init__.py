@@ -1,0 +1,1 @@
+"""Reads back what agents keep of their sessions: which records stand in what the model was given, and no other text."""
