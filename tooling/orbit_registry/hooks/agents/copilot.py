@@ -4,7 +4,7 @@ from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
 from orbit_registry.hooks.entries import Entries
 from orbit_registry.hooks.replies import SPECIFIC, flat, nested
 
-ANSWERED = {"sessionStart": "", "postToolUse": "", "postToolUseFailure": "", "subagentStart": ""}
+ANSWERED = {"sessionStart": "", "postToolUse": "", "subagentStart": ""}
 EVENTS = {**ANSWERED, "preCompact": "", "agentStop": ""}
 """Without matchers: one that it can't read makes it leave out the entry, and names of tools differ by version."""
 HANDLER = {"type": "command", "bash": "", "timeoutSec": 5}

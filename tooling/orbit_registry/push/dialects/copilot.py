@@ -1,8 +1,9 @@
 """GitHub Copilot's hooks: what a payload means, and what a reply looks like; it chooses nothing and reads no file.
 
 Events asked for in camel case come without their name, which is told by the fields that each has; those in Pascal case
-come with it, in snake case. Before a tool runs no context is taken, and a prompt's answer is dropped, so neither is
-answered: a record would count as shown that was not.
+come with it, in snake case. Before a tool runs no context is taken, a prompt's answer is dropped, and after a failed
+tool a text is taken only from a hook that fails, which ours never does: none of them is answered, because a record
+would count as shown that was not.
 """
 
 from orbit_registry.push.call import Call, field, take_tool
@@ -13,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from orbit_registry.push.call import Payload
 
-SURFACES = {"postToolUse": TOOL, "postToolUseFailure": TOOL, "sessionStart": SESSION, "subagentStart": SESSION}
+SURFACES = {"postToolUse": TOOL, "sessionStart": SESSION, "subagentStart": SESSION}
 """The events that take context as their answer, and what is going on then."""
 NOTED = {
     "agentStop": "stop", "stop": "stop", "subagentStop": "subagent stop", "sessionEnd": "session end",
@@ -36,8 +37,6 @@ def read(payload: "Payload") -> Call | None:
     if surface == TOOL:
         asked = next((payload[name] for name in ARGUMENTS if name in payload), None)
         take_tool(call, field(payload, "toolName", "tool_name"), unpacked(asked))
-        if event == "postToolUseFailure":
-            call.error = field(payload, "error")
     elif event == "subagentStart":
         call.agent = field(payload, "agentName", "agent_name", "agent_type")
         call.agent_id = field(payload, "agentId", "agent_id")
@@ -52,9 +51,7 @@ def read(payload: "Payload") -> Call | None:
 def _event(payload: "Payload") -> str:
     """Return which event a payload without a name is, by the fields that this event alone has; empty for others."""
     if "toolName" in payload:
-        if "toolResult" in payload:
-            return "postToolUse"
-        return "postToolUseFailure" if "error" in payload else ""
+        return "postToolUse" if "toolResult" in payload else ""
     if "source" in payload:
         return "sessionStart"
     if "trigger" in payload:
