@@ -120,7 +120,7 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
             "problem", "derived", f"{found}; bringing it up to date failed: {error.message}", place, error.hint
         )
         return
-    now = "; it was made anew now" if done.index.built else ""
+    now = "; it was made anew now" if done.index is not None and done.index.built else ""
     yield Finding("ok" if level == "ok" else "warning", "derived", f"{found}{now}", place)
     held = "was built now" if done.built else "is current"
     yield Finding("ok", "derived", f"the snapshot {held}", workspace.relative(done.path))
