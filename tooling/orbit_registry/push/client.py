@@ -128,7 +128,8 @@ class Dispatch:
                 event.name = call.notes
                 return False
             if call.greets and (number := awaiting(root)):
-                call.message = f"{number} record{'s' if number > 1 else ''} await review: orbit list --phase pending"
+                said = "1 record awaits" if number == 1 else f"{number} records await"
+                call.message = f"{said} review: orbit list --phase pending"
             if paths or call.error or call.surface == SESSION:
                 text, behind = self._chosen(root, call, paths, ledger)
             else:

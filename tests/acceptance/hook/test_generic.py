@@ -1,0 +1,136 @@
+"""The hook for any tool, and the plugin of OpenCode that speaks as one: what goes in and out, and where it stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from orbit_registry.hooks.agents import agent
+
+HERE = Path(__file__).resolve().parents[3]
+CASES: list[dict[str, Any]] = YAML(typ="safe").load(HERE / "tests/cases/push/generic_calls.yaml")
+OPENCODE = HERE / "tests/cases/push/opencode"
+CALL, REPLY = (
+    json.loads((HERE / f"docs/schemas/hook-{one}.schema.json").read_text("utf-8")) for one in ("call", "reply")
+)
+ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
+Run = Callable[..., bytes]
+
+
+def installed(root: Path, name: str, *arguments: str) -> Path:
+    """Install an agent's hook and return its file."""
+    command = [*ORBIT, "hook", "install", name, *arguments, "--format", "json"]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
+    return Path(json.loads(done.stdout)["data"]["path"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: json.dumps(case["call"])[:60])
+def test_a_call_gets_its_answer(root: Path, run: Run, case: Mapping[str, Any]) -> None:
+    """A call of the published form is answered in the published form, or with nothing; as plain text where it asks."""
+    content = json.dumps(case["call"]).replace("ROOT", str(root))
+    assert bool(list(jsonschema.Draft202012Validator(CALL).iter_errors(json.loads(content)))) is case.get("odd", False)
+
+    printed = run(root, content.encode(), "generic")
+
+    assert bool(printed) is case["shown"]
+    if printed:
+        reply = json.loads(printed)
+        jsonschema.validate(reply, REPLY)
+        asked = {**json.loads(content), "reply": "text", "session": "another"}
+        assert run(root, json.dumps(asked).encode(), "generic").decode() == f"{reply['context']}\n"
+
+
+def test_the_installed_script_is_the_hook(root: Path) -> None:
+    """It is written where git ignores it, answers what is asked on its input, and goes when it is taken out."""
+    file = installed(root, "generic")
+    assert "context" in json.loads(called(["sh", str(file)], root, {"event": "tool", "paths": ["src/a.py"]}))
+    status = subprocess.run(["git", "status", "--short"], cwd=root, check=True, capture_output=True, text=True).stdout
+    assert status == ""
+    for verb in ("test", "uninstall"):
+        subprocess.run([*ORBIT, "hook", verb, "generic"], cwd=root, env={**os.environ, **PATIENT}, check=True,
+                       capture_output=True)  # fmt: skip
+    assert not file.exists()
+
+
+def called(command: list[str], root: Path, call: object) -> bytes:
+    """Return what a command prints for a call."""
+    environment = {**os.environ, **PATIENT}
+    return subprocess.run(
+        command, input=json.dumps(call).encode(), cwd=root, env=environment, check=True, capture_output=True
+    ).stdout
+
+
+@pytest.mark.parametrize("name", ["generic", "opencode"])
+def test_a_file_of_somebody_else_is_left(root: Path, name: str) -> None:
+    """Neither installing nor removing touches a file that stands in our file's place."""
+    file = root / agent(name).settings["local"].path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"mine\r\n")
+    for verb in ("install", "uninstall"):
+        done = subprocess.run([*ORBIT, "hook", verb, name], cwd=root, capture_output=True, text=True, check=False)
+        assert (done.returncode, "is not ours" in done.stderr) == (1, True)
+    assert file.read_bytes() == b"mine\r\n"
+
+
+def test_a_plugin_of_another_place_is_replaced(root: Path) -> None:
+    """Installing again changes nothing; a plugin that names another command is called old, and brought up to date."""
+    file = installed(root, "opencode", "--scope", "project")
+    made = file.read_bytes()
+    installed(root, "opencode", "--scope", "project")
+    assert file.read_bytes() == made
+    assert str(sys.executable).encode() not in made
+    file.write_bytes(made.replace(b'const COMMAND = "', b'const COMMAND = "true; '))
+    states = json.loads(called([*ORBIT, "hook", "status", "--format", "json"], root, None))["data"]["hooks"]
+    [state] = [one for one in states if (one["agent"], one["scope"]) == ("opencode", "project")]
+    assert (state["installed"], state["current"]) == (True, False)
+    installed(root, "opencode", "--scope", "project")
+    assert file.read_bytes() == made
+    subprocess.run([*ORBIT, "hook", "uninstall", "opencode", "--scope", "project"], cwd=root, check=True)
+    assert not file.exists()
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node to run the plugin in")
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_plugin_of_opencode_runs(
+    root: Path, tmp_path: Path, learning: Callable[..., Path], sync: Callable[[Path], None], broken: bool
+) -> None:
+    """In Node, with the hooks that OpenCode calls: a prompt's records are in the system's text, a tool's behind its
+    output, each once until a compaction; the person is told what waits. With its Python gone, nothing is changed."""
+    learning(root, 1, scope={"paths": ["lib/**"]})
+    learning(root, 8, pending=True)
+    sync(root)
+    plugin = tmp_path / "plugin.mjs"
+    text = installed(root, "opencode").read_text("utf-8")
+    assert len(text.splitlines()) <= 60
+    plugin.write_text(text.replace(sys.executable, "/nowhere/python") if broken else text, "utf-8")
+    command = ["node", str(OPENCODE / "drive.mjs"), str(plugin), str(root), str(OPENCODE / "sequence.json")]
+    done = subprocess.run(command, env={**os.environ, **PATIENT}, check=True, capture_output=True, text=True)
+    said = json.loads(done.stdout)
+    _, system, env, first, second, patch, odd, _, forgotten, again, _, nobody = said["outputs"]
+
+    assert said["exports"] == ["OrbitPlugin"]
+    assert env == {"env": {"ORBIT_SESSION_ID": "ses_1"}}
+    assert (second["output"], odd, forgotten, nobody) == (
+        "Edit applied.", {"title": "", "metadata": {}}, {"system": []}, {"system": []},
+    )  # fmt: skip
+    if broken:
+        assert (system["system"], first["output"], patch["output"], said["shown"]) == (
+            ["You are OpenCode"], "Edit applied.", "Success.", [],
+        )  # fmt: skip
+        return
+    assert len(system["system"]) == 2
+    assert all(one in system["system"][1] for one in ("L-00002", "L-00003"))
+    assert first["output"].startswith("Edit applied.\n\n<project-notes>")
+    assert ["L-00001" in one["output"] for one in (first, second, patch, again)] == [True, False, True, True]
+    assert said["shown"] == [{"message": "1 record awaits review: orbit list --phase pending", "variant": "info"}]
