@@ -16,10 +16,11 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import explorer, facets, listing, timeline
+from orbit_registry.site import explorer, facets, feeds, listing, timeline
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
+from orbit_registry.site.groups import GroupPage, Groups, groups_of
 from orbit_registry.site.memo import Lookup, Made, Memo, key_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.pages import SHELL, shell_url
@@ -63,6 +64,7 @@ class Expansion:
     problems: Sequence[Diagnostic]
     site: SiteMap
     shelf: Shelf
+    title: str
     generated: Path
     base_url: str | None
     out: Output
@@ -78,6 +80,7 @@ class Expansion:
     kind_shells: dict[tuple[str, int], Shell] = field(default_factory=dict)
     policy: Policy = field(init=False)
     relations: Relations = field(init=False)
+    groups: Groups = field(init=False)
     keys: dict[str, str] = field(default_factory=dict)
     """Of each record's page, by the record's path: it changes when anything that is shown of the record does."""
     kept: set[str] = field(default_factory=set)
@@ -99,6 +102,7 @@ class Expansion:
         self.policy = policy_of(empty.values())
         self.shells = shells_of(empty, self.policy, self.base_url)
         self.relations = Relations(self.records, self.freshness)
+        self.groups = groups_of(self.records)
         forge = self.site.forge
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
         self.look = key_of(look, self.base_url, forge.repository, forge.branch)
@@ -112,6 +116,9 @@ class Expansion:
         self._generated_files()
         self._index_rest()
         self._timelines()
+        for page in self.groups.pages(self.kinds):
+            keys = [self.keys[record.path] for record in page.records]
+            self._page(page.url, key_of(self.look, page.title, keys), partial(self._group, page))
         for url, html in redirect_pages(self.records, self.base_url).items():
             self._page(url, key_of(self.look, html), partial(self._under_policy, url, html))
         self._assets()
@@ -148,7 +155,7 @@ class Expansion:
     def _record_pages(self) -> None:
         for number, record in enumerate(self.records, start=1):
             url = url_of(record)
-            about = what_a_page_shows(record, self.relations, self.site)
+            about = what_a_page_shows(record, self.relations, self.site, self.groups)
             key = self.keys[record.path] = key_of(self.look, about, self.shelf.stamp(record))
             self.origins[url] = Location(record.source.path if record.source else record.path)
             self._page(url, key, partial(self._record_page, record, url))
@@ -156,7 +163,7 @@ class Expansion:
                 self.progress(number, len(self.records))
 
     def _record_page(self, record: Record, url: str) -> Page:
-        view = record_view(record, url, self.relations, self.site)
+        view = record_view(record, url, self.relations, self.site, self.groups)
         text = self.shelf.text(record)
         prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
@@ -243,7 +250,7 @@ class Expansion:
     def _table(self, kind: Kind, url: str) -> str:
         """Return one page of a kind's index: the ways to look at it, the filter, the table."""
         pages, choices = self.indexes[kind.name], self.choices[kind.name]
-        views = timeline.switch(kind, url, timeline=False) if self.timed[kind.name] else ""
+        views = timeline.switch(kind, url, timed=self.timed[kind.name], tagged=bool(choices.lists["tag"]))
         table = listing.index_html(kind, url, pages, self.relations, self.site)
         return f"{views}{facets.bar(kind, choices, url)}{table}"
 
@@ -258,6 +265,12 @@ class Expansion:
         html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
         return Page(html, facts_of(content, url), url)
 
+    def _group(self, page: GroupPage) -> Page:
+        content = page.html()
+        depth = depth_of(page.url)
+        shell = self._shell(page.kind, depth) if page.kind else self.shells[depth]
+        return Page(shell.page(page.url, page.title, content, "", self.base_url), facts_of(content, page.url), page.url)
+
     def _timelines(self) -> None:
         for kind in self.kinds:
             if self.timed[kind.name]:
@@ -267,7 +280,8 @@ class Expansion:
     def _timeline(self, kind: Kind) -> Page:
         url = timeline.url(kind)
         drawing = timeline.timeline_html(kind, self.by_kind[kind.name], self.relations)
-        content = f"<h1>{escape(kind.labels)}</h1>{drawing}"
+        views = timeline.switch(kind, url, timed=True, tagged=bool(self.choices[kind.name].lists["tag"]))
+        content = f"<h1>{escape(kind.labels)}</h1>{views}{drawing}"
         html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
         return Page(html, facts_of(content, url), url)
 
@@ -278,6 +292,8 @@ class Expansion:
     def _data(self) -> None:
         self._snapshot()
         self.out.write(explorer.DATA, explorer.data(self.records, half_life_days()))
+        self.out.write(feeds.ATOM, feeds.atom(self.records, self.title, self.base_url))
+        self.out.write(feeds.JSON_FEED, feeds.json_feed(self.records, self.title, self.base_url))
         known = _lines_by_id(self.out.read(DATA))
         rows = [
             known[record.id]

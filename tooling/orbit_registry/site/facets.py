@@ -10,7 +10,7 @@ from html import escape
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import date_of, own_columns, status_css, tags_of, texts_of
+from orbit_registry.site.words import date_of, own_columns, status_css, tags_of, texts_of
 
 SCRIPT = "assets/orbit/filter.js"
 MOST_CHOICES = 60

@@ -10,10 +10,12 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.site.documents import Document
+from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations, index_cells, status_class
+from orbit_registry.site.views import Relations, index_cells
+from orbit_registry.site.words import status_class
 
 ROWS_A_PAGE = 500
 RECENT = 8
@@ -104,19 +106,20 @@ def counts_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], 
     return f'<ul class="orbit-counts">{"".join(tiles)}</ul>'
 
 
-def recent_html(records: Iterable[Record], page: str) -> str:
+def recent_html(records: Sequence[Record], page: str) -> str:
     """Return the records that changed last."""
-    newest = sorted(records, key=lambda one: (one.text("updated_at") or "", one.sort_key), reverse=True)[:RECENT]
-    if not newest:
+    some = newest(records, RECENT)
+    if not some:
         return "<p>Nothing yet.</p>"
     items = []
-    for record in newest:
+    for record in some:
         day = escape((record.text("updated_at") or "")[:10])
         href = escape(relative(page, url_of(record)))
         chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
         name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
         items.append(f'<li><time datetime="{day}">{day}</time><a href="{href}">{name}</a> {chip}</li>')
-    return f'<ul class="orbit-recent">{"".join(items)}</ul>'
+    ways = f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
+    return f'<ul class="orbit-recent">{"".join(items)}</ul><p class="orbit-feeds"><small>Follow it: {ways}</small></p>'
 
 
 def documents_html(documents: Sequence[Document], titles: Mapping[str, str], page: str) -> str:

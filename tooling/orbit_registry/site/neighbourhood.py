@@ -36,7 +36,7 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
     parts = [
         *_side(shown_left, len(left), 0, x_this, middle, height, leads_here=True),
         *_side(shown_right, len(right), x_this + BOX + BETWEEN, x_this + BOX, middle, height, leads_here=False),
-        _box(str(view["id"]), "", x_this, middle, "orbit-this"),
+        _box(str(view["id"]), "", x_this, middle, ' class="orbit-this"'),
     ]
     said = f"{view['id']} and what it has to do with: {len(left)} lead here, it leads to {len(right)}"
     return (
@@ -61,10 +61,8 @@ def _side(
         start, end = (x + BOX, x_this) if leads_here else (x_this, x)
         from_y, to_y = (y, middle) if leads_here else (middle, y)
         bend = (start + end) / 2
-        parts.append(
-            f'<path class="orbit-edge" d="M{start} {from_y + HEIGHT / 2:.1f}C{bend} {from_y + HEIGHT / 2:.1f} '
-            f'{bend} {to_y + HEIGHT / 2:.1f} {end} {to_y + HEIGHT / 2:.1f}"/>'
-        )
+        one, other = from_y + HEIGHT / 2, to_y + HEIGHT / 2
+        parts.append(f'<path d="M{start} {one:g}C{bend:g} {one:g} {bend:g} {other:g} {end} {other:g}"/>')
         parts.append(_linked(ref, label, x, y))
     if total > len(shown):
         place = x + BOX / 2
@@ -80,14 +78,14 @@ def _linked(ref: Mapping[str, Any], label: str, x: float, y: float) -> str:
     said = escape(f"{label} {ref['id']} {ref['title']}".strip())
     if not ref["url"]:
         return f"<g><title>{said}</title>{inner}</g>"
-    return f'<a href="{escape(str(ref["url"]))}" aria-label="{said}"><title>{said}</title>{inner}</a>'
+    return f'<a href="{escape(str(ref["url"]))}"><title>{said}</title>{inner}</a>'
 
 
 def _box(name: str, label: str, x: float, y: float, css: str) -> str:
     short = name if len(name) <= 22 else f"{name[:21]}…"
     at = y + (14 if label else HEIGHT / 2 + 4)
-    note = f'<text class="orbit-small" x="{x + 10}" y="{y + 27}">{escape(label)}</text>' if label else ""
+    note = f'<text class="orbit-small" x="{x + 10:g}" y="{y + 27:g}">{escape(label)}</text>' if label else ""
     return (
-        f'<rect class="orbit-box {css}" x="{x + 1}" y="{y + 1:.1f}" width="{BOX - 2}" height="{HEIGHT - 2}" rx="6"/>'
-        f'<text x="{x + 10}" y="{at:.1f}">{escape(short)}</text>{note}'
+        f'<rect{css} x="{x + 1:g}" y="{y + 1:g}" width="{BOX - 2}" height="{HEIGHT - 2}" rx="6"/>'
+        f'<text x="{x + 10:g}" y="{at:g}">{escape(short)}</text>{note}'
     )

@@ -78,15 +78,15 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
 
 def _with_drawings(html: str, view: Mapping[str, Any]) -> str:
     """Return an article with each drawing in the last place that asks for it: prose stands above ours."""
-    votes = view["votes"]
-    drawings = (
-        (_SPARKLINE, sparkline(votes["months"], _votes_words(votes)) if votes else ""),
-        (_NEIGHBOURS, neighbourhood(view)),
-    )
-    for place, drawing in drawings:
+    for place, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):
         before, found, after = html.rpartition(place)
-        html = f"{before}{drawing}{after}" if found else html
+        html = f"{before}{draw(view)}{after}" if found else html
     return html
+
+
+def _votes_drawn(view: Mapping[str, Any]) -> str:
+    votes = view["votes"]
+    return sparkline(votes["months"], _votes_words(votes)) if votes else ""
 
 
 def _votes_words(votes: Mapping[str, Any]) -> str:

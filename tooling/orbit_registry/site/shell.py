@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -11,6 +12,8 @@ from orbit_registry.site.csp import Policy
 from orbit_registry.site.pages import SHELL_DEPTHS, shell_url
 from orbit_registry.site.urls import file_of
 
+_BETWEEN_TAGS = re.compile(r">[ \t\r]*\n\s*<")
+"""The theme's indentation, a fifth of a record's page; a line's end is left, which is a space like any other."""
 _MARKS = ("@@orbit:title@@", "@@orbit:toc@@", "@@orbit:content@@")
 
 
@@ -69,6 +72,7 @@ def shells_of(pages: dict[int, str], policy: Policy, base_url: str | None) -> di
 
 
 def _cut(html: str, url: str, base_url: str | None) -> Shell:
+    html = _BETWEEN_TAGS.sub(">\n<", html)
     places = sorted((html.find(mark), mark) for mark in _MARKS if mark in html)
     if "@@orbit:content@@" not in {mark for _, mark in places}:
         raise ShellError(

@@ -32,7 +32,7 @@ from orbit_registry.store.workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
 """Called with the step's name, how much of it is done, and how much there is."""
-TAKEN = ("health/", "documents/", "paths/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
+TAKEN = ("health/", "documents/", "paths/", "tags/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
 
 
 class Readable(Protocol):
@@ -146,6 +146,7 @@ def publish(
         problems=prepared.problems,
         site=prepared.sources.site,
         shelf=Shelf(workspace, prepared.registry.reading.states),
+        title=prepared.sources.title,
         generated=generated,
         base_url=prepared.base_url,
         out=out,

@@ -14,9 +14,11 @@ from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
+from orbit_registry.site.groups import TAGS
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations, date_of, own_columns, status_class
+from orbit_registry.site.views import Relations
+from orbit_registry.site.words import date_of, own_columns, status_class
 
 WIDTH, LABEL, RIGHT = 960, 150, 16
 LANE, DOT, TOP, FOOT = 34, 6, 26, 12
@@ -42,14 +44,16 @@ def has_timeline(kind: Kind, records: Sequence[Record]) -> bool:
     return kind.numbering == "sequence" and sum(_day(record) is not None for record in records) >= FEWEST
 
 
-def switch(kind: Kind, page: str, *, timeline: bool) -> str:
-    """Return the two views of an index as links, the one that is shown marked."""
-    views = (("Table", f"{kind.plural}/", not timeline), ("Timeline", url(kind), timeline))
+def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
+    """Return the ways to look at a kind's records as links, the one that is shown marked; "" where there is one."""
+    views = [("Table", f"{kind.plural}/")]
+    views += [("Timeline", url(kind))] if timed else []
+    views += [("Tags", TAGS)] if tagged else []
     links = "".join(
-        f'<a href="{escape(relative(page, target))}"{" aria-current=page" if here else ""}>{name}</a>'
-        for name, target, here in views
+        f'<a href="{escape(relative(page, target))}"{" aria-current=page" if target == page else ""}>{name}</a>'
+        for name, target in views
     )
-    return f'<nav class="orbit-views" aria-label="Views">{links}</nav>'
+    return f'<nav class="orbit-views" aria-label="Views">{links}</nav>' if len(views) > 1 else ""
 
 
 def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -> str:
@@ -82,7 +86,7 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
     )
     left = len(records) - len(dots)
     said = f"<p>{left:,} without a day are left out.</p>" if left else ""
-    return f'{switch(kind, page, timeline=True)}<div class="orbit-scroll">{drawing}</div>{said}'
+    return f'<div class="orbit-scroll">{drawing}</div>{said}'
 
 
 def _lanes(kind: Kind, records: Sequence[Record]) -> dict[str, int]:
@@ -157,6 +161,6 @@ def _dot(dot: _Dot, page: str) -> str:
     record = dot.record
     said = f"{record.id} {record.title} ({record.status.word}, {date_of(record)})"
     return (
-        f'<a href="{escape(relative(page, url_of(record)))}" aria-label="{escape(said)}"><title>{escape(said)}</title>'
+        f'<a href="{escape(relative(page, url_of(record)))}"><title>{escape(said)}</title>'
         f'<circle class="orbit-dot {status_class(record)}" cx="{dot.x:.1f}" cy="{dot.y:.1f}" r="{DOT}"/></a>'
     )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from orbit_registry.kinds.table import Kind, Status
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import by_month, counted, stamp
 from orbit_registry.site.explorer import glob_link
+from orbit_registry.site.groups import Groups
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.urls import relative
+from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
 
 RELATIONS: Mapping[str, str] = {
     "amends": "Amends",
@@ -139,17 +140,7 @@ class Relations:
         return [(label, list(dict.fromkeys(ids))) for label, ids in found.items()]
 
 
-def status_class(record: Record) -> str:
-    """Return the CSS classes of a status: its phase, then its name."""
-    return status_css(record.status)
-
-
-def status_css(status: Status) -> str:
-    """Return the CSS classes of a status: its phase, then its name."""
-    return f"orbit-{status.phase} orbit-status-{status.name}"
-
-
-def record_view(record: Record, page: str, relations: Relations, site: SiteMap) -> dict[str, Any]:
+def record_view(record: Record, page: str, relations: Relations, site: SiteMap, groups: Groups) -> dict[str, Any]:
     """Return everything a record's page shows but its prose; addresses are relative to `page`."""
     kind = record.kind
     scope = record.scope
@@ -167,14 +158,21 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap) 
         "banner": banner,
         "doubts": relations.doubts(record),
         "legacy_ids": list(record.legacy_ids),
-        "labels": list(record.words("labels")),
+        "labels": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in record.words("labels")],
+        "own": {
+            column: [
+                {"word": word, "url": groups.column_link(kind, column, word, page)}
+                for word in texts_of([record], column)
+            ]
+            for column in own_columns(kind)
+        },
         "source": _file(record.source.path, page, site) if record.source else None,
         "file": _file(record.path, page, site),
         "replaces": [reference(other, page, relations, site) for other in relations.replaces(record)],
         "replaced_by": [reference(other, page, relations, site) for other in relations.replaced_by(record)],
         "scope": {
             "paths": [{"glob": glob, "url": glob_link(page, glob)} for glob in scope.paths],
-            "tags": list(scope.tags),
+            "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in scope.tags],
             "agents": list(scope.agents),
             "tasks": list(scope.tasks),
             "symbols": list(scope.symbols),
@@ -191,7 +189,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap) 
     }
 
 
-def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> list[object]:
+def what_a_page_shows(record: Record, relations: Relations, site: SiteMap, groups: Groups) -> list[object]:
     """Return what `record_view` depends on beside the record's own files, without the work of making it."""
     named = [*relations.replaces(record), *relations.replaced_by(record)]
     links = relations.links(record)
@@ -216,6 +214,7 @@ def what_a_page_shows(record: Record, relations: Relations, site: SiteMap) -> li
         mirrored,
         relations.month if record.votes else "",
         relations.doubts(record),
+        groups.unlinked(record),
     ]
 
 
@@ -235,20 +234,10 @@ def own_fields(record: Record) -> list[tuple[str, list[str]]]:
     for name in record.kind.schema.properties:
         if name in _ENVELOPE or name in (record.kind.headline, record.kind.prose) or name not in record.data:
             continue
-        texts = _texts(record.data[name])
+        texts = words_in(record.data[name])
         if texts:
             found.append((name.replace("_", " ").capitalize(), texts))
     return found
-
-
-def _texts(value: object) -> list[str]:
-    if isinstance(value, Mapping):
-        return [f"{name}: {', '.join(_texts(inner))}" for name, inner in value.items()]
-    if isinstance(value, list):
-        return [", ".join(_texts(inner)) for inner in value]
-    if isinstance(value, bool):
-        return ["yes" if value else "no"]
-    return [] if value is None or value == "" else [str(value)]
 
 
 def _file(path: str, page: str, site: SiteMap) -> dict[str, str | None]:
@@ -284,29 +273,8 @@ def index_cells(
         elif column == "status":
             cells.append((column, record.status.word, None))
         else:
-            cells.append((column, ", ".join(_texts(record.data.get(column))), None))
+            cells.append((column, ", ".join(words_in(record.data.get(column))), None))
     return cells
-
-
-def date_of(record: Record) -> str:
-    """Return the day a record is from, as far as it is known: `2026-05`, `2026-05-01`."""
-    return record.text("date") or (record.text("created_at") or "")[:10]
-
-
-def tags_of(record: Record) -> list[str]:
-    """Return the tags of a record's scope, then its labels, each once."""
-    return list(dict.fromkeys([*record.scope.tags, *record.words("labels")]))
-
-
-def texts_of(records: Iterable[Record], column: str) -> Iterator[str]:
-    """Yield what records say in one field, word by word where it is a list."""
-    for record in records:
-        yield from _texts(record.data.get(column))
-
-
-def own_columns(kind: Kind) -> list[str]:
-    """Return the columns of a kind's index that only this kind has."""
-    return [column for column in kind.columns if column not in ("id", "status", "title", "date", kind.headline)]
 
 
 def listing(record: Record, relations: Relations) -> dict[str, object]:

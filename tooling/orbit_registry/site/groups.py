@@ -1,0 +1,138 @@
+"""The pages of tags and of a kind's own columns: which records share a word; each word that a page shows leads here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.record import Record
+from orbit_registry.site.sanitize import headline
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.urls import relative, safe_segment
+from orbit_registry.site.words import own_columns, status_class, tags_of, texts_of
+
+TAGS = "tags/"
+MOST_PAGES = 2000
+"""Words beyond these, the rarest, have no page of their own: the filters find them."""
+
+
+def tag_url(tag: str) -> str:
+    """Return where a tag's page stands."""
+    return f"{TAGS}{safe_segment(tag)}/"
+
+
+def column_url(kind: Kind, column: str, word: str) -> str:
+    """Return where the page of a word in a kind's own column stands: `adrs/feature/core/`."""
+    return f"{kind.plural}/{safe_segment(column)}/{safe_segment(word)}/"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """One page: its address and title, the records it names, and what stands above it; the overview holds all tags."""
+
+    url: str
+    kind: Kind | None
+    title: str
+    records: Sequence[Record]
+    above: tuple[str, str] | None
+    tags: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+
+    def html(self) -> str:
+        """Return the page's content."""
+        if self.above is None:
+            return _overview(self.tags)
+        return _page(self.title, self.above, self.records, self.url)
+
+
+@dataclass
+class Groups:
+    """Which words have a page, and which records are on it."""
+
+    tags: dict[str, list[Record]] = field(default_factory=dict)
+    columns: dict[tuple[str, str], dict[str, list[Record]]] = field(default_factory=dict)
+    """By kind and column."""
+
+    def tag_link(self, tag: str, page: str) -> str | None:
+        """Return how a page names a tag's page; None where it has none."""
+        return relative(page, tag_url(tag)) if tag in self.tags else None
+
+    def column_link(self, kind: Kind, column: str, word: str, page: str) -> str | None:
+        """Return how a page names the page of a word in a column; None where it has none."""
+        held = self.columns.get((kind.name, column), {})
+        return relative(page, column_url(kind, column, word)) if word in held else None
+
+    def unlinked(self, record: Record) -> list[str]:
+        """Return the words of a record that have no page: what its own page depends on beside its fields."""
+        held = self.columns
+        own = [(column, word) for column in own_columns(record.kind) for word in texts_of([record], column)]
+        found = [tag for tag in tags_of(record) if tag not in self.tags]
+        return found + [word for column, word in own if word not in held.get((record.kind.name, column), ())]
+
+    def pages(self, kinds: Sequence[Kind]) -> Iterator[GroupPage]:
+        """Yield every page."""
+        if self.tags:
+            everyone = {record.path: record for records in self.tags.values() for record in records}
+            yield GroupPage(TAGS, None, "Tags", list(everyone.values()), None, self.tags)
+        for tag, records in self.tags.items():
+            yield GroupPage(tag_url(tag), None, f"Tag: {tag}", records, ("Tags", TAGS))
+        for kind in kinds:
+            for column in own_columns(kind):
+                for word, records in self.columns.get((kind.name, column), {}).items():
+                    said = f"{column.replace('_', ' ').capitalize()}: {word}"
+                    above = (kind.labels, f"{kind.plural}/")
+                    yield GroupPage(column_url(kind, column, word), kind, said, records, above)
+
+
+def groups_of(records: Sequence[Record]) -> Groups:
+    """Return the groups of a site's records."""
+    tags: dict[str, list[Record]] = defaultdict(list)
+    columns: dict[tuple[str, str], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        for tag in tags_of(record):
+            tags[tag].append(record)
+        for column in own_columns(record.kind):
+            for word in dict.fromkeys(texts_of([record], column)):
+                columns[record.kind.name, column][word].append(record)
+    return Groups(_most(tags), {key: _most(held) for key, held in columns.items()})
+
+
+def _most(held: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
+    """Return the groups with the most records, by name; of names that differ only in case the first has the page."""
+    kept: dict[str, list[Record]] = {}
+    seen: set[str] = set()
+    for word in sorted(held, key=lambda word: (-len(held[word]), word)):
+        if len(kept) < MOST_PAGES and word and safe_segment(word).lower() not in seen:
+            seen.add(safe_segment(word).lower())
+            kept[word] = held[word]
+    return dict(sorted(kept.items()))
+
+
+def _overview(tags: Mapping[str, Sequence[Record]]) -> str:
+    items = "".join(
+        f'<li><a class="orbit-tag" href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a>'
+        f" <small>{len(records):,}</small></li>"
+        for tag, records in tags.items()
+    )
+    return f'<h1>Tags</h1><ul class="orbit-words orbit-cloud">{items}</ul>'
+
+
+def _page(said: str, above: tuple[str, str], records: Sequence[Record], page: str) -> str:
+    name, url = above
+    crumbs = f'<p class="orbit-crumbs"><a href="{escape(relative(page, url))}">{escape(name)}</a> / {escape(said)}</p>'
+    count = f"<p>{len(records):,} {'record' if len(records) == 1 else 'records'}</p>"
+    items = "".join(_item(record, page) for record in sorted(records, key=_in_force_first))
+    return f'{crumbs}<h1>{escape(said)}</h1>{count}<ul class="orbit-recent">{items}</ul>'
+
+
+def _in_force_first(record: Record) -> tuple[int, tuple[object, ...]]:
+    return ("live", "pending", "closed").index(record.phase), record.sort_key
+
+
+def _item(record: Record, page: str) -> str:
+    href = escape(relative(page, url_of(record)))
+    chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
+    name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
+    return f'<li><a href="{href}">{name}</a> {chip}</li>'

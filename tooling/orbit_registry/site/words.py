@@ -1,0 +1,50 @@
+"""What pages say of a record in single words: its status, day, tags, and the texts of its own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from orbit_registry.kinds.table import Kind, Status
+from orbit_registry.records.record import Record
+
+
+def status_class(record: Record) -> str:
+    """Return the CSS classes of a status: its phase, then its name."""
+    return status_css(record.status)
+
+
+def status_css(status: Status) -> str:
+    """Return the CSS classes of a status: its phase, then its name."""
+    return f"orbit-{status.phase} orbit-status-{status.name}"
+
+
+def date_of(record: Record) -> str:
+    """Return the day a record is from, as far as it is known: `2026-05`, `2026-05-01`."""
+    return record.text("date") or (record.text("created_at") or "")[:10]
+
+
+def tags_of(record: Record) -> list[str]:
+    """Return the tags of a record's scope, then its labels, each once."""
+    return list(dict.fromkeys([*record.scope.tags, *record.words("labels")]))
+
+
+def own_columns(kind: Kind) -> list[str]:
+    """Return the columns of a kind's index that only this kind has."""
+    return [column for column in kind.columns if column not in ("id", "status", "title", "date", kind.headline)]
+
+
+def texts_of(records: Iterable[Record], column: str) -> Iterator[str]:
+    """Yield what records say in one field, word by word where it is a list."""
+    for record in records:
+        yield from words_in(record.data.get(column))
+
+
+def words_in(value: object) -> list[str]:
+    """Return a field's value as texts, an entry each."""
+    if isinstance(value, Mapping):
+        return [f"{name}: {', '.join(words_in(inner))}" for name, inner in value.items()]
+    if isinstance(value, list):
+        return [", ".join(words_in(inner)) for inner in value]
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    return [] if value is None or value == "" else [str(value)]
