@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orbit_registry.push import client
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.push_index import stamps_of, sync_index
@@ -121,6 +122,19 @@ def test_a_session_that_is_named_shares_what_it_has_seen(root: Path) -> None:
     ledger.end()
     options = ("--session", "s-1", *PATIENT)
     assert [one["result"] for one in talk(root, call(1, PLAIN, path="src/a.py"), options=options)] == [PLAIN]
+
+
+def test_what_a_hook_has_said_in_the_hosts_session_is_not_said_again(root: Path) -> None:
+    """The host that runs the hook runs the server too: the wrapper finds its session without being told."""
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s-9", "cwd": str(root), "prompt": "mend src/a.py"}
+    hook = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py")), "claude"]
+    environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
+    said = subprocess.run(
+        hook, input=json.dumps(payload).encode(), capture_output=True, check=True, cwd=root, env=environment
+    )
+    assert b"Uploads are retried" in said.stdout
+    (answer,) = talk(root, call(1, PLAIN, path="src/a.py"))
+    assert answer["result"] == PLAIN
 
 
 @pytest.mark.parametrize("lost", ["index", "records", "state"])

@@ -23,6 +23,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.mcp.relay import Asked, Pending, Requests, Results
 from orbit_registry.mcp.splice import Member, Places, UnreadableError
 from orbit_registry.push.folders import project_root
+from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.refresh import refresh
 from orbit_registry.push.sidecar import asked_of, for_result
@@ -178,7 +179,10 @@ class Beside:
 
     def _ledger(self) -> Ledger:
         """Return the ledger of the agent's session, where it is known, else of this server's run."""
-        return Ledger(self._root or "", self._session or self._own_session)
+        root = self._root or ""
+        if self._session:
+            return Ledger(root, self._session)
+        return Ledger(root, *(session_of_process(root) or (self._own_session, "")))
 
     def _late(self, _number: int, _frame: FrameType | None) -> None:
         if self._deciding:

@@ -33,8 +33,9 @@ class Call:
     `maybe` are further words, paths only where such a file is. `guessed` says that the paths are words too, which may
     be something else. `reads` are those of both that are read, not written. `error` is what a tool failed with, `text`
     a prompt's. `greets` says that the agent can tell the person something now; `message` is what, set before the
-    dialect's `reply` is asked. `notes` names an event that is written down and not answered. `forgets` says that what
-    the session was shown is no longer before the agent, `forgets_again` that another event may have said so.
+    dialect's `reply` is asked. `notes` names an event that is written down and not answered, `loads` a file of
+    instructions that the agent has loaded. `forgets` says that what the session was shown is no longer before the
+    agent, `forgets_again` that another event may have said so.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class Call:
         "forgets_again",
         "greets",
         "guessed",
+        "loads",
         "maybe",
         "message",
         "notes",
@@ -61,7 +63,7 @@ class Call:
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
         self.session = self.agent_id = self.agent = self.folder = self.task_class = self.error = self.text = ""
-        self.message = self.notes = ""
+        self.message = self.notes = self.loads = ""
         self.paths: list[str] = []
         self.maybe: list[str] = []
         self.reads: list[str] = []

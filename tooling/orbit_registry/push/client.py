@@ -96,7 +96,8 @@ class Dispatch:
         if ledger is not None:
             event.session = ledger.name
         behind = self._answer(root, call, paths, ledger)
-        self._note()
+        if not self.noted:
+            self._note()
         if ledger is not None and (call.guessed or call.surface != TOOL):
             from orbit_registry.push import hosts  # only what may start commands of ours is worth a look
 
@@ -126,6 +127,11 @@ class Dispatch:
                 ledger.forget(AFTERWARDS if call.forgets_again else 0)
             if call.notes:
                 event.name = call.notes
+                if call.loads:
+                    from orbit_registry.push.native import note_loaded
+
+                    event.opened = note_loaded(root, call.loads, ledger)
+                    self.noted = not event.opened  # a file of somebody else's is no event of ours
                 return False
             if call.greets and (number := awaiting(root)):
                 said = "1 record awaits" if number == 1 else f"{number} records await"

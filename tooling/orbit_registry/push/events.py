@@ -23,7 +23,7 @@ FAULTS = {
     "index": "the push index is damaged",
 }
 """What may go wrong by itself; of anything else the name of the exception's class is written down, and no more."""
-OPENED, RETRIEVAL = "opened", "retrieval"
+OPENED, LOADED, RETRIEVAL = "opened", "loaded", "retrieval"
 LARGEST = 1_000_000
 """Bytes; a log that has more becomes the older one, whose predecessor goes."""
 MOST_ASKED = 20
@@ -34,9 +34,9 @@ class Event:
     """One dispatch. `skip_reason` is empty or one of `select.SKIPS`; `session` is a ledger's name, or empty.
 
     `name` is `retrieval`, or what else happened: then nothing was chosen, and only when and where is written.
-    `opened` are ids of records that were read; they make an event of their own. `fault` is one of `FAULTS`, the name
-    of an exception's class, or empty. `details` are further members of the line as JSON, each after a comma: what a
-    brief knows and a hook does not.
+    `opened` are ids of records that were read; they make an event of their own. Where the name is `loaded`, they stand
+    in a rule file that the agent loaded by itself. `fault` is one of `FAULTS`, the name of an exception's class, or
+    empty. `details` are further members of the line as JSON, each after a comma: what a brief knows and no hook does.
     """
 
     __slots__ = (
@@ -61,8 +61,8 @@ class Event:
             f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], "hits": [{_listed(self.hits)}], '
             f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}{self.details}, '
         )
-        if self.name == OPENED:
-            return f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}'
+        if self.name in (OPENED, LOADED):
+            return f'{self._start(self.name)}"ids": [{_listed(self.opened)}], {end}'
         first = f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}' if self.opened else ""
         return first + self._start(self.name) + (middle if self.name == RETRIEVAL else "") + end
 

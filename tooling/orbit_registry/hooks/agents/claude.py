@@ -12,7 +12,9 @@ ANSWERED = {
     "PostToolUseFailure": TOOLS,
     "SubagentStart": "",
 }
-EVENTS = {**ANSWERED, "Stop": ""}
+LOADS = "session_start|path_glob_match|compact"
+"""Why a file of instructions may have been loaded that is one of our rule files."""
+EVENTS = {**ANSWERED, "InstructionsLoaded": LOADS, "Stop": ""}
 FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
 
 AGENT = Agent(

@@ -21,7 +21,7 @@ SURFACES = {
 """The events that take context as their answer, and what is going on then."""
 NOTED = {
     "Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PreCompact": "compaction",
-    "PostCompact": "compacted",
+    "PostCompact": "compacted", "InstructionsLoaded": "loaded",
 }  # fmt: skip
 """The events that are written down, and not answered."""
 FORGETTING = ("compact", "clear")
@@ -55,6 +55,7 @@ def read(payload: "Payload") -> Call | None:
         call.notes = NOTED[event]
         call.forgets = event in ("PreCompact", "PostCompact")
         call.forgets_again = event == "PostCompact"
+        call.loads = field(payload, "file_path", "filePath") if event == "InstructionsLoaded" else ""
     return call
 
 
