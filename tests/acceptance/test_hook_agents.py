@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -236,11 +236,14 @@ def test_whatever_is_gone_the_agent_goes_on(place: Path, tmp_path: Path, name: s
 
     assert started(root, agent, command, payload).stdout, "whole, it speaks"
     (index,) = (root / ".orbit/state/cache").glob("push-*.idx")
-    for gone in (
-        lambda: index.write_bytes(b"\0" * 4096), lambda: shutil.rmtree(root / ".orbit/state/cache"),
-        (package / f"push/dialects/{name}.py").unlink, (package / "push/launch.py").unlink,
-        lambda: shutil.rmtree(package), python.unlink, lambda: shutil.rmtree(root / ".orbit"),
-    ):  # fmt: skip
+    (package / "push/refresh.py").unlink()  # what it starts might make the index anew
+    parts: list[Callable[[], object]] = [
+        lambda: index.write_bytes(b"\0" * 4096), index.unlink, index.mkdir,
+        lambda: shutil.rmtree(root / ".orbit/state/cache"), (package / f"push/dialects/{name}.py").unlink,
+        (package / "push/launch.py").unlink, lambda: shutil.rmtree(package), python.unlink,
+        lambda: shutil.rmtree(root / ".orbit"),
+    ]  # fmt: skip
+    for gone in parts:
         gone()
         shutil.rmtree(package / "push/dialects/__pycache__", ignore_errors=True)
         done = started(root, agent, command, payload)
@@ -273,6 +276,25 @@ def test_a_project_commits_nothing_of_one_machine(place: Path, tmp_path: Path, n
     installed(root, agent, "project")
     installation.uninstall(open_workspace(root), agent, "project")
     assert (settings.exists(), (root / installation.LAUNCHER).exists()) == (False, False)
+
+
+@each_agent
+def test_a_command_stays_the_same(place: Path, name: str) -> None:
+    """An agent asks its user about a command that changed, so ours is what it was in every version before this one."""
+    agent, workspace = agents.agent(name), open_workspace(place)
+    launch = Path(reader.__file__).with_name("launch.py")
+    project = {
+        "claude": 'sh "${CLAUDE_PROJECT_DIR:-.}/.orbit/hook.sh" claude',
+        "gemini": 'sh "${GEMINI_PROJECT_DIR:-.}/.orbit/hook.sh" gemini',
+        "cursor": 'sh "${CURSOR_PROJECT_DIR:-.}/.orbit/hook.sh" cursor',
+    }.get(
+        name,
+        """sh -c 'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/.git" ]; do d=${d%/*}; done; """
+        f"""set -- {name}; . "${{d:-.}}"/.orbit/hook.sh'""",
+    )
+    end = " 2>/dev/null || : # orbit hook"
+    assert installation.command_of(agent, "user", workspace) == f"{sys.executable} -I -S -E {launch} {name}{end}"
+    assert installation.command_of(agent, "project", workspace) == project + end
 
 
 def test_one_event_that_reaches_two_hooks_is_said_once(place: Path) -> None:
