@@ -18,6 +18,7 @@ from orbit_registry.store.workspace import open_workspace
 
 CODES = ("aaaaa", "bbbbb", "ccccc")
 NUMBERS = (1, 2)
+KNOWN = hashlib.sha256(json.dumps({"a": "wa"}).encode()).hexdigest()
 LOG = "docs/design/f/4_decisions.md"
 
 code = st.sampled_from(CODES)
@@ -35,6 +36,7 @@ learning = st.tuples(
     word,
     st.lists(glob, max_size=3, unique=True),
     st.lists(target, max_size=2),
+    st.sampled_from(("", "old", "missing", "field")),
 )
 decision = st.tuples(st.just("decision"), number, st.sampled_from(("accepted", "proposed", "superseded")), word)
 document = st.tuples(st.just("document"), st.lists(st.tuples(number, word), max_size=3))
@@ -43,8 +45,9 @@ removal = st.tuples(st.just("remove"), st.sampled_from([f"learnings/L-{one}" for
 harm = st.tuples(st.just("harm"), code, st.sampled_from(("id: [", "", "\x00", "- 1\n", "a: &a [*a]\n")))
 body = st.tuples(st.just("body"), number, word)
 touch = st.tuples(st.just("touch"), code)
+ground = st.tuples(st.just("ground"), st.sampled_from(("src/in.py", "src/in.json", "src/seen.py")), word)
 steps = st.lists(
-    st.lists(st.one_of(learning, decision, document, vote, removal, harm, body, touch), min_size=1, max_size=3),
+    st.lists(st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground), min_size=1, max_size=3),
     min_size=1,
     max_size=5,
 )
@@ -68,8 +71,12 @@ def record(root: Path, path: str, name: str, fields: dict[str, object]) -> None:
 def take(root: Path, step: Sequence[object]) -> None:
     """Change the files as one step says."""
     match step:
-        case ("learning", str(name), bool(inbox), summary, globs, targets):
+        case ("learning", str(name), bool(inbox), summary, globs, targets, rests):
             fields = {"status": "candidate" if inbox else "active", "summary": summary, "scope": {"paths": globs}}
+            if rests:
+                named = {"old": "src/in.py", "missing": "src/none.py", "field": "src/in.json#a"}[str(rests)]
+                fields["freshness"] = {"fingerprint": [{"input": named, "hash": f"sha256:{KNOWN}"}]}
+                fields["evidence"] = [{"kind": "file", "reference": "src/seen.py:3"}]
             fields["links"] = [{"rel": "related_to", "to": one} for one in targets]
             place = ".orbit/state/inbox/learnings" if inbox else ".orbit/learnings"
             record(root, f"{place}/L-{name}/learning.yaml", f"L-{name}", fields)
@@ -92,6 +99,8 @@ def take(root: Path, step: Sequence[object]) -> None:
             write(root / f".orbit/learnings/L-{name}/learning.yaml", text)
         case ("body", int(which), text):
             write(root / f".orbit/adrs/ADR-000{which}/body.md", str(text))
+        case ("ground", str(path), text):
+            write(root / path, json.dumps({"a": text}))
         case ("touch", str(name)):
             if (file := root / f".orbit/learnings/L-{name}/learning.yaml").exists():
                 file.touch()

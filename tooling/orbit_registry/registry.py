@@ -355,7 +355,7 @@ class Registry:
 
         self.refresh()
         wanted = brief.Wanted(paths, tags, agent, task, task_class, text, session)
-        return brief.brief(self.workspace, wanted, lambda words: [hit.record.path for hit in self.search(words).hits])
+        return brief.brief(self.workspace, wanted, lambda words: self.searcher.fitting(words))
 
     def explain(self, path: str) -> list[matches.Verdict]:
         """Return why each record that has to do with a path (from the root) is pushed there, or is not."""

@@ -79,6 +79,8 @@ def test_files_of_ours_go_when_their_scope_is_gone_and_others_stay(shell: Any) -
 
     edit = shell.root / ".orbit/adrs/ADR-0001/adr.yaml"
     edit.write_text(edit.read_text("utf-8").replace("src/**", "lib/**"), "utf-8")
+    (shell.root / "lib").mkdir()
+    (shell.root / "lib/a.py").touch()  # a record whose scope has no file is out of date
     _, data = export(shell)
     assert [one["what"] for one in data["copilot"]["changes"]] == ["add", "remove"]
     after = written(shell.root)

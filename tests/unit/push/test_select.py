@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.push import reader
+from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import entry_of
+from orbit_registry.push.failures import FEWEST, LONGEST_ERROR, compiled, holds, plain
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.pack import Part, pack
 from orbit_registry.push.reader import Index, read_index
@@ -32,7 +34,6 @@ from orbit_registry.push.select import (
     Context,
     Selection,
     select,
-    tokens,
 )  # fmt: skip
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
@@ -51,15 +52,20 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
         row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
         row[reader.GATE], row[reader.CATEGORY] = data.get("gate", "scoped"), data.get("category", "")
         row[reader.EXPIRES_AT] = str(data.get("expires_at", ""))
+        row[reader.STALE], row[reader.AGES_AT] = data.get("stale", ""), str(data.get("ages_at", ""))
+        row[reader.PROJECT], row[reader.ERROR] = data.get("project", ""), compiled(data.get("error", ""))
+        row[reader.PLACE] = str(data.get("place", 4))
         for field, key in (
             (reader.AGENTS, "agents"), (reader.TASKS, "tasks"), (reader.CONTEXTS, "contexts"), (reader.TAGS, "tags"),
-            (reader.ANTI_CONTEXTS, "anti_contexts"), (reader.GLOBS, "globs"),
+            (reader.ANTI_CONTEXTS, "anti_contexts"), (reader.GLOBS, "globs"), (reader.LINKS, "links"),
         ):  # fmt: skip
             row[field] = reader.LIST.join(data.get(key, ()))
         entries |= {glob: entry_of(glob) or "" for glob in data.get("globs", ())}
         flags = reader.BROAD if data.get("broad") else 0
         flags |= reader.EXPIRES if "expires_at" in data else 0
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
+        flags |= reader.DOUBTED if "stale" in data or "ages_at" in data else 0
+        flags |= reader.UNTRUSTED if data.get("untrusted") else 0
         parts.append(Part((number,), tuple(row), flags, data.get("pushed", True)))
     found = read_index(pack(parts, entries), str(root), [])
     assert isinstance(found, Index)
@@ -83,10 +89,10 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     known = dict(case["context"])
     surface, now = known.pop("surface", BRIEF), known.pop("now", 0.0)
 
-    def search(text: str) -> Iterable[str]:
-        return [f"{name}.yaml" for name in case.get("search", ())]
+    def search(text: str) -> Iterable[tuple[str, float]]:
+        return [(f"{name}.yaml", score) for name, score in case["search"].items()]
 
-    found = select(index, Context(surface, now, search=search, **known))
+    found = select(index, Context(surface, now, search=search if "search" in case else None, **known))
 
     assert shown(found) == case["shown"]
     assert dropped(found) == case.get("drops", {})
@@ -94,6 +100,8 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
     assert found.omitted == 0
     ways = {one.row.values[reader.ID]: [list(way) for way in one.ways] for one in found.matches}
     assert case.get("ways", {}).items() <= ways.items()
+    texts = {one.row.values[reader.ID]: one.text for one in found.matches}
+    assert case.get("texts", {}).items() <= texts.items()
 
 
 def test_every_reason_of_the_cases_is_on_the_list() -> None:
@@ -150,6 +158,78 @@ def test_procedural_records_have_a_budget_of_their_own(tmp_path: Path) -> None:
     found = select(index, Context(TOOL, 0, paths=["x"], task_class="code"))
     assert shown(found) == ["a", "c"]
     assert tokens(long["teaser"]) * 2 > PROCEDURAL_TOKENS
+
+
+def test_caps_see_rank_and_the_text_has_the_order_of_kinds(tmp_path: Path) -> None:
+    """A rule that ranks sixth is left for the next call; among the five that are shown, rules come first."""
+    records = {f"r{number}": {"globs": ["**"], "place": 1 if number in (3, 5) else 4} for number in range(6)}
+    found = select(index_of(tmp_path, records), Context(TOOL, 0, paths=["x"]))
+    assert (shown(found), dropped(found)) == (["r3", "r0", "r1", "r2", "r4"], {"r5": "call cap"})
+
+
+def test_a_linked_rule_comes_with_the_record_that_leads_to_it(tmp_path: Path) -> None:
+    """A rule that ranks first is held back as long as the record which links to it is, and counted only with it."""
+    (tmp_path / ".orbit").mkdir()
+    rule = {"gate": "relevant_and_linked", "place": 1}
+    rest = {f"r{number}": {"globs": ["**"]} for number in range(5)}
+    index = index_of(tmp_path, {"rule": rule, **rest, "last": {"globs": ["**"], "links": ["rule"]}})
+    asked = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    assert (shown(first), first.omitted) == ([f"r{number}" for number in range(5)], 1)
+    assert (shown(second), second.omitted) == (["rule", "last"], 0)
+
+
+def test_a_linked_rule_that_found_no_room_comes_with_the_next_call(tmp_path: Path) -> None:
+    """Once a session has seen what leads to a rule, the rule needs nothing more."""
+    (tmp_path / ".orbit").mkdir()
+    records = {f"r{number}": {"globs": ["**"], "links": ["rule"]} for number in range(5)}
+    index = index_of(tmp_path, {**records, "rule": {"gate": "relevant_and_linked"}})
+    asked = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    assert (len(first.matches), first.omitted, dropped(first)) == (5, 1, {"rule": "call cap"})
+    assert (shown(second), second.matches[0].ways) == (["rule"], [(f"=r{number}", "") for number in range(5)])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "error", "held"),
+    [
+        ("ECONNRESET", "read: econnreset", True),
+        ("cannot import name", "ImportError:  cannot\n import\tname 'x'", True),
+        ("lock * timed out", "lock push.lock has timed out after 30 s", True),
+        ("lock * timed out", "timed out: lock", False),
+        ("a*b*a*bbbb", "ab ab bbbb", True),
+        ("E[0-9]+", "E42", False),
+        ("E[0-9]+", "no E[0-9]+ here", True),
+        ("STRASSE", "straße", True),
+    ],
+)
+def test_an_error_is_recognised(pattern: str, error: str, held: bool) -> None:
+    """A pattern is plain text with stars: case and kinds of space are alike, and nothing else has a meaning."""
+    assert holds(compiled(pattern), plain(error)) is held
+
+
+@pytest.mark.parametrize("pattern", ["", "*", "err", "* * *", "a b c"])
+def test_a_pattern_that_says_too_little_is_none(tmp_path: Path, pattern: str) -> None:
+    """Fewer characters than four would be found in nearly every error."""
+    assert FEWEST == 4
+    assert compiled(pattern) == ""
+    found = select(index_of(tmp_path, {"a": {"error": pattern}}), Context(TOOL, 0, error="an err: a b c"))
+    assert shown(found) == []
+
+
+def test_of_a_long_error_start_and_end_are_looked_at(tmp_path: Path) -> None:
+    """What an error says first and last counts, and megabytes between cost nothing."""
+    index = index_of(tmp_path, {"a": {"error": "first"}, "b": {"error": "middle"}, "c": {"error": "last"}})
+    error = "first " + "x" * LONGEST_ERROR + " middle " + "x" * LONGEST_ERROR + " last"
+    assert shown(select(index, Context(TOOL, 0, error=error))) == ["a", "c"]
+
+
+@given(st.text(), st.text(), st.text())
+def test_a_pattern_is_found_in_what_it_was_cut_from(start: str, left_out: str, end: str) -> None:
+    """Whatever stands for the star, and before and behind, is held."""
+    pattern = compiled(f"{start}*{end}")
+    if pattern and "*" not in f"{start}{end}":
+        assert holds(pattern, plain(f"before {start} {left_out} {end} behind"))
 
 
 def test_an_agent_gets_a_few_of_each_category_and_no_more_tokens_than_it_has(tmp_path: Path) -> None:

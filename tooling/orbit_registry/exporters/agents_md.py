@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters.rules import PROJECT, Rule, as_written
+from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import safe
+from orbit_registry.push.pack import globs_of
 from orbit_registry.push.reader import BROAD, Index, Row
 from orbit_registry.push.render import END as NOTES_END
 from orbit_registry.push.render import SAID, START, entry
-from orbit_registry.push.select import FRAME_TOKENS, TOKENS, tokens
+from orbit_registry.push.select import FRAME_TOKENS, TOKENS
 
 AGENT, PATH = "agents-md", "AGENTS.md"
 BEGIN = "<!-- orbit:begin: made by `orbit export rules --agent agents-md`, changes in here are lost -->"
@@ -77,7 +79,7 @@ def as_rule(rows: Sequence[Row], omitted: int) -> Rule:
 def _scope(index: Index, row: Row) -> str:
     if row.flags & BROAD:
         return "you work on this project"
-    globs = [as_written(text) for text in index.globs(row)]
+    globs = [as_written(text) for text in globs_of(index, row)]
     included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
     excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
     return f"a file matches {included}" + (f" and not {excluded}" if excluded else "")

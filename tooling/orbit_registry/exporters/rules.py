@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.push.pack import SYMBOL
+from orbit_registry.push.caps import tokens
+from orbit_registry.push.pack import SYMBOL, globs_of
 from orbit_registry.push.reader import BROAD, ID, Index, Row
-from orbit_registry.push.select import FRAME_TOKENS, TOKENS, standing_reason, tokens
+from orbit_registry.push.select import FRAME_TOKENS, TOKENS, standing_reason
 from orbit_registry.text.globs import Alternative, Glob, GlobIndex, alternative_matches, parse_glob
 
 EVERYTHING = "**"
@@ -74,7 +75,7 @@ def exported(index: Index, now: float) -> list[Row]:
     found = []
     for number in range(index.pushed):
         row = index.row(number)
-        if row is not None and index.globs(row) and not standing_reason(row, now):
+        if row is not None and globs_of(index, row) and not standing_reason(row, now):
             found.append(row)
     return found
 
@@ -86,7 +87,7 @@ def rules_for(
 
     `files` are the tracked ones, on which another reading of a glob would show.
     """
-    scopes = [(row, [(text, _parsed(text)) for text in index.globs(row)]) for row in rows]
+    scopes = [(row, [(text, _parsed(text)) for text in globs_of(index, row)]) for row in rows]
     strays = _strays([glob for _, globs in scopes for _, glob in globs], language, files)
     grouped: dict[tuple[str, ...], list[Row]] = {}
     unsaid: list[Unsaid] = []

@@ -17,7 +17,7 @@ from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import ID, KIND, PATH
 from orbit_registry.push.render import render
-from orbit_registry.push.select import BRIEF, CODE, DROPS, Context, Selection, select
+from orbit_registry.push.select import BRIEF, CODE, DROPS, MIN_RELEVANCE, WAYS, Context, Selection, select
 from orbit_registry.records.task import Task
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.files import write_error
@@ -91,7 +91,7 @@ class Brief:
                     "id": one.row.values[ID],
                     "kind": one.row.values[KIND],
                     "record": one.row.values[PATH],
-                    "text": one.row.teaser,
+                    "text": one.text,
                     "matched_by": [_way(asked, glob) for asked, glob in one.ways],
                 }
                 for one in found.matches
@@ -110,10 +110,10 @@ class Brief:
         return f"{HEADING}\n\n{block}" if block else ""
 
 
-def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable[str]]) -> Brief:
+def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable[tuple[str, float]]]) -> Brief:
     """Choose what to say before work begins, note it as shown, and write the event; the index is brought up to date.
 
-    `search` returns the paths of the records that answer a text best.
+    `search` returns the paths of the records that answer a text, with scores from 0 to 1, the best first.
 
     Raises:
         UsageError: nothing is known of the work, a path leads out of the project, or what should be a task is none.
@@ -131,15 +131,8 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
     event.query = [*known.paths, *(f"#{tag}" for tag in known.tags)]
     event.session = ledger.name if ledger is not None else ""
     event.details = details(known)
-
-    def searched(words: str) -> Iterable[str]:
-        try:
-            return search(words)
-        except UsageError:  # all of its words are such as every text has
-            return ()
-
     try:
-        found = select(index, context_of(workspace, known, event.at, searched), ledger)
+        found = select(index, context_of(workspace, known, event.at, search), ledger)
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
     event.hits = [one.row.values[ID] for one in found.matches]
@@ -150,7 +143,7 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
 
 
 def context_of(
-    workspace: Workspace, known: Known, now: float, search: Callable[[str], Iterable[str]] | None = None
+    workspace: Workspace, known: Known, now: float, search: Callable[[str], Iterable[tuple[str, float]]] | None = None
 ) -> Context:
     """Return what the chooser gets: for a named agent its categories and the budgets that the configuration gives."""
     writes_code = known.task_class is not None and known.task_class.writes_code
@@ -164,6 +157,7 @@ def context_of(
         task_class=CODE if writes_code else "",
         text=known.task.words,
         search=search,
+        min_relevance=workspace.config.setting("rules", "min_relevance", MIN_RELEVANCE),
     )
     if known.categories is not None:
         limits = workspace.config.learnings
@@ -216,5 +210,5 @@ def _inside(workspace: Workspace, path: str) -> str:
 def _way(asked: str, glob: str) -> dict[str, str]:
     if asked.startswith("/"):
         return {"path": asked[1:], "glob": glob}
-    name = {"#": "tag", "@": "category"}.get(asked[:1])
+    name = WAYS.get(asked[:1])
     return {name: asked[1:]} if name is not None else {"way": asked}

@@ -187,7 +187,7 @@ def brief(asked: Asked) -> Answer:
     )
     if not (wanted.paths or wanted.tags or wanted.text.strip()):
         raise UsageError("nothing is known of the work", hint="name `paths`, `tags` or the task's `text`")
-    found = made(registry.workspace, wanted, lambda about: [hit.record.path for hit in registry.search(about).hits])
+    found = made(registry.workspace, wanted, lambda words: registry.searcher.fitting(words))
     data = found.as_data()
     return Answer(data, found.text() or "no record applies, or this session has all that do", rendered=True)
 

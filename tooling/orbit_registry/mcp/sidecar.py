@@ -54,7 +54,7 @@ def beside(workspace: Workspace, paths: Sequence[str], shown: Collection[str], s
             "id": one.row.values[ID],
             "kind": one.row.values[KIND],
             "record": one.row.values[PATH],
-            "text": one.row.teaser,
+            "text": one.text,
         }
         for one in kept
     ]

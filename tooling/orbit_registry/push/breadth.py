@@ -1,6 +1,7 @@
-"""Says which scopes cover more than a fifth of the tracked files: such a record is for briefs, not for tool calls.
+"""Says which scopes cover more than a fifth of the tracked files, and which cover none of them.
 
-Nearly every scope is ruled out by counting what stands below its folders; only the rest is matched, each glob once.
+A record that covers too many is for briefs, not for tool calls. Nearly every scope is ruled out by counting what stands
+below its folders; only the rest is matched, each glob once.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from orbit_registry.push.matcher import fits, program
+from orbit_registry.push.matcher import Program, fits, program
 
 SHARE = 0.2
 FEWEST_FILES = 20
 """In a project of fewer files a fifth is soon reached, and says nothing."""
+_NO_GLOB = ("!", "\x1c")
+"""How what excludes begins, and what stands for a symbol."""
 
 
 class Breadth:
@@ -23,6 +26,7 @@ class Breadth:
         self._files, self._entries = sorted(files), entries
         self._bounds: dict[str, int] = {}
         self._masks: dict[str, int] = {}
+        self._somewhere: dict[str, bool] = {}
 
     def is_broad(self, globs: Iterable[str]) -> bool:
         """Say whether a scope matches more than a fifth of the files."""
@@ -38,6 +42,27 @@ class Breadth:
             if glob.startswith("!"):
                 mask &= ~self._mask(glob)
         return mask.bit_count() > most
+
+    def is_nowhere(self, globs: Iterable[str]) -> bool:
+        """Say whether a scope includes something, and none of it is there."""
+        included = [glob for glob in globs if not glob.startswith(_NO_GLOB)]
+        return bool(included) and not any(map(self._is_somewhere, included))
+
+    def _is_somewhere(self, glob: str) -> bool:
+        known = self._somewhere.get(glob)
+        if known is None:
+            known = self._somewhere[glob] = any(map(self._has_file, self._entries[glob].split("\x1e")))
+        return known
+
+    def _has_file(self, alternative: str) -> bool:
+        asked = self._asked(alternative)
+        places = self._places(alternative)
+        return len(places) > 0 if asked is None else any(fits(asked, self._files[place]) for place in places)
+
+    def _asked(self, alternative: str) -> Program | None:
+        """Return what is to be tried on the files of `_places`; None where all of them match."""
+        decides, text, _, depth, *keys = alternative.split("\x1f")
+        return None if decides == "1" and not depth and keys[0][0] == "d" else program(text)
 
     def _bound(self, glob: str) -> int:
         known = self._bounds.get(glob)
@@ -93,8 +118,7 @@ class Breadth:
         if known is None:
             bits = bytearray(len(self._files) // 8 + 1)
             for one in self._entries[glob].split("\x1e"):
-                decides, text, _, depth, *keys = one.split("\x1f")
-                asked = None if decides == "1" and not depth and keys[0][0] == "d" else program(text)
+                asked = self._asked(one)
                 for place in self._places(one):
                     if asked is None or fits(asked, self._files[place]):
                         bits[place >> 3] |= 1 << (place & 7)

@@ -163,7 +163,13 @@ class Dispatch:
             event.skip_reason = "no index"
             return "", True
         asked = Context(
-            call.surface, event.at, paths=paths, agent=call.agent, task_class=call.task_class, text=call.text
+            call.surface,
+            event.at,
+            paths=paths,
+            agent=call.agent,
+            task_class=call.task_class,
+            text=call.text,
+            error=call.error,
         )
         chosen = select(index, asked, ledger)
         event.omitted, event.skip_reason = chosen.omitted, chosen.skip_reason

@@ -7,14 +7,16 @@ is there, so that after one edit one record is compiled and the rest is packed a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
+from orbit_registry.push.failures import compiled
 from orbit_registry.push.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.push.reader import LIST
+from orbit_registry.records.freshness import WINDOWS, inputs_of, too_old_at
 from orbit_registry.records.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
@@ -23,6 +25,9 @@ from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_
 from orbit_registry.text.inert import inert_line
 
 LONGEST_TEASER = 400
+LAST_PLACE = 99
+"""Where records of a kind that claims no place stand in a text."""
+INPUT, EVIDENCE, SOURCE, BETWEEN = "i", "e", "s", "\x1d"
 _SEPARATORS = re.compile("[\x00-\x1f]")
 _SPECIAL = re.compile(r"[*?[{]")
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
@@ -83,23 +88,33 @@ def safe(text: str) -> str:
     return said if len(said) <= LONGEST_TEASER else f"{said[: LONGEST_TEASER - 1].rstrip()}…"
 
 
-def part_of(record: Record, origin: Origin, half_life_days: float) -> Part:
-    """Return a record compiled; it is already free of secrets."""
+def part_of(
+    record: Record,
+    origin: Origin,
+    half_life_days: float,
+    windows: Mapping[str, int | None] = WINDOWS,
+    rests: Iterable[str] = (),
+) -> Part:
+    """Return a record compiled; it is already free of secrets. `rests` are those of `rests_of`."""
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
-    expires = _expires(record)
+    expires, ages = _expires(record), too_old_at(record, windows)
     globs = [glob for glob in scope.paths if entry_of(glob) is not None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
-    lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags)
+    links = [link.to for link in record.links]
+    lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
     row = (
         record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
         origin.digest, _teaser(record, origin), record.kind.gate, _category(record),
         _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
-        *(LIST.join(map(_word, words)) for words in lists), LIST.join(globs),
+        str(record.kind.brief.get("place", LAST_PLACE)), "", "" if ages is None else str(int(ages.timestamp())),
+        compiled(record.text("error_pattern") or ""),
+        *(LIST.join(map(_word, words)) for words in lists), LIST.join(rests), LIST.join(globs),
     )  # fmt: skip
     flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
     flags |= reader.EXPIRES if expires is not None else 0
+    flags |= reader.DOUBTED if ages is not None else 0
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
     cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
                     for place, field in enumerate(row))  # fmt: skip
@@ -114,16 +129,34 @@ def order_in(row: tuple[str, ...] | list[str]) -> Order:
     return order_of(key, int(row[reader.PRIORITY]), updated, row[reader.ID], row[reader.PATH])
 
 
-def with_breadth(parts: Iterable[Part], breadth: Breadth) -> list[Part]:
-    """Return the parts with the flag of those whose scope covers too many of the tracked files."""
+def with_breadth(parts: Iterable[Part], breadth: Breadth, known: bool = True) -> list[Part]:
+    """Return the parts with the flags of those whose scope covers too many of the tracked files, or none.
+
+    `known` says that the tracked files are.
+    """
     found = []
     for part in parts:
-        globs = part.row[reader.GLOBS]
-        flags = part.flags & ~reader.BROAD
-        if globs and breadth.is_broad(globs.split(LIST)):
+        flags = part.flags & ~(reader.BROAD | reader.LOST)
+        globs = part.row[reader.GLOBS].split(LIST) if part.row[reader.GLOBS] else []
+        if globs and breadth.is_broad(globs):
             flags |= reader.BROAD
+        if known and globs and breadth.is_nowhere(globs):
+            flags |= reader.LOST
         found.append(part if flags == part.flags else replace(part, flags=flags))
     return found
+
+
+def rests_of(record: Record, evidence: Collection[str]) -> list[str]:
+    """Return what a record rests on: inputs with their hashes, evidence of some kinds, its document.
+
+    They are named as the record states them, secrets too.
+    """
+    found = [f"{INPUT}{entry.hash or ''}{BETWEEN}{entry.input}" for entry in inputs_of(record)]
+    found += (f"{EVIDENCE}{kind}{BETWEEN}{said}" for kind, said in record.evidence if kind in evidence)
+    source = record.source
+    if source is not None:
+        found.append(f"{SOURCE}{source.path}")
+    return [one for one in dict.fromkeys(found) if "\0" not in one and LIST not in one]
 
 
 def _teaser(record: Record, origin: Origin) -> str:

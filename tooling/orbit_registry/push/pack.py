@@ -11,10 +11,11 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from mmap import mmap
 
 from orbit_registry.push import reader
-from orbit_registry.push.reader import GLOBS, LIST, Index
+from orbit_registry.push.reader import GLOBS, LIST, RESTS, Index, Row
 
 SYMBOL = "\x1c"
 """Begins what stands among a record's globs for one of its symbols: the symbol as it is written."""
@@ -27,7 +28,7 @@ MORE = "\n  more: "
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One record, compiled: what it is sorted by, its row (GLOBS holds the globs as they are written), its flags."""
+    """One record, compiled: what it is sorted by, its row (GLOBS and RESTS hold texts, not numbers), its flags."""
 
     order: tuple[object, ...]
     row: tuple[str, ...]
@@ -50,6 +51,7 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
     """Return the bytes of an index; `entries` says for each glob what its alternatives are (see `compile`)."""
     ranked = sorted(parts, key=lambda part: (not part.pushed, part.order))
     numbers: dict[str, int] = {}
+    rests: dict[str, int] = {}
     hits: dict[str, list[int]] = {}
     places = _Places({})
     rows = []
@@ -58,6 +60,8 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
         row = list(part.row)
         globs = row[GLOBS].split(LIST) if row[GLOBS] else []
         row[GLOBS] = LIST.join([str(numbers.setdefault(glob, len(numbers))) for glob in globs])
+        if row[RESTS]:
+            row[RESTS] = LIST.join([str(rests.setdefault(one, len(rests))) for one in row[RESTS].split(LIST)])
         rows.append("\0".join(row).encode())
         for place, glob in enumerate(globs):
             if not glob.startswith("!"):
@@ -68,11 +72,18 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
             places.add(f"c{row[reader.CATEGORY]}", _ANY, "").append(base)
         if document := row[reader.TEASER].partition(MORE)[2]:
             places.add(f"m{document}", _ANY, "").append(base)
+        if row[reader.ERROR]:
+            places.add("e", _ANY, row[reader.ERROR]).append(base)
+        if row[reader.GATE] == "always":
+            places.add("galways", _ANY, "").append(base)
+        elif row[reader.GATE] == "relevant_and_linked":
+            places.add(f"i{row[reader.ID]}", _ANY, "").append(base)
     _spread(places, hits, entries)
     pushed = sum(part.pushed for part in ranked)
     flags = bytes(part.flags for part in ranked)
     written = [f"{glob}{ENTRY}{entries[glob]}".encode() for glob in numbers]
-    return _assembled(places, rows, written, flags, pushed, half_life_us)
+    texts = {"row": rows, "glob": written, "rest": [one.encode() for one in rests]}
+    return _assembled(places, texts, flags, pushed, half_life_us)
 
 
 def _spread(places: _Places, hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
@@ -107,7 +118,7 @@ def _detail(key: str, extension: str, depth: str) -> tuple[str, str]:
 
 
 def _assembled(
-    places: _Places, rows: Sequence[bytes], globs: Sequence[bytes], flags: bytes, pushed: int, half_life_us: int
+    places: _Places, texts: Mapping[str, Sequence[bytes]], flags: bytes, pushed: int, half_life_us: int
 ) -> bytes:
     extensions = {f"x{detail[0][1:]}" for details in places.details.values() for detail in details if detail[0]}
     keys = [key.encode("utf-8", "surrogatepass") for key in {*places.details, *extensions}]
@@ -140,11 +151,12 @@ def _assembled(
         "pattern": pattern,
         "posting": posting,
         "hit": hit,
-        "row": array("Q", heap.add_all(rows)),
-        "glob": array("Q", heap.add_all(globs)),
+        "row": array("Q", heap.add_all(texts["row"])),
+        "glob": array("Q", heap.add_all(texts["glob"])),
         "flag": array("B", flags),
+        "rest": array("Q", heap.add_all(texts["rest"])),
     }
-    return _written(sections, heap, (len(rows), pushed, buckets, len(keys), half_life_us))
+    return _written(sections, heap, (len(flags), pushed, buckets, len(keys), half_life_us))
 
 
 def _coded(
@@ -198,7 +210,7 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
         at += size + -size % 8
     for name in ("text", "pattern"):
         sections[name] = array("Q", [place + (at << 16) if place else 0 for place in sections[name]])
-    for name in ("row", "glob"):
+    for name in ("row", "glob", "rest"):
         sections[name] = array("Q", [place + at for place in sections[name]])
     body: list[bytes] = []
     for name in reader.SECTIONS:
@@ -218,11 +230,22 @@ def is_whole(content: mmap | bytes) -> bool:
     return zlib.crc32(memoryview(content)[reader.HEADER_WORDS * 8 :]) == said
 
 
+def globs_of(index: Index, row: Row) -> list[str]:
+    """Return a record's globs as it states them, in their order."""
+    return [index.glob_entry(int(number))[0] for number in row.words(GLOBS)]
+
+
+def _texts(index: Index) -> list[str]:
+    starts = index.rest.tolist()
+    return [index.content[start:end].decode("utf-8") for start, end in pairwise(starts)]
+
+
 def unpack(index: Index) -> tuple[list[tuple[list[str], int, bool]], dict[str, str]]:
-    """Return each record's row (GLOBS as they are written), flags and whether it is pushed, and the globs' entries."""
+    """Return each record's row as parts have it, its flags and whether it is pushed, and the globs' entries."""
     rows: list[tuple[list[str], int, bool]] = []
     globs = [index.glob_entry(number) for number in range(index.glob_count)]
     names = {str(number): text for number, (text, _) in enumerate(globs)}
+    rests = {str(number): text for number, text in enumerate(_texts(index))}
     for number in range(index.records):
         row = index.row(number)
         if row is None:
@@ -230,5 +253,7 @@ def unpack(index: Index) -> tuple[list[tuple[list[str], int, bool]], dict[str, s
         values = row.values
         if values[GLOBS]:
             values[GLOBS] = LIST.join([names[one] for one in values[GLOBS].split(LIST)])
+        if values[RESTS]:
+            values[RESTS] = LIST.join([rests[one] for one in values[RESTS].split(LIST)])
         rows.append((values, row.flags, number < index.pushed))
     return rows, dict(globs)

@@ -22,34 +22,35 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 1
+FORMAT = 2
 SEAL = "push.seal"
 SEAL_FIRST_LINE = "orbit push index 1"
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
 PRIME = 1_000_000_000_000_000_003
-HEADER_WORDS = 40
+HEADER_WORDS = 48
 MAX_PATH = 4096
 KEPT = 4096
 """How many folders' answers and patterns are kept: many paths are in few folders."""
-EXCLUDES, BROAD, EXPIRES, PROCEDURAL = 1, 2, 4, 8
+EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, LOST, UNTRUSTED = 1, 2, 4, 8, 16, 32, 64
 
 # Words of the header.
 (
     W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
 ) = range(10)  # fmt: skip
-SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "glob", "flag")
+SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "glob", "flag",
+            "rest")  # fmt: skip
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
 
 # Fields of a row.
 (
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, DIGEST, TEASER, GATE, CATEGORY, EXPIRES_AT, PRIORITY, UPDATED_AT, RANK,
-    VOTES, PROJECT, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, GLOBS,
-) = range(23)  # fmt: skip
-FIELDS = 23
+    VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS, RESTS, GLOBS,
+) = range(29)  # fmt: skip
+FIELDS = 29
 LIST = "\x1f"
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
-_DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
+DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
 
 
 class NoIndex:
@@ -84,6 +85,11 @@ class Row:
     def is_expired(self, now: float) -> bool:
         """Say whether its time is over; `now` in seconds since 1970."""
         return bool(self.flags & EXPIRES) and int(self.values[EXPIRES_AT]) <= now
+
+    def doubt(self, now: float) -> str:
+        """Return why it may be out of date; empty where nothing says so."""
+        aged = self.values[AGES_AT] if self.flags & DOUBTED else ""
+        return self.values[STALE] or ("age" if aged and int(aged) <= now else "")
 
 
 def checksum(content: bytes) -> int:
@@ -160,8 +166,7 @@ class Index:
 
     def __init__(self, content: mmap | bytes, words: list[int], root: str, seal: list[str]) -> None:
         self.content, self.root, self.seal = content, root, seal
-        self.records, self.pushed = words[W_RECORDS], words[W_PUSHED]
-        self._words, self._mask, self._places = words, words[W_BUCKETS] - 1, words[W_PLACES]
+        self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
         self.damaged = False
         self._try: Callable[[Program, str], bool]
         view = memoryview(content)
@@ -174,7 +179,7 @@ class Index:
         self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
         self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
         self.hits, self._row, self._glob = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
-        self.flags, self.glob_count = section("flag", "B"), len(self._glob) - 1
+        self.flags, self.glob_count, self.rest = section("flag", "B"), len(self._glob) - 1, section("rest", "Q")
         self._programs: dict[int | str, Program] = {}
         self._folders: dict[tuple[str, str | None], Folder] = {}
 
@@ -188,41 +193,41 @@ class Index:
         if len(path) > MAX_PATH:
             return []
         try:
-            return self._merged(self._ranges(path), limit, everything, path)
-        except _DAMAGE:
+            ranges, patterns = self.ways_in(path)
+            ranges += [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
+            return self._merged(ranges, limit, everything, path)
+        except DAMAGE:
             self.damaged = True
             return []
 
     def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        """Return hits for a tag (axis "t") or a category ("c"), as `match` does; their place means nothing."""
+        """Return hits for a tag (axis "t"), category ("c"), gate ("g") or id ("i"); their place means nothing."""
         beyond = (self.records if everything else self.pushed) << 32
-        ranges: list[tuple[int, int]] = []
         found: list[int] = []
         try:
-            place = self._place((axis + word).encode("utf-8", "surrogatepass"))
-            if place >= 0:
-                self._details(place, (0,), ranges, [])
-            for start, end in ranges:
+            for start, end in self.keyed(axis + word)[0]:
                 found += self.hits[start : end if limit is None else min(end, start + limit)]
-        except _DAMAGE:
+        except DAMAGE:
             self.damaged = True
         return [hit for hit in found if hit < beyond]
+
+    def keyed(self, key: str) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the ranges of hits under a key, and the patterns."""
+        ranges: list[tuple[int, int]] = []
+        patterns: list[int] = []
+        self._details(key.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
+        return ranges, patterns
 
     def row(self, number: int) -> Row | None:
         """Return a record by its number; None where the index is damaged there."""
         try:
-            start, end = self._row[number], self._row[number + 1]
-            values = self.content[start:end].decode("utf-8").split("\0")
+            values = self.content[self._row[number] : self._row[number + 1]].decode("utf-8").split("\0")
             if len(values) == FIELDS:
                 return Row(number, values, self.flags[number])
-        except _DAMAGE:
+        except DAMAGE:
             pass
         self.damaged = True
         return None
-
-    def globs(self, row: Row) -> list[str]:
-        """Return a record's globs as it states them, in their order."""
-        return [self.glob_entry(int(number))[0] for number in row.words(GLOBS)]
 
     def glob_of(self, row: Row, hit: int) -> str:
         """Return the glob of a record that a hit names."""
@@ -292,11 +297,6 @@ class Index:
                 return found
             width *= 4
 
-    def _ranges(self, path: str) -> list[tuple[int, int]]:
-        """Return the ranges of hits of all globs that match a path."""
-        ranges, patterns = self.ways_in(path)
-        return ranges + [self.range_of(number) for number in patterns if self.pattern_fits(number, path)]
-
     def ways_in(self, path: str) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the ranges of hits that a path surely has, and the patterns that have to be tried on it."""
         directory, slash, basename = path.rpartition("/")
@@ -309,12 +309,8 @@ class Index:
                 self._folders.clear()
             self._folders[asked] = known
         ranges, patterns = list(known[0]), list(known[1])
-        own = self._place(b"p" + path.encode("utf-8", "surrogatepass"))
-        if own >= 0:
-            self._details(own, (0,), ranges, patterns)
-        own = self._place(b"b" + basename.encode("utf-8", "surrogatepass"))
-        if own >= 0:
-            self._details(own, known[2], ranges, patterns)
+        self._details(b"p" + path.encode("utf-8", "surrogatepass"), (0,), ranges, patterns)
+        self._details(b"b" + basename.encode("utf-8", "surrogatepass"), known[2], ranges, patterns)
         return ranges, patterns
 
     def range_of(self, number: int) -> tuple[int, int]:
@@ -326,15 +322,14 @@ class Index:
         ranges: list[tuple[int, int]] = []
         patterns: list[int] = []
         wanted = self._wanted(path, extension)
-        places = [self._place(b"d")]
+        keys = [b"d"]
         end = -1
         encoded = path.encode("utf-8", "surrogatepass")
         for name in encoded.split(b"/")[:-1]:
             end += 1 + len(name)
-            places += self._place(b"d" + encoded[:end]), self._place(b"s" + name)
-        for place in dict.fromkeys(places):
-            if place >= 0:
-                self._details(place, wanted, ranges, patterns)
+            keys += b"d" + encoded[:end], b"s" + name
+        for key in dict.fromkeys(keys):
+            self._details(key, wanted, ranges, patterns)
         return ranges, patterns, wanted
 
     def _wanted(self, path: str, extension: str | None) -> tuple[int, ...]:
@@ -353,17 +348,19 @@ class Index:
         place, end = self._bucket[bucket], self._bucket[bucket + 1]
         while place < end:
             if self._hash[place] == wanted:
-                text = self._text[place]
-                start = text >> 16
-                if self.content[start : start + (text & 0xFFFF)] == key:
+                start = self._text[place] >> 16
+                if self.content[start : start + (self._text[place] & 0xFFFF)] == key:
                     return place
             place += 1
         return -1
 
-    def _details(self, place: int, wanted: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]) -> None:
+    def _details(self, key: bytes, wanted: tuple[int, ...], ranges: list[tuple[int, int]], patterns: list[int]) -> None:
+        place = self._place(key)
+        if place < 0:
+            return
         start = self._detail[place]
-        for key in self._detail_key[start : self._detail[place + 1]].tolist():
-            if key in wanted:
+        for detail in self._detail_key[start : self._detail[place + 1]].tolist():
+            if detail in wanted:
                 for number in range(self._use[start], self._use[start + 1]):
                     if self._pattern[number]:
                         patterns.append(number)
@@ -375,10 +372,13 @@ class Index:
         """Say whether a path is what a pattern describes."""
         asked = self._programs.get(number)
         if asked is None:
-            text = self._pattern[number]
-            start = text >> 16
-            asked = self._program(number, self.content[start : start + (text & 0xFFFF)].decode("utf-8"))
+            asked = self._program(number, self.pattern_text(number))
         return self._try(asked, path)
+
+    def pattern_text(self, number: int) -> str:
+        """Return a pattern as it is written in the index."""
+        text = self._pattern[number]
+        return self.content[text >> 16 : (text >> 16) + (text & 0xFFFF)].decode("utf-8")
 
     def _fits(self, text: str, path: str) -> bool:
         asked = self._programs.get(text) or self._program(text, text)

@@ -20,7 +20,7 @@ def render(found: "Selection") -> str:
         return ""
     lines = [START, SAID]
     for one in found.matches:
-        lines += entry(one.row.teaser)
+        lines += entry(one.text)
     lines += [f"omitted: {found.omitted}", END]
     return "\n".join(lines)
 

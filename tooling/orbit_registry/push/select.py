@@ -12,9 +12,12 @@ from orbit_registry.push.reader import (
     CONTEXTS,
     GATE,
     ID,
+    LINKS,
     PATH,
     PROCEDURAL,
+    PROJECT,
     TASKS,
+    UNTRUSTED,
 )  # fmt: skip
 
 TYPE_CHECKING = False  # `typing` is too much to import here
@@ -37,17 +40,25 @@ CODE = "code"
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
 """Surfaces: a tool is about to run; a prompt was given; a session starts; somebody asked for a brief."""
 
+MIN_RELEVANCE = 0.05
+"""How well a text has to fit a rule, from 0 to 1, where the configuration says nothing else."""
+ALWAYS, LINKED = "always", "relevant_and_linked"
+"""Gates of kinds: shown to whoever begins something; shown only where it is relevant and something leads to it."""
+
 DROPS = {
+    "untrusted": "it is not what the default branch holds",
     "expired": "its time is over",
+    "stale": "it may be out of date, and a line that says so would not help",
     "changed": "its file changed since the last sync",
     "broad": "it applies to more than a fifth of all files: shown when a session starts, and in briefs",
+    "project": "it holds for another project",
     "agent": "it names other agents",
     "task": "it names other tasks",
     "category": "its category is none of the agent's",
     "context": "it holds in contexts that the task's text does not name",
     "anti-context": "the task's text names a context in which it does not hold",
     "procedural": "it is about how work is done, and this is not known to be work on code",
-    "rule": "it is a rule, and neither a path nor the task's text leads to it",
+    "rule": "it is a rule that does not fit the text, or that no path, tag, project or shown record leads to",
     "already shown": "this session has it",
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
@@ -57,7 +68,7 @@ DROPS = {
 """Why a record that has a way in is not shown: all reasons there are."""
 CAPS = ("call cap", "session cap", "category cap", "token cap")
 SKIPS = {
-    "nothing asked": "no path of this project, no tag and no text was named",
+    "nothing asked": "no path of this project, no tag, no text and no error was named",
     "no index": "there is no push index that can be used",
     "no match": "no record applies",
     "narrowed": "records apply, and each was left out for a reason of its own",
@@ -73,8 +84,8 @@ class Context:
     """What is known where something is about to be done; paths count from the project's root, `now` from 1970."""
 
     __slots__ = (
-        "agent", "categories", "now", "paths", "per_call", "per_category", "search", "surface", "tags", "task",
-        "task_class", "text", "tokens",
+        "agent", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category", "project",
+        "search", "surface", "tags", "task", "task_class", "text", "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -88,33 +99,42 @@ class Context:
         task: str = "",
         task_class: str = "",
         text: str = "",
-        search: "Callable[[str], Iterable[str]] | None" = None,
+        error: str = "",
+        project: str = "",
+        search: "Callable[[str], Iterable[tuple[str, float]]] | None" = None,
+        min_relevance: float = MIN_RELEVANCE,
         categories: "Sequence[str]" = (),
         per_category: int = 0,
         per_call: int = PER_CALL,
         tokens: int = TOKENS,
     ) -> None:
-        """`search` returns paths of records for a text, the best first; only surfaces that have one give it.
+        """`search` returns paths of records for a text, with scores from 0 to 1, the best first; only surfaces that
+        have one give it. `error` is what a tool that failed said.
 
         `categories` are those of an agent: each leads to its records, and records of other categories are left out,
         whatever else leads to them. Empty, nothing is narrowed. `per_category` and `per_call` of 0 are no cap; `tokens`
         are those of the whole reply.
         """
-        self.surface, self.now, self.paths, self.tags = surface, now, paths, tags
-        self.agent, self.task, self.task_class, self.text, self.search = agent, task, task_class, text, search
+        self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
+        self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
+        self.text, self.search, self.min_relevance = text, search, min_relevance
         self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
 
 
 class Choice:
-    """A record that applies; `ways` are pairs of what was asked and the glob.
+    """A record that applies; `ways` are pairs of what was asked and the glob, `text` is what is said of it.
 
-    What was asked is `/` and a path, `#` and a tag, `@` and a category, `text` or `project`.
+    What was asked is a key of `WAYS` and what it says, or `text`, `project` or `start`.
     """
 
-    __slots__ = ("row", "ways")
+    __slots__ = ("row", "text", "ways")
 
-    def __init__(self, row: "Row", ways: "list[tuple[str, str]]") -> None:
-        self.row, self.ways = row, ways
+    def __init__(self, row: "Row", ways: "list[tuple[str, str]]", text: str = "") -> None:
+        self.row, self.ways, self.text = row, ways, text or row.teaser
+
+
+WAYS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link"}
+"""How the way in begins that a path of the project, a tag, a category, a pattern of errors or a shown record is."""
 
 
 class Selection:
@@ -129,23 +149,28 @@ class Selection:
 
 
 def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> Selection:
-    """Return what is to be shown, in rank order; the ledger, where there is one, has noted it as shown.
+    """Return what is to be shown, as it stands in a text; the ledger, where there is one, has noted it as shown.
 
     Raises:
         OSError: the ledger can't be kept; nothing may be shown then, for it would be shown again and again.
     """
-    if not (context.paths or context.tags or context.text or context.categories or context.surface == SESSION):
+    asked = context.paths or context.tags or context.text or context.error or context.categories
+    if not (asked or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
-    ways = _ways(index, context)
+    ways: Ways = {}
+    scores = _lead(index, context, ways)
     beyond = _categorized(index, context, ways)
-    fitting, drops, left = _narrowed(index, context, ways)
+    fitting, drops, left = _narrowed(index, context, ways, scores)
     beyond += left
     if not fitting:
         return Selection([], 0, drops, "narrowed" if ways else "no match")
+    linked = _linked(index, context, fitting, ways, scores)
+    from orbit_registry.push.caps import settled  # most calls have nothing to show
+
     if ledger is None:
-        return _capped(context, fitting, drops, beyond, ())
+        return settled(context, fitting, linked, drops, beyond, ())
     try:
-        found = _capped(context, fitting, drops, beyond, ledger.begin())
+        found = settled(context, fitting, linked, drops, beyond, ledger.begin())
         if found.matches:
             ledger.add([one.row.values[ID] for one in found.matches])
     finally:
@@ -153,39 +178,38 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
     return found
 
 
-def tokens(text: str) -> int:
-    """Return how many tokens a text has, about: a quarter of its characters, and each CJK character one."""
-    if text.isascii():
-        return -(-len(text) // 4)
-    wide = sum(
-        0x1100 <= code <= 0x11FF or 0x2E80 <= code <= 0xA4CF or 0xAC00 <= code <= 0xD7FF or 0xF900 <= code <= 0xFAFF
-        or 0xFF00 <= code <= 0xFFEF or 0x20000 <= code <= 0x3FFFF
-        for code in map(ord, text)
-    )  # fmt: skip
-    return wide - (wide - len(text)) // 4
-
-
 # ---------------------------------------------------------------------------------------------------------- ways in
 
 
-def _ways(index: "Index", context: Context) -> "Ways":
-    """Return by number the records that have a way in, and their ways: a path, a tag, the text, the whole project."""
-    ways: Ways = {}
+def _lead(index: "Index", context: Context, ways: "Ways") -> "dict[str, float] | None":
+    """Add the records that a path, a tag, an error, the text or the whole project leads to, by number, and how.
+
+    Returns what the text is worth to each record, by its path; None where nobody searched.
+    """
     for path in dict.fromkeys(context.paths):
         for hit in index.match(path):
             ways.setdefault(hit >> 32, []).append((f"/{path}", str(hit & 0xFFFFFFFF)))
     for tag in dict.fromkeys(context.tags):
         for hit in index.under("t", tag):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
+    if context.error:
+        from orbit_registry.push.failures import matching  # most calls are no failures
+
+        for number, pattern in matching(index, context.error):
+            ways.setdefault(number, []).append((f"~{pattern}", ""))
     if context.surface == SESSION:
         for number, flags in enumerate(index.flags[: index.pushed].tolist()):
             if flags & BROAD:
                 ways.setdefault(number, []).append(("project", ""))
-    if context.search is not None and context.text:
-        wanted = list(dict.fromkeys(context.search(context.text)))[:SEARCHED]
-        for number in _numbers(index, wanted):
-            ways.setdefault(number, []).append(("text", ""))
-    return ways
+    if context.surface in (SESSION, BRIEF):
+        for hit in index.under("g", ALWAYS):
+            ways.setdefault(hit >> 32, []).append(("start", ""))
+    if context.search is None or not context.text:
+        return None
+    scores = dict(context.search(context.text))
+    for number in _numbers(index, list(scores)[:SEARCHED]):
+        ways.setdefault(number, []).append(("text", ""))
+    return scores
 
 
 def _categorized(index: "Index", context: Context, ways: "Ways") -> int:
@@ -213,7 +237,9 @@ def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
 # -------------------------------------------------------------------------------------------------------- narrowing
 
 
-def _narrowed(index: "Index", context: Context, ways: "Ways") -> "tuple[list[Choice], list[tuple[Row, str]], int]":
+def _narrowed(
+    index: "Index", context: Context, ways: "Ways", scores: "dict[str, float] | None"
+) -> "tuple[list[Choice], list[tuple[Row, str]], int]":
     """Return what may be shown, what may not and why, and how many records were not looked at."""
     fitting: list[Choice] = []
     drops: list[tuple[Row, str]] = []
@@ -223,24 +249,36 @@ def _narrowed(index: "Index", context: Context, ways: "Ways") -> "tuple[list[Cho
         row = index.row(number)
         if row is None:
             break
-        reason = _reason(row, context, ways[number])
+        reason = _reason(row, context, ways[number], scores)
         if not reason and not index.is_current(row):
             reason = "changed"
         if reason:
             drops.append((row, reason))
         else:
             named = [(asked, index.glob_of(row, int(place)) if place else "") for asked, place in ways[number]]
-            fitting.append(Choice(row, named))
+            fitting.append(Choice(row, named, _pointer(row, context.now)))
     return fitting, drops, len(numbers[most:])
 
 
-def _reason(row: "Row", context: Context, ways: "list[tuple[str, str]]") -> str:
+def _pointer(row: "Row", now: float) -> str:
+    """Return what is said in place of a record that may be out of date; empty where it is not."""
+    cause = row.doubt(now)
+    return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
+
+
+def _reason(
+    row: "Row", context: Context, ways: "list[tuple[str, str]]", scores: "dict[str, float] | None" = None
+) -> str:
     """Return why a record is left out whatever its session has seen; empty where it may be shown."""
     agents, tasks = row.words(AGENTS), row.words(TASKS)
+    if row.flags & UNTRUSTED:
+        return "untrusted"
     if row.is_expired(context.now):
         return "expired"
-    if row.flags & BROAD and context.surface in (TOOL, PROMPT):
+    if row.flags & BROAD and context.surface in (TOOL, PROMPT) and all(asked[0] == "/" for asked, _ in ways):
         return "broad"
+    if context.project and row.values[PROJECT] and row.values[PROJECT] != context.project:
+        return "project"
     if context.agent and agents and context.agent not in agents:
         return "agent"
     if context.task and tasks and context.task not in tasks:
@@ -254,55 +292,41 @@ def _reason(row: "Row", context: Context, ways: "list[tuple[str, str]]") -> str:
             return "anti-context"
         if contexts and not any(word.casefold() in text for word in contexts):
             return "context"
-    if (row.flags & PROCEDURAL or row.values[GATE] == "procedural") and context.task_class != CODE:
+    procedural = row.flags & PROCEDURAL or row.values[GATE] == "procedural"
+    if procedural and context.task_class != CODE:
         return "procedural"
-    if row.values[GATE] == "relevant_and_linked" and all(asked[0] in "#@" for asked, _ in ways):
+    if row.values[GATE] == LINKED and not _is_due(row, context, ways, scores):
         return "rule"
-    return ""
+    return "stale" if procedural and row.doubt(context.now) else ""
+
+
+def _is_due(row: "Row", context: Context, ways: "list[tuple[str, str]]", scores: "dict[str, float] | None") -> bool:
+    """Say whether something leads to a rule, and whether it is relevant.
+
+    Where nobody searched for the text, a path or a shown record that leads to it makes it so; a tag does not.
+    """
+    by = {asked[0] for asked, _ in ways}
+    direct = not by.isdisjoint("/=")
+    if scores is None:
+        return direct
+    led = direct or "#" in by or ("project", "") in ways or (context.project and row.values[PROJECT] == context.project)
+    return bool(led) and scores.get(row.values[PATH], 0.0) >= context.min_relevance
+
+
+def _linked(
+    index: "Index", context: Context, fitting: "list[Choice]", ways: "Ways", scores: "dict[str, float] | None"
+) -> "list[Choice]":
+    """Return the rules that nothing but records which fit lead to, or whose relevance rests on that."""
+    here = {one.row.number for one in fitting}
+    leading: Ways = {}
+    for one in fitting:
+        for target in one.row.words(LINKS):
+            for hit in index.under("i", target):
+                if hit >> 32 not in here:
+                    leading.setdefault(hit >> 32, []).append((f"={one.row.values[ID]}", ""))
+    return _narrowed(index, context, {one: ways.get(one, []) + by for one, by in leading.items()}, scores)[0]
 
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't stand in a file that an agent loads by its path alone; empty where it may."""
-    return _reason(row, Context(BRIEF, now), [("/", "")])
-
-
-# ------------------------------------------------------------------------------------------------------------- caps
-
-
-def _capped(
-    context: Context, fitting: "list[Choice]", drops: "list[tuple[Row, str]]", beyond: int, shown: "Iterable[str]"
-) -> Selection:
-    """Return the first records that the session does not have and that caps and budgets leave room for."""
-    known = set(shown)
-    room = PER_SESSION - len(known)
-    whole, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
-    of_category: dict[str, int] = {}
-    found: list[Choice] = []
-    omitted = beyond
-    for choice in fitting:
-        row = choice.row
-        cost = tokens(row.teaser) + 1  # its line's end
-        of_these = cost if row.flags & PROCEDURAL else 0
-        category = row.values[CATEGORY]
-        if row.values[ID] in known:
-            drops.append((row, "already shown"))
-            continue
-        if context.per_call and len(found) >= context.per_call:
-            drops.append((row, "call cap"))
-        elif len(found) >= room:
-            drops.append((row, "session cap"))
-        elif category and context.per_category and of_category.get(category, 0) >= context.per_category:
-            drops.append((row, "category cap"))
-        elif cost > whole or of_these > procedural:
-            drops.append((row, "token cap"))
-        else:
-            known.add(row.values[ID])  # ids may repeat where branches met
-            found.append(choice)
-            whole -= cost
-            procedural -= of_these
-            of_category[category] = of_category.get(category, 0) + 1
-            continue
-        omitted += 1
-    if found:
-        return Selection(found, omitted, drops)
-    return Selection([], omitted, drops, "capped" if omitted else "already shown")
+    return _reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")

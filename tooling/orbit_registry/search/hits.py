@@ -28,6 +28,8 @@ distinct_from freshness created_at updated_at created_by date tasks feature stat
 """
 _NO_TEXT = frozenset(_ENVELOPE.split())
 """Fields that are not read as text: identity, state and what has a weight of its own."""
+_FIRST = 5
+"""So many hits of a task's text are told apart where they fit alike: more of them lead to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,16 @@ class Searcher:
         hits = tuple(Hit(record, score, snippet(record, set(query))) for record, score in found[:limit])
         strange = tuple(word for word, its in words.items() if unknown.issuperset(its))
         return SearchResult(hits, len(found) - len(hits), strange)
+
+    def fitting(self, text: str) -> list[tuple[str, float]]:
+        """Return the files of all records that fit a text, with scores from 0 to 1, the best first."""
+        query = [term for word in text.split() for term in terms(word)]
+        found = [
+            (record, score)
+            for key, score in self._index.search(query)
+            if (record := self._records[key]).status.searched
+        ]
+        return [(record.path, score) for record, score in _ties_in_order(found, _FIRST, half_life_days())]
 
 
 def _ties_in_order(found: list[tuple[Record, float]], limit: int, half_life: float) -> list[tuple[Record, float]]:

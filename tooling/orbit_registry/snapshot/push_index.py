@@ -17,12 +17,15 @@ from pathlib import Path
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
-from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, with_breadth
+from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, rests_of, with_breadth
 from orbit_registry.push.pack import Part, is_whole, pack, unpack
 from orbit_registry.push.reader import LIST, Index
+from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
+from orbit_registry.snapshot.push_freshness import is_as_seen, with_doubts
 from orbit_registry.store.cache import FileState, code_stamp
 from orbit_registry.store.files import TEMPORARY, inside, write_atomic, write_error
+from orbit_registry.store.freshness.ground import kinds_of, windows_of
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Entry, Reading, fingerprint
 from orbit_registry.store.votes import NAME as VOTES
@@ -64,11 +67,12 @@ class _Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What the index at hand holds: parts by path, globs as compiled, a hash of the tracked files."""
+    """What the index at hand holds: parts by path, globs as compiled, a hash of the tracked files; and its name."""
 
     parts: Mapping[str, Part]
     globs: Mapping[str, str]
     tracked: str
+    name: str = ""
 
 
 def cache_folder(workspace: Workspace) -> Path:
@@ -123,8 +127,9 @@ def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted) -> IndexSync
     index = open_index(workspace)
     if not isinstance(index, Index) or index.seal[3].split(" ")[:2] != [wanted.base, wanted.files]:
         return None
-    tracked = _tracked_known(index.seal, wanted.stamps) or _digest(_tracked(workspace))
-    if index.seal[3] != f"{wanted.base} {wanted.files} {tracked}":
+    tracked = _tracked_known(index.seal, wanted.stamps) or _digest(_tracked(workspace) or ())
+    key = f"{wanted.base} {wanted.files} {tracked}"
+    if index.seal[3] != key or not is_as_seen(workspace, key):
         return None
     if index.seal[4:] != list(wanted.stamps):
         _seal(folder, index.seal[1], index.seal[3], wanted.stamps)
@@ -149,19 +154,36 @@ def _build(
             fresh[entry.path] = (entry, _origin(reading, entry, digest))
         else:
             kept.append(_restamped(part, reading.states[entry.path]))
-    half_life = half_life_days()
     records = [record for entry, _ in fresh.values() if (record := reading.record(entry)) is not None]
-    compiled = [part_of(record, fresh[record.path][1], half_life) for record in policy.applied(records)]
+    compiled = _compiled(workspace, records, {path: origin for path, (_, origin) in fresh.items()}, policy)
     globs = _globs([*kept, *compiled], held.globs)
     files = _tracked(workspace)
-    tracked = _digest(files)
-    breadth = Breadth(files, globs)
-    compiled = with_breadth(compiled, breadth)
+    tracked = _digest(files or ())
+    breadth = Breadth(files or (), globs)
     if tracked != held.tracked:
-        kept = with_breadth(kept, breadth)
-    content = pack([*kept, *compiled], globs, round(half_life * 86_400_000_000))
-    path = _publish(folder, content, f"{wanted.base} {wanted.files} {tracked}", wanted.stamps)
-    return IndexSync(path, len(kept) + len(compiled), len(compiled), True)
+        kept = with_breadth(kept, breadth, files is not None)
+    compiled = with_breadth(compiled, breadth, files is not None)
+    key = f"{wanted.base} {wanted.files} {tracked}"
+    parts = with_doubts(workspace, [*kept, *compiled], files, key)
+    if tracked == held.tracked and {part.row[reader.PATH]: part for part in parts} == held.parts:
+        _seal(folder, held.name, key, wanted.stamps)
+        return IndexSync(folder / held.name, len(parts), 0, False)
+    path = _publish(folder, pack(parts, globs, round(half_life_days() * 86_400_000_000)), key, wanted.stamps)
+    return IndexSync(path, len(parts), len(compiled), True)
+
+
+def _compiled(
+    workspace: Workspace, records: Sequence[Record], origins: Mapping[str, Origin], policy: Policy
+) -> list[Part]:
+    """Return records compiled, free of secrets; what they rest on is named as they name it, or not at all."""
+    half_life, windows, kinds = half_life_days(), windows_of(workspace.config), kinds_of(workspace.config)
+    named = {one.path: rests_of(one, kinds) for one in records if one.status.pushed and one.phase == "live"}
+    found = []
+    for record in policy.applied(records):
+        clean = set(rests_of(record, kinds)) if named.get(record.path) else ()
+        rests = [one for one in named.get(record.path, ()) if one in clean]
+        found.append(part_of(record, origins[record.path], half_life, windows, rests))
+    return found
 
 
 def _globs(parts: Iterable[Part], known: Mapping[str, str]) -> dict[str, str]:
@@ -182,7 +204,8 @@ def _held(workspace: Workspace, base: str) -> _Held:
         return _Held({}, {}, "")
     rows, entries = unpack(index)
     parts = (Part(order_in(row), tuple(row), flags, pushed) for row, flags, pushed in rows)
-    return _Held({part.row[reader.PATH]: part for part in parts}, entries, index.seal[3].rpartition(" ")[2])
+    by_path = {part.row[reader.PATH]: part for part in parts}
+    return _Held(by_path, entries, index.seal[3].rpartition(" ")[2], index.seal[1])
 
 
 def _restamped(part: Part, state: FileState) -> Part:
@@ -216,8 +239,10 @@ def _origin(reading: Reading, entry: Entry, content: str) -> Origin:
 
 def _base(workspace: Workspace, policy: Policy) -> str:
     """Return a hash of what decides how a record is compiled, beside the record."""
-    said = (str(reader.FORMAT), code_stamp(), fingerprint(workspace.kinds), workspace.config.inbox,
-            str(half_life_days()), policy.name)  # fmt: skip
+    config = workspace.config
+    said = (str(reader.FORMAT), code_stamp(), fingerprint(workspace.kinds), config.inbox, str(half_life_days()),
+            policy.name, str(config.raw.get("freshness")),
+            *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds))  # fmt: skip
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -230,12 +255,12 @@ def _digest(lines: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _tracked(workspace: Workspace) -> list[str]:
-    """Return the tracked files from the root; none outside git, where no scope is called broad."""
+def _tracked(workspace: Workspace) -> list[str] | None:
+    """Return the tracked files from the root; None outside git, where no scope is called broad or dead."""
     try:
-        return workspace.git.tracked() or []
+        return workspace.git.tracked()
     except GitError:
-        return []
+        return None
 
 
 def _tracked_known(seal: Sequence[str], stamps: Sequence[str]) -> str | None:

@@ -65,6 +65,13 @@ def stamp_of(found: os.stat_result) -> Stamp:
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
 
 
+def settled(stamp: Stamp, began_ns: int) -> Stamp | None:
+    """Return a stamp that no later write can share; None where one within the clock's tick still could."""
+    newest = max(stamp[0], stamp[1])
+    tick = COARSE_NS if stamp[0] % _SECOND_NS == 0 and stamp[1] % _SECOND_NS == 0 else TICK_NS
+    return stamp if newest + tick < began_ns else None
+
+
 class FileCache:
     """The files of one purpose, `name`, under a root.
 
@@ -100,7 +107,7 @@ class FileCache:
         stamp = stamp_of(found)
         held = self._folders.get(path)
         if held is None or held[0] != stamp:
-            held = (self._settled(stamp), sorted(os.listdir(full)))  # twice as fast as asking for each entry
+            held = (settled(stamp, self._began), sorted(os.listdir(full)))  # twice as fast as asking for each entry
         self._seen_folders[path] = held
         return held[1]
 
@@ -123,7 +130,7 @@ class FileCache:
         digest = hashlib.sha256(content).hexdigest()
         known = held is not None and held.sha256 == digest
         entry = held if held is not None and known else _Entry(None, digest, -1, 0, None)
-        self._seen_entries[path] = _Entry(self._settled(stamp), digest, entry.offset, entry.length, entry.note)
+        self._seen_entries[path] = _Entry(settled(stamp, self._began), digest, entry.offset, entry.length, entry.note)
         return FileState(path, digest, found.st_size, found.st_mtime_ns, content)
 
     def content(self, state: FileState, limit: int = RECORD_LIMIT) -> bytes:
@@ -236,12 +243,6 @@ class FileCache:
         if self._blob is None:
             self._blob = self._read("values", self._seal[0]) or b"" if self._seal else b""
         return self._blob
-
-    def _settled(self, stamp: Stamp) -> Stamp | None:
-        """Return a stamp that no later write can share; None where one within the clock's tick still could."""
-        newest = max(stamp[0], stamp[1])
-        tick = COARSE_NS if stamp[0] % _SECOND_NS == 0 and stamp[1] % _SECOND_NS == 0 else TICK_NS
-        return stamp if newest + tick < self._began else None
 
     def _file(self, part: str) -> str:
         return f"{self._name}.{part}"

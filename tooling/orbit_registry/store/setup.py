@@ -159,15 +159,7 @@ schema_version: 1
 
 {decisions}
 
-# duplicates:
-#   error: 0.80
-#   warning: 0.55
-
-# freshness:
-#   stable_days: 365       # after so many days without a verification a record counts as stale
-#   volatile_days: 30
-#   tasks: []              # where tasks stand: tasks/{{id}}.md
-
+{_CHOOSING}
 # learnings_config:        # what `orbit brief --agent NAME` and the injector choose from
 #   max_learnings_per_category: 5
 #   max_total_tokens: 1000
@@ -175,8 +167,25 @@ schema_version: 1
 #   agent_category_mapping: # an agent that is not named here keeps its line below; an unknown one gets general
 {mapping}
 
+{_REST}"""
+
+
+_CHOOSING = """\
+# duplicates:
+#   error: 0.80
+#   warning: 0.55
+
+# freshness:
+#   stable_days: 365       # after so many days without a verification a record counts as stale
+#   volatile_days: 30
+#   tasks: []              # where tasks stand: tasks/{id}.md
+
+# rules:
+#   min_relevance: 0.05    # how well a task's text has to fit a rule for it to be shown, 0 to 1
+"""
+_REST = """\
 # tasks:                   # programs of this project that `orbit brief` may run: lists of words, no shell
-#   command: []            # prints the task with an id: [gh, issue, view, "{{id}}", --json, "…"]
+#   command: []            # prints the task with an id: [gh, issue, view, "{id}", --json, "…"]
 #   classifier: []         # says whether a task writes code; empty: Orbit's own rules
 #   timeout_seconds: 10
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from orbit_registry.loop.stats.count import Counting, Part, Tally
 from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
 from orbit_registry.push import reader, render
+from orbit_registry.push.caps import tokens
 from orbit_registry.push.reader import Index, Row
-from orbit_registry.push.select import tokens
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.reader import Reading

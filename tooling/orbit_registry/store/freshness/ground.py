@@ -98,6 +98,11 @@ def files_of(workspace: Workspace, ground: Ground) -> Iterator[str]:
             yield from (name for name in tracked if name.startswith(prefix) and not name.startswith(".orbit/"))
 
 
+def files_named(reference: str) -> tuple[str, ...]:
+    """Return the paths that evidence may mean: as it is written, and without a place in the file behind it."""
+    return tuple(dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))))
+
+
 def _commits(git: Git, references: Sequence[str], untold: list[tuple[str, str]]) -> dict[str, bool]:
     """Return whether the repository has each commit, all asked at once; what can't be told is left out."""
     if not references:
@@ -129,7 +134,7 @@ def _is_in(path: str, lists: Iterable[Sequence[str]]) -> bool:
 
 def _has_file(root: Path, reference: str, lists: Sequence[Sequence[str]], *, listed: bool) -> bool:
     """Say whether the file that evidence names is there; a place in it may follow the name."""
-    for text in dict.fromkeys((reference, _PLACE_IN_FILE.sub("", reference))):
+    for text in files_named(reference):
         path = text.removeprefix("./").rstrip("/")
         try:
             if path and _is_in(path, lists) and os.path.lexists(f"{root}/{path}"):

@@ -1,0 +1,203 @@
+"""What the push index says of records that may be out of date, with real git: what `orbit stale` says, and in time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.checks.derivation import standing
+from orbit_registry.push.reader import ID, Index, open_index
+from orbit_registry.push.select import BRIEF, Context, select
+from orbit_registry.snapshot.matches import current_index
+from orbit_registry.snapshot.sync import sync
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import open_workspace
+
+Learn = Callable[..., None]
+NOW = 1_800_000_000.0
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    """Return a repository with a workspace and three files."""
+    (git_repo / ".orbit").mkdir()
+    (git_repo / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\nproject: p\n", "utf-8")
+    (git_repo / ".gitignore").write_text(".orbit/state/\n*.log\n", "utf-8")
+    for name in ("src/a.py", "src/b.py", "lib/c.py"):
+        put(git_repo, name, "one\n")
+    return git_repo
+
+
+def put(root: Path, name: str, text: str) -> None:
+    """Write a file, with a time that is not the one of its last writing."""
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = file.stat().st_mtime_ns if file.exists() else 0
+    file.write_text(text, "utf-8")
+    os.utime(file, ns=(before + 1_000_000_007, before + 1_000_000_007))
+
+
+def learn(root: Path, code: str, **fields: object) -> None:
+    """Write a learning as an editor would: JSON is YAML."""
+    data = {
+        "schema_version": 1, "id": f"L-{code}", "uid": f"{int.from_bytes(code.encode(), 'big'):032x}",
+        "status": "active", "summary": f"Learning {code}", "scope": {"paths": ["src/**"]}, "created_at": LONG_AGO,
+        "updated_at": LONG_AGO, **fields,
+    }  # fmt: skip
+    put(root, f".orbit/learnings/L-{code}/learning.yaml", "".join(f"{k}: {json.dumps(v)}\n" for k, v in data.items()))
+
+
+def resting(*names: str, text: str = "one\n") -> dict[str, dict[str, object]]:
+    """Return a fingerprint of files, verified when they held a text."""
+    known = hashlib.sha256(text.rstrip("\n").encode()).hexdigest()
+    return {"freshness": {"fingerprint": [{"input": name, "hash": f"sha256:{known}"} for name in names]}}
+
+
+def doubts(root: Path) -> dict[str, str]:
+    """Return why each pushed record may be out of date, by id, after a sync."""
+    index = current_index(open_workspace(root))
+    rows = [row for number in range(index.pushed) if (row := index.row(number)) is not None]
+    return {row.values[ID]: row.doubt(NOW) for row in rows}
+
+
+def derived(root: Path) -> dict[str, str]:
+    """Return the same as the commands that list what is stale derive it."""
+    workspace = open_workspace(root)
+    records = [one for one in read_collection(workspace).records if one.phase == "live"]
+    found = standing(workspace, records).freshness
+    return {one.id: str(found[one.path].cause) if one.path in found else "" for one in records}
+
+
+def test_the_index_says_what_freshness_says(root: Path, git: Callable[..., str]) -> None:
+    """Whatever a record rests on, index and derivation give the same cause, step after step."""
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "Start")
+    commit = git(root, "rev-parse", "HEAD").strip()
+    evidence = [{"kind": "file", "reference": "lib/c.py:7"}, {"kind": "task", "reference": "T-1"}]
+    learn(root, "fresh")
+    learn(root, "after", **resting("src/a.py"))
+    learn(root, "wnder", **{**resting("src/"), "evidence": evidence})
+    learn(
+        root,
+        "named",
+        freshness={
+            "fingerprint": [{"input": "package.json#a.b", "hash": f"sha256:{hashlib.sha256(b'1').hexdigest()}"}]
+        },
+    )
+    learn(root, "dead1", scope={"paths": ["gone/**", "!gone/x"]})
+    learn(root, "stray", scope={"paths": ["new/**"]})
+    learn(root, "prfxx", evidence=[{"kind": "file", "reference": "lib/c.py#L3"}])
+    learn(root, "cmmtd", evidence=[{"kind": "commit", "reference": commit}])
+    learn(root, "never", evidence=[{"kind": "commit", "reference": "0123456789"}])
+    learn(root, "aged1", freshness={"volatility": "volatile"})
+    learn(root, "bathh", freshness={**resting("src/none.py")["freshness"], "volatility": "stable"})
+    seen = [doubts(root)]
+    assert seen[0] == derived(root)
+    assert len(seen[0]) == 11
+    steps: list[Callable[[], object]] = [
+        lambda: put(root, "src/a.py", "two\n"),
+        lambda: put(root, "src/a.py", "one\n"),
+        lambda: put(root, "package.json", '{"a": {"b": 1}}'),
+        lambda: put(root, "new/x.py", "x"),
+        lambda: (root / "lib/c.py").unlink(),
+        lambda: put(root, "lib/c.py", "x"),
+        lambda: git(root, "rm", "-q", "--cached", "lib/c.py"),
+        lambda: put(root, "gone/y.log", "ignored"),
+        lambda: put(root, "gone/y.py", "there"),
+        lambda: git(root, "add", "."),
+        lambda: git(root, "mv", "src", "moved"),
+    ]
+    for step in steps:
+        step()
+        seen.append(doubts(root))
+        assert seen[-1] == derived(root)
+    assert {cause for one in seen for cause in one.values()} == {"", "fingerprint", "anchor", "age"}
+    changed = {name for name in seen[0] if len({one[name] for one in seen}) > 1}
+    assert changed >= {"L-after", "L-dead1", "L-fresh", "L-named", "L-prfxx", "L-stray"}
+
+
+def test_a_document_that_is_gone_makes_its_decision_stale(root: Path) -> None:
+    """What is left of it is one line that names the cause."""
+    put(root, "docs/adr/1.md", "# ADR-0001\n")
+    data = {"schema_version": 1, "id": "ADR-0001", "uid": "0" * 32, "status": "accepted", "title": "One",
+            "source": {"path": "docs/adr/1.md"}, "scope": {"paths": ["src/**"]}, "created_at": LONG_AGO,
+            "updated_at": LONG_AGO}  # fmt: skip
+    put(root, ".orbit/adrs/ADR-0001/adr.yaml", "".join(f"{k}: {json.dumps(v)}\n" for k, v in data.items()))
+    assert doubts(root) == {"ADR-0001": ""}
+    (root / "docs/adr/1.md").unlink()
+    index = current_index(open_workspace(root))
+    (one,) = select(index, Context(BRIEF, NOW, paths=["src/a.py"])).matches
+    assert one.text == "- [ADR-0001] may be out of date (source): .orbit/adrs/ADR-0001/adr.yaml"
+
+
+def number(root: Path) -> str:
+    """Return the name of the index that readers take."""
+    return (root / ".orbit/state/cache/push.seal").read_text("utf-8").split("\n")[1]
+
+
+def test_what_changes_no_answer_writes_no_index(root: Path) -> None:
+    """A file that stays changed, or changes in what does not count, leaves the index as it is; one that matters not."""
+    learn(root, "after", **resting("src/a.py"))
+    assert doubts(root) == {"L-after": ""}
+    first = number(root)
+    put(root, "src/a.py", "one\r\n\r\n")
+    assert doubts(root) == {"L-after": ""}
+    assert number(root) == first
+    put(root, "src/a.py", "two\n")
+    assert doubts(root) == {"L-after": "fingerprint"}
+    second = number(root)
+    put(root, "src/a.py", "three\n")
+    assert doubts(root) == {"L-after": "fingerprint"}
+    assert number(root) == second != first
+
+
+def test_a_write_that_leaves_the_stamp_is_seen(root: Path) -> None:
+    """A file that was written when it was looked at is looked at again: its stamp may hide a later write."""
+    learn(root, "after", **resting("src/a.py"))
+    (root / "src/a.py").write_text("two\n", "utf-8")
+    assert doubts(root) == {"L-after": "fingerprint"}
+    stamp = (root / "src/a.py").stat()
+    (root / "src/a.py").write_text("one\n", "utf-8")
+    os.utime(root / "src/a.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert doubts(root) == {"L-after": ""}
+
+
+def test_the_index_is_the_one_of_a_rebuild_whatever_it_went_through(root: Path) -> None:
+    """However the ground moved in between, byte for byte."""
+    learn(root, "after", **resting("src/a.py", "src/b.py"))
+    learn(root, "stray", scope={"paths": ["new/**"]})
+    for text in ("two\n", "one\n", "three\n"):
+        put(root, "src/a.py", text)
+        learn(root, "ether", summary=text.strip())
+        sync(open_workspace(root))
+    kept = (root / ".orbit/state/cache" / number(root)).read_bytes()
+    sync(open_workspace(root), rebuild=True)
+    assert (root / ".orbit/state/cache" / number(root)).read_bytes() == kept
+
+
+def test_time_alone_makes_a_record_stale_without_a_sync(root: Path) -> None:
+    """A moment stands in the index, and the reader has a clock."""
+    learn(root, "aged1", freshness={"volatility": "volatile", "verified_at": "2026-01-01T00:00:00Z"})
+    current_index(open_workspace(root))
+    index = open_index(str(root), str(root / ".orbit/state/cache"))
+    assert isinstance(index, Index)
+    row = index.row(0)
+    assert row is not None
+    day = 86_400
+    at = 1_767_225_600 + 30 * day
+    assert (row.doubt(at - 1), row.doubt(at)) == ("", "age")
+
+
+def test_no_secret_in_an_input_reaches_a_cache(root: Path) -> None:
+    """A record whose ground is named by a secret is compiled without that ground."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    learn(root, "weak1", **resting(f"src/{secret}.py"))
+    doubts(root)
+    for file in (root / ".orbit/state/cache").iterdir():
+        assert secret.encode() not in file.read_bytes(), file.name
