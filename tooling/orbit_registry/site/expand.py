@@ -16,7 +16,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import explorer, facets, feeds, listing, timeline
+from orbit_registry.site import explorer, facets, feeds, health, listing, timeline
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
@@ -228,7 +228,7 @@ class Expansion:
         if name == "documents":
             return listing.documents_html(self.documents, self.titles, url)
         if name == "health":
-            return listing.health_html(self.kinds, self.by_kind, self.problems)
+            return health.health_html(self.kinds, self.records, self.problems, self.freshness, self.relations.today)
         kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
         if kind is None:
             return ""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from orbit_registry.kinds.table import Kind
-from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.site.documents import Document
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
@@ -134,23 +132,3 @@ def documents_html(documents: Sequence[Document], titles: Mapping[str, str], pag
         anchor = folder_anchor("" if name == "." else name)
         sections.append(f'<h2 id="{anchor}">{escape(name)}</h2><ul>{"".join(items)}</ul>')
     return "".join(sections)
-
-
-def health_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], problems: Sequence[Diagnostic]) -> str:
-    """Return what is known of the collection's state: numbers by status, and the files that hold no record."""
-    rows = []
-    for kind in kinds:
-        numbers = Counter(record.data["status"] for record in by_kind[kind.name])
-        for status in kind.statuses.values():
-            number = numbers[status.name]
-            if number:
-                css = f"orbit-chip orbit-{status.phase} orbit-status-{status.name}"
-                chip = f'<span class="{escape(css)}">{escape(status.word)}</span>'
-                rows.append(f"<tr><td>{escape(kind.labels)}</td><td>{chip}</td><td>{number:,}</td></tr>")
-    table = (
-        '<table class="orbit-index"><caption>Records by status</caption><thead><tr><th scope="col">Kind</th>'
-        f'<th scope="col">Status</th><th scope="col">Records</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    )
-    unread = len({problem.location.path for problem in problems})
-    verdict = "Every record could be read." if not unread else f"{unread:,} files hold no readable record."
-    return f"<p>{verdict} <code>orbit check</code> says what the gate finds.</p>{table if rows else ''}"

@@ -76,7 +76,7 @@ class Relations:
         today: date | None = None,
     ) -> None:
         self._freshness = freshness
-        self._today = today or datetime.now(UTC).date()
+        self.today = today or datetime.now(UTC).date()
         self.by_id: dict[str, Record] = {}
         twice: set[str] = set()
         for record in records:
@@ -99,7 +99,7 @@ class Relations:
     @property
     def month(self) -> str:
         """The last month of those that votes are counted for."""
-        return f"{self._today:%Y-%m}"
+        return f"{self.today:%Y-%m}"
 
     def doubts(self, record: Record) -> str:
         """Return why a record that is in force may hold no longer, "" where nothing speaks against it."""
@@ -114,7 +114,7 @@ class Relations:
         kept = counted(record.votes)
         if not kept:
             return None
-        months = by_month(kept, self._today, MONTHS)
+        months = by_month(kept, self.today, MONTHS)
         return {
             "count": len(kept),
             "last": stamp(kept[-1].voted_at)[:10],

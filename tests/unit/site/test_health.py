@@ -1,0 +1,84 @@
+"""What the page on health says: what wants attention, with what sees to it, and nothing where nothing does."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Any
+
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.freshness import Cause, Freshness, Reason
+from orbit_registry.records.record import Record
+from orbit_registry.site.health import MOST_LISTED, health_html
+
+TODAY = date(2026, 6, 1)
+KINDS = load_kinds()
+
+
+def record(number: int, kind: str = "learning", **fields: Any) -> Record:
+    """Return a record with a scope, changed a few days ago."""
+    data = {
+        "id": f"{KINDS[kind].prefix}-{number:04d}",
+        "status": "active" if kind == "learning" else "accepted",
+        KINDS[kind].headline: f"Thing <{number}>",
+        "scope": {"paths": ["src/**"]},
+        "created_at": "2026-05-20T09:00:00Z",
+        "updated_at": "2026-05-20T09:00:00Z",
+        **fields,
+    }
+    return Record(KINDS[kind], data, f".orbit/{KINDS[kind].plural}/{data['id']}/{kind}.yaml")
+
+
+def page(records: list[Record], freshness: dict[str, Freshness] | None = None) -> str:
+    """Return the page of some records."""
+    return health_html(list(KINDS), records, (), freshness or {}, TODAY)
+
+
+def test_a_healthy_collection_is_said_so_in_one_line() -> None:
+    """Nothing is listed, and no number leads to a list."""
+    html = page([record(1), record(2, "adr")])
+    assert "Nothing wants attention" in html
+    assert re.findall(r'href="#(\w+)"', html) == []
+
+
+def test_each_concern_leads_to_its_records_and_their_command() -> None:
+    """Expired, stale, long undecided and never shown: one list each, with the reason."""
+    gone = record(1)
+    stale = record(2)
+    old = record(3, "adr", status="proposed", created_at="2026-04-01T09:00:00Z")
+    young = record(4, "adr", status="proposed")
+    bare = record(5, scope={})
+    reasons = {
+        gone.path: Freshness((Reason(Cause.EXPIRED, "expires_at", "its time was over on 2026-05-01"),)),
+        stale.path: Freshness((Reason(Cause.AGE, "verified_at", "nobody looked for 400 days"),)),
+    }
+
+    html = page([gone, stale, old, young, bare], reasons)
+
+    assert re.findall(r'<h2 id="(\w+)"', html)[:4] == ["expired", "stale", "waiting", "unscoped"]
+    for anchor, one, why in (
+        ("expired", gone, "its time was over on 2026-05-01"),
+        ("stale", stale, "nobody looked for 400 days"),
+        ("waiting", old, "61 days"),
+        ("unscoped", bare, ""),
+    ):
+        part = html.partition(f'<h2 id="{anchor}"')[2].partition("<h2")[0]
+        assert re.findall(r'<span class="orbit-id">([^<]+)', part) == [one.id]
+        assert why in part
+        assert "&lt;" in part
+
+
+def test_long_lists_are_cut_and_counted() -> None:
+    """A hundred are listed; the number says all."""
+    html = page([record(number, scope={}) for number in range(1, 251)])
+    assert html.count('<span class="orbit-id">') == MOST_LISTED
+    assert "150 more are not listed" in html
+    assert ">250<" in html
+
+
+def test_ages_are_counted_once_each() -> None:
+    """Each record in force stands in one bar; a clock ahead of ours counts as now."""
+    days = ["2026-06-02", "2026-05-30", "2026-03-15", "2026-01-01", "2025-08-01", "2024-08-01", "2020-01-01"]
+    html = page([record(place, updated_at=f"{day}T00:00:00Z") for place, day in enumerate(days)])
+    said = "2 within a month, 1 within three months, 1 within half a year, 1 within a year, 1 within two years"
+    assert f"{said}, 1 longer ago" in html

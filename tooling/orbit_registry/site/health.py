@@ -1,0 +1,177 @@
+"""The page on a collection's health: one verdict, what wants attention with the command that sees to it, and ages.
+
+It derives nothing: what is stale the records' freshness says, and the gate has findings of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+from itertools import pairwise
+
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.freshness import Freshness, State
+from orbit_registry.records.record import Record
+from orbit_registry.site.sanitize import headline
+from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.urls import relative
+from orbit_registry.site.words import status_css
+
+PAGE = "health/"
+WAITING_DAYS = 30
+MOST_LISTED = 100
+AGES: tuple[tuple[int, str], ...] = (
+    (31, "a month"), (92, "three months"), (183, "half a year"), (366, "a year"), (731, "two years"),
+)  # fmt: skip
+BAR, HEIGHT, ROW = 320, 14, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """One thing that wants attention: its anchor, what it is, which records and why, and what sees to it."""
+
+    anchor: str
+    name: str
+    command: str
+    found: Sequence[tuple[Record, str]]
+
+
+def health_html(
+    kinds: Iterable[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
+    freshness: Mapping[str, Freshness], today: date,
+) -> str:  # fmt: skip
+    """Return the page's content; `freshness` is of the records that are not fresh, by path."""
+    concerns = concerns_of(records, freshness, today)
+    unread = sorted({problem.location.path for problem in problems})
+    wanted = [one for one in concerns if one.found]
+    tiles = "".join(map(_tile, concerns))
+    tiles += _number("unreadable", "Files that hold no readable record", len(unread), "orbit check")
+    lists = "".join(map(_list, wanted))
+    return (
+        f'{_verdict(wanted, unread)}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
+        f"{_ages(records, today)}{_statuses(kinds, records)}"
+    )
+
+
+def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], today: date) -> list[Concern]:
+    """Return everything that is looked at, what is fine among it."""
+    live = [record for record in records if record.phase == "live"]
+    doubts = [(record, freshness[record.path]) for record in live if record.path in freshness]
+    expired = [(record, _why(found)) for record, found in doubts if found.state is State.EXPIRED]
+    stale = [(record, _why(found)) for record, found in doubts if found.state is State.STALE]
+    waiting = [(record, f"{days:,} days") for record in records if (days := _waits(record, today)) > WAITING_DAYS]
+    bare = [(record, "") for record in live if record.is_never_shown]
+    return [
+        Concern("expired", "No longer hold", "orbit learning prune", expired),
+        Concern("stale", "May no longer hold", "orbit verify ID", stale),
+        Concern("waiting", f"Not decided for {WAITING_DAYS} days", "orbit show ID", waiting),
+        Concern("unscoped", "In force, and shown at no edit", "orbit scope suggest", bare),
+    ]
+
+
+def _why(found: Freshness) -> str:
+    return "; ".join(reason.message for reason in found.reasons)
+
+
+def _waits(record: Record, today: date) -> int:
+    day = _day(record, "created_at") if record.phase == "pending" else None
+    return (today - day).days if day is not None else 0
+
+
+def _day(record: Record, field: str) -> date | None:
+    try:
+        return date.fromisoformat((record.text(field) or "")[:10])
+    except ValueError:
+        return None
+
+
+def _verdict(wanted: Sequence[Concern], unread: Sequence[str]) -> str:
+    said = [f'<a href="#{one.anchor}">{len(one.found):,} {escape(one.name.lower())}</a>' for one in wanted]
+    said += [f'<a href="#unreadable">{len(unread):,} unreadable</a>'] if unread else []
+    if not said:
+        return '<p class="orbit-verdict"><b>Nothing wants attention.</b> <code>orbit check</code> runs the gate.</p>'
+    return f'<p class="orbit-verdict"><b>Wants attention:</b> {", ".join(said)}.</p>'
+
+
+def _tile(one: Concern) -> str:
+    return _number(one.anchor, one.name, len(one.found), one.command)
+
+
+def _number(anchor: str, name: str, number: int, command: str) -> str:
+    inner = f'<span class="orbit-count">{number:,}</span>{escape(name)}'
+    linked = f'<a href="#{anchor}">{inner}</a>' if number else inner
+    return f"<li>{linked}<br><small><code>{escape(command)}</code></small></li>"
+
+
+def _list(one: Concern) -> str:
+    items = "".join(
+        f'<li><a href="{escape(relative(PAGE, url_of(record)))}"><span class="orbit-id">{escape(record.id)}</span> '
+        f"{headline(record.title)}</a>{f' <small>{escape(why)}</small>' if why else ''}</li>"
+        for record, why in one.found[:MOST_LISTED]
+    )
+    left = len(one.found) - MOST_LISTED
+    more = f"<p>{left:,} more are not listed.</p>" if left > 0 else ""
+    command = f"<p><code>{escape(one.command)}</code> sees to it.</p>"
+    return f'<h2 id="{one.anchor}">{escape(one.name)}</h2>{command}<ul class="orbit-recent">{items}</ul>{more}'
+
+
+def _files(unread: Sequence[str]) -> str:
+    if not unread:
+        return ""
+    items = "".join(f"<li><code>{escape(path)}</code></li>" for path in unread[:MOST_LISTED])
+    return f'<h2 id="unreadable">Files that hold no readable record</h2><ul>{items}</ul>'
+
+
+def _ages(records: Sequence[Record], today: date) -> str:
+    """Return how long ago the records in force changed last, as bars with their numbers in words."""
+    days = [(today - day).days for record in records if record.phase == "live" and (day := _day(record, "updated_at"))]
+    if not days:
+        return ""
+    bounds = [-1, *(bound for bound, _ in AGES), max(max(days), AGES[-1][0] + 1)]
+    names = [*(f"within {name}" for _, name in AGES), "longer ago"]
+    counts = [sum(low < day <= high for day in days) for low, high in pairwise(bounds)]
+    counts[0] += sum(day < 0 for day in days)  # another clock is ahead of ours
+    pairs = enumerate(zip(names, counts, strict=True))
+    bars = "".join(_bar(place, name, count, max(counts)) for place, (name, count) in pairs)
+    height = len(names) * ROW
+    label = f"Last change of the {len(days):,} records in force"
+    drawing = (
+        f'<svg class="orbit-ages" role="img" aria-label="{escape(label)}: {_said(names, counts)}" '
+        f'viewBox="0 0 {130 + BAR + 50} {height}" width="{130 + BAR + 50}" height="{height}">{bars}</svg>'
+    )
+    return f'<h2 id="ages">{label}</h2><div class="orbit-scroll">{drawing}</div>'
+
+
+def _said(names: Sequence[str], counts: Sequence[int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True))
+
+
+def _bar(place: int, name: str, count: int, most: int) -> str:
+    y = place * ROW
+    width = round(BAR * count / most, 1) if most else 0
+    return (
+        f'<text x="120" y="{y + HEIGHT}" text-anchor="end">{escape(name)}</text>'
+        f'<rect x="130" y="{y + 3}" width="{width:g}" height="{HEIGHT}" rx="2"/>'
+        f'<text x="{136 + width:g}" y="{y + HEIGHT}">{count:,}</text>'
+    )
+
+
+def _statuses(kinds: Iterable[Kind], records: Sequence[Record]) -> str:
+    held = Counter((record.kind.name, record.status.name) for record in records)
+    rows = []
+    for kind in kinds:
+        for status in kind.statuses.values():
+            number = held[kind.name, status.name]
+            if number:
+                chip = f'<span class="orbit-chip {status_css(status)}">{escape(status.word)}</span>'
+                rows.append(f"<tr><td>{escape(kind.labels)}</td><td>{chip}</td><td>{number:,}</td></tr>")
+    if not rows:
+        return ""
+    return (
+        '<h2 id="statuses">Records by status</h2><table class="orbit-index"><thead><tr><th scope="col">Kind</th>'
+        f'<th scope="col">Status</th><th scope="col">Records</th></tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
