@@ -1,0 +1,321 @@
+"""For programs that write agents' prompts: the learnings of an agent, kept for a while, in a template's variable.
+
+    injector = LearningsContextInjector("path/to/project")
+    AgentRenderer(jinja_environment, injector).render_agent("engineer")
+
+It chooses nothing: what is kept are answers of the push index, and `push.select` is asked at every call. They hold no
+more than the index does, which no secret reaches. No template engine is imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+from orbit_registry.push.events import Event, append
+from orbit_registry.push.ledger import Ledger
+from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row, stamp
+from orbit_registry.push.render import render
+from orbit_registry.push.select import BRIEF, EXAMINED, Context, Selection, select
+from orbit_registry.registry import Registry
+from orbit_registry.snapshot.matches import current_index
+from orbit_registry.store.files import write_error
+from orbit_registry.store.learnings_config import GENERAL, Categories, LearningsConfig, agent_name
+
+VARIABLE = "learnings"
+SURFACE = "inject"
+Held = TypeVar("Held")
+_LOG = logging.getLogger(__name__)
+
+
+class LearningsCache(Generic[Held]):
+    """What was read of each category, for `ttl_seconds`; 0 keeps nothing.
+
+    `clock` returns seconds. Each entry has a stamp of the content it was read from: asked with another stamp it is not
+    there, so that a learning that was just added is seen at once.
+    """
+
+    def __init__(self, ttl_seconds: float = 300, clock: Callable[[], float] = time.monotonic) -> None:
+        self.ttl_seconds, self._clock = ttl_seconds, clock
+        self._entries: dict[str, tuple[float, str, Held]] = {}
+
+    def get(self, category: str, stamp: str = "") -> Held | None:
+        """Return what is kept of a category; None where there is nothing, its time is over, or the content changed."""
+        found = self._entries.get(category)
+        if found is None:
+            return None
+        at, known, held = found
+        if known == stamp and self._clock() - at < self.ttl_seconds:
+            return held
+        self._entries.pop(category, None)
+        return None
+
+    def set(self, category: str, learnings: Held, stamp: str = "") -> None:
+        """Keep what was read of a category, from now on."""
+        if self.ttl_seconds > 0:
+            self._entries[category] = (self._clock(), stamp, learnings)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """One record as it is shown: `text` is escaped and without secrets, `path` is its file's from the root."""
+
+    id: str
+    kind: str
+    category: str
+    text: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Learnings(Sequence[Learning]):
+    """What a template gets: printed it is the whole block, walked through it gives the records; empty it is false."""
+
+    items: tuple[Learning, ...] = ()
+    omitted: int = 0
+    block: str = ""
+
+    def __str__(self) -> str:
+        return self.block
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, place: int) -> Learning: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Learning, ...]: ...
+    def __getitem__(self, place: int | slice) -> Learning | tuple[Learning, ...]:
+        return self.items[place]
+
+
+class LearningsContextInjector:
+    """The learnings of a project for its agents.
+
+    Args:
+        registry: an open registry, or a path in the project.
+        cache: what keeps answers; without one, `cache_ttl_seconds` of the configuration says how long.
+    """
+
+    def __init__(self, registry: Registry | str | Path = ".", cache: LearningsCache[Answer] | None = None) -> None:
+        self.registry = registry if isinstance(registry, Registry) else Registry.open(registry)
+        self._stated = self._stamp_of_configuration()
+        self.cache = LearningsCache(self._limits.ttl_seconds) if cache is None else cache
+
+    @property
+    def _limits(self) -> LearningsConfig:
+        """What the configuration says now: a program may outlive a change of it."""
+        stated = self._stamp_of_configuration()
+        if stated != self._stated:
+            self.registry, self._stated = Registry.open(self.registry.workspace.root), stated
+        return self.registry.workspace.config.learnings
+
+    def _stamp_of_configuration(self) -> str:
+        return stamp(str(self.registry.workspace.orbit / "config.yaml"))
+
+    def get_categories_for_agent(self, agent: str) -> tuple[str, ...]:
+        """Return the categories an agent gets, by the project's mapping or the shipped one.
+
+        One that neither names gets `general` alone, and the log a warning. Without a name nothing is narrowed: all
+        categories that a record in force has.
+        """
+        found = self._limits.categories_for(agent)
+        if found is None:
+            return self._every_category()
+        if not found.known:
+            _LOG.warning("no mapping names the agent %s: it gets `%s` alone", agent_name(agent)[:100], GENERAL)
+        return tuple(found.names)
+
+    def fetch_learnings(self, categories: Sequence[str], *, agent: str = "", session: str = "") -> Learnings:
+        """Return the learnings of some categories, within the limits of the configuration, and write the event.
+
+        `agent` leaves out records that name others. With a `session`, what it was shown is not repeated.
+
+        Raises:
+            SnapshotError: the index can't be made.
+            WriteError: the session's ledger can't be kept.
+        """
+        begun = time.monotonic()
+        limits = self._limits
+        workspace = self.registry.workspace
+        event = Event(SURFACE, time.time())
+        ledger = Ledger(str(workspace.root), session) if session else None
+        context = Context(BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories)))
+        context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
+        try:
+            found = select(self._index(), context, ledger) if categories else Selection([], 0, [], "nothing asked")
+        except OSError as error:
+            raise write_error(workspace.state / "log", error) from None
+        event.session = ledger.name if ledger is not None else ""
+        event.hits = [one.row.values[ID] for one in found.matches]
+        event.omitted, event.skip_reason = found.omitted, found.skip_reason
+        event.details = _details(context, limits.categories_for(agent))
+        event.ms = (time.monotonic() - begun) * 1000
+        append(str(workspace.root), event)
+        return Learnings(tuple(_learning(one.row) for one in found.matches), found.omitted, render(found))
+
+    def learnings_for(self, agent: str, *, session: str = "") -> Learnings:
+        """Return the learnings of an agent's categories."""
+        return self.fetch_learnings(self.get_categories_for_agent(agent), agent=agent, session=session)
+
+    def _index(self) -> Index:
+        root = self.registry.workspace.root
+        return _KeptIndex(str(root), self.cache, content_stamp(root), lambda: current_index(self.registry.workspace))
+
+    def _every_category(self) -> tuple[str, ...]:
+        index = current_index(self.registry.workspace)
+        rows = (index.row(number) for number in range(index.pushed))
+        names = {row.values[CATEGORY] for row in rows if row is not None and row.values[CATEGORY]}
+        return (*sorted(names - {GENERAL}), GENERAL)
+
+
+class HasRender(Protocol):
+    """A template, as Jinja has them."""
+
+    def render(self, *args: Any, **context: Any) -> str:
+        """Return the text for a context."""
+        ...
+
+
+class HasTemplates(Protocol):
+    """An environment, as Jinja has one."""
+
+    def get_template(self, name: str) -> Any:
+        """Return the template of a name."""
+        ...
+
+
+Template = Callable[[str, dict[str, Any]], str]
+
+
+@dataclass(frozen=True)
+class AgentRenderer:
+    """Renders agents' prompts with their learnings in the variable `learnings`.
+
+    `templates` is a Jinja environment, or what makes a text of an agent's name and a context; `file` is how the
+    environment calls an agent's template; `context` is there for every agent.
+    """
+
+    templates: HasTemplates | Template
+    injector: LearningsContextInjector
+    file: str = "{name}.j2"
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+    def render_agent(
+        self, name: str, additional_context: Mapping[str, Any] | None = None, inject_learnings: bool = True
+    ) -> str:
+        """Return the prompt of an agent. What the caller gives wins over what is injected; False gives an empty block.
+
+        Raises:
+            SnapshotError: the index can't be made.
+        """
+        given = dict(additional_context or {})
+        # What would not be seen is not fetched: it would count as shown.
+        injected = inject_learnings and VARIABLE not in given
+        learnings = self.injector.learnings_for(name) if injected else Learnings()
+        whole = {**self.context, VARIABLE: learnings, **given}
+        if callable(self.templates):
+            return self.templates(name, whole)
+        template: HasRender = self.templates.get_template(self.file.format(name=name))
+        return template.render(whole)
+
+
+# ------------------------------------------------------------------------------------------------------------- insides
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the index said to one question: hits in rank order, and the rows of the first."""
+
+    hits: tuple[int, ...]
+    rows: Mapping[int, Row]
+
+
+class _KeptIndex(Index):
+    """An index that is opened only for what is not kept; each answer of it is true of the content of one stamp."""
+
+    def __init__(self, root: str, cache: LearningsCache[Answer], content: str, opened: Callable[[], Index]) -> None:
+        self.root, self._cache, self._content, self._opened = root, cache, content, opened
+        self._whole: Index | None = None
+        self._rows: dict[int, Row] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)  # what is asked for seldom
+
+    @property
+    def _index(self) -> Index:
+        if self._whole is None:
+            self._whole = self._opened()
+        return self._whole
+
+    def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        """Return hits for a category as they are kept, or as the index has them; see `Index.under`."""
+        key = word if axis == "c" else f"{axis}\0{word}"
+        answer = self._cache.get(key, self._content)
+        if answer is None:
+            hits = self._index.under(axis, word, limit, everything)
+            rows = ((hit >> 32, self._index.row(hit >> 32)) for hit in hits[: EXAMINED + 1])
+            answer = Answer(tuple(hits), {number: row for number, row in rows if row is not None})
+            self._cache.set(key, answer, self._content)
+        self._rows.update(answer.rows)
+        return list(answer.hits)
+
+    def row(self, number: int) -> Row | None:
+        """Return a record by its number."""
+        return self._rows.get(number) or self._index.row(number)
+
+    def is_current(self, row: Row) -> bool:
+        """Say whether a record's file is the one that the index was made from: the stamp says so of all."""
+        return True
+
+
+def content_stamp(root: Path) -> str:
+    """Return what tells the content of the records apart from earlier and later: no file is opened for it."""
+    digest = hashlib.sha256()
+    for path, found in sorted(_files(f"{root}/.orbit", top=True)):
+        digest.update(
+            f"{path}\0{found.st_mtime_ns}\0{found.st_size}\0{found.st_ino}\0".encode("utf-8", "surrogateescape")
+        )
+    return digest.hexdigest()
+
+
+def _files(folder: str, *, top: bool = False) -> Iterator[tuple[str, os.stat_result]]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                if not (top and entry.name in ("state", "inbox")):
+                    yield from _files(entry.path)
+            else:
+                yield entry.path, entry.stat(follow_symlinks=False)
+        except OSError:
+            continue  # it went meanwhile
+
+
+def _learning(row: Row) -> Learning:
+    values = row.values
+    return Learning(values[ID], values[KIND], values[CATEGORY], row.teaser, values[PATH])
+
+
+def _details(context: Context, known: Categories | None) -> str:
+    """Return what the event keeps of who asked and for what."""
+    agent = None
+    if context.agent:
+        named = known is not None and known.known
+        agent = {"name": context.agent[:100], "known": named, "categories": list(context.categories)}
+    notes = [] if agent is None or agent["known"] else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
+    return f", {json.dumps({'agent': agent, 'categories': list(context.categories), 'notes': notes})[1:-1]}"
