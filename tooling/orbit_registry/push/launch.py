@@ -3,10 +3,17 @@
 It makes the package importable without a look at site-packages; the modules it then loads are cached.
 """
 
+import gc
 import sys
 
-sys.path.insert(0, __file__.rpartition("/orbit_registry/")[0])
 
-from orbit_registry.push.client import main
+def start() -> None:
+    """Run the client; it ends the process."""
+    gc.disable()  # a call ends before anything is worth collecting, and loading modules would set it off several times
+    sys.path.insert(0, __file__.rpartition("/orbit_registry/")[0])
+    from orbit_registry.push.client import main
 
-main(sys.argv[1:])
+    main(sys.argv[1:])
+
+
+start()
