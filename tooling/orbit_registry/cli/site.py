@@ -16,7 +16,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.records.envelope import envelope
 
 if TYPE_CHECKING:
-    from orbit_registry.site.steps import Progress
+    from orbit_registry.site.result import Progress
 
 
 @click.group()

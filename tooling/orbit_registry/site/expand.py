@@ -27,6 +27,7 @@ from orbit_registry.site.pages import SHELL, shell_url
 from orbit_registry.site.prose import Place, ask, render
 from orbit_registry.site.redirects import redirect_pages
 from orbit_registry.site.render import article, contents_html, templates_digest
+from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, SiteMap, url_of
@@ -236,6 +237,8 @@ class Expansion:
 
     def _token(self, name: str, url: str) -> str:
         """Return a text that changes when what a slot is filled with does: of an index, without making it."""
+        if name == "explorer":
+            return key_of(explorer.page_depends_on(self.records))
         kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
         return self._slot(name, url) if kind is None else self._index_key(kind, f"{kind.plural}/")
 
@@ -291,14 +294,15 @@ class Expansion:
 
     def _data(self) -> None:
         self._snapshot()
-        self.out.write(explorer.DATA, explorer.data(self.records, half_life_days()))
+        same = {record.id for record in self.relations.by_id.values() if url_of(record) in self.kept}
+        paths = explorer.data(self.records, half_life_days(), self.out.read(explorer.DATA), same)
+        self.out.write(explorer.DATA, paths)
         self.out.write(feeds.ATOM, feeds.atom(self.records, self.title, self.base_url))
         self.out.write(feeds.JSON_FEED, feeds.json_feed(self.records, self.title, self.base_url))
-        known = _lines_by_id(self.out.read(DATA))
+        known = rows_by_id(self.out.read(DATA))
         rows = [
-            known[record.id]
-            if record.id in known and record.id in self.relations.by_id and url_of(record) in self.kept
-            else json.dumps(listed(record, self.relations), ensure_ascii=False)
+            (known.get(record.id) if record.id in same else None)
+            or json.dumps(listed(record, self.relations), ensure_ascii=False)
             for record in self.records
         ]
         lines = ",\n".join(rows)
@@ -325,9 +329,3 @@ class Expansion:
         body = "".join(f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc></url>\n" for url in urls)
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         return f"{head}{body}</urlset>\n"
-
-
-def _lines_by_id(text: str) -> dict[str, str]:
-    """Return the rows of an earlier `records.json`: each is a line, and begins with the record's id."""
-    lines = (line.removesuffix(",") for line in text.split("\n"))
-    return {line.split('"', 4)[3]: line for line in lines if line.startswith('{"id": "')}

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
 
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
+from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.text.glob_syntax import Alternative, CharacterClass, Chunk, Glob, parse_glob
@@ -32,32 +33,55 @@ def group_of(record: Record) -> str:
     return MUST if record.kind.in_document or record.kind.gate == "relevant_and_linked" else CONSIDER
 
 
-def data(records: Iterable[Record], half_life_days: float) -> str:
-    """Return what the browser needs as JSON: the records that name globs, in push rank, and each glob's form once."""
-    scoped = [record for record in records if record.globs]
+def data(records: Iterable[Record], half_life_days: float, before: str = "", same: Container[str] = ()) -> str:
+    """Return what the browser needs as JSON: the records that name globs, in push rank, and each glob's form once.
+
+    `before` is what an earlier build said, `same` the ids of records that are as they were then.
+    """
+    known, rows = _forms_in(before), rows_by_id(before)
     forms: dict[str, list[Any]] = {}
-    rows = []
-    for record in sorted(scoped, key=lambda one: rank_order(one, half_life_days)):
-        globs = [(text, glob) for text in record.globs if isinstance(glob := parse_glob(text), Glob)]
-        forms |= {text: form_of(glob) for text, glob in globs if text not in forms}
-        if globs:
-            rows.append(
-                {
-                    "id": record.id,
-                    "title": record.title,
-                    "url": url_of(record),
-                    "word": record.status.word,
-                    "css": f"orbit-{record.phase} orbit-status-{record.status.name}",
-                    "group": group_of(record),
-                    "votes": len(record.votes),
-                    "priority": record.data.get("priority", 0),
-                    "updated": (record.text("updated_at") or "")[:10],
-                    "expires": _expires(record),
-                    "globs": [text for text, _ in globs],
-                }
-            )
-    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{lines}\n]}}\n'
+    lines = []
+    for record in sorted((one for one in records if one.globs), key=lambda one: rank_order(one, half_life_days)):
+        own = {}
+        for text in record.globs:
+            form = forms.get(text) or known.get(text) or _form(text)
+            if form is not None:
+                own[text] = form
+        forms |= own
+        if own:
+            row = rows.get(record.id) if record.id in same else None
+            lines.append(row or json.dumps(_row(record, list(own)), ensure_ascii=False))
+    said = ",\n".join(lines)
+    return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{said}\n]}}\n'
+
+
+def _forms_in(text: str) -> dict[str, list[Any]]:
+    start = '{"globs": '
+    forms: dict[str, list[Any]] = (
+        json.loads(text[len(start) :].partition("\n")[0].removesuffix(",")) if text.startswith(start) else {}
+    )
+    return forms
+
+
+def _form(text: str) -> list[Any] | None:
+    glob = parse_glob(text)
+    return form_of(glob) if isinstance(glob, Glob) else None
+
+
+def _row(record: Record, globs: Sequence[str]) -> dict[str, object]:
+    return {
+        "id": record.id,
+        "title": record.title,
+        "url": url_of(record),
+        "word": record.status.word,
+        "css": f"orbit-{record.phase} orbit-status-{record.status.name}",
+        "group": group_of(record),
+        "votes": len(record.votes),
+        "priority": record.data.get("priority", 0),
+        "updated": (record.text("updated_at") or "")[:10],
+        "expires": _expires(record),
+        "globs": globs,
+    }
 
 
 def form_of(glob: Glob) -> list[Any]:
@@ -105,6 +129,11 @@ def box(page: str, most: int | None = None) -> str:
         "<noscript><p><code>orbit match PATH</code> says which records apply to a path.</p></noscript>"
         f'<script src="{relative(page, SCRIPT)}" defer></script>'
     )
+
+
+def page_depends_on(records: Iterable[Record]) -> list[object]:
+    """Return what the explorer's page is made of."""
+    return [[record.id, record.globs] for record in records if record.phase == "live" and record.globs]
 
 
 def page_html(records: Sequence[Record]) -> str:

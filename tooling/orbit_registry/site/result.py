@@ -1,11 +1,37 @@
-"""What a build of the site did, as a value; it prints nothing."""
+"""What a build of the site asks for, and what it did, as a value; it prints nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.store.reader import Collection, Reading
+from orbit_registry.store.workspace import Workspace
+
+Progress = Callable[[str, int, int], None]
+"""Called with the step's name, how much of it is done, and how much there is."""
+
+
+class Readable(Protocol):
+    """What the site asks of a registry."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where it stands."""
+        ...
+
+    @property
+    def collection(self) -> Collection:
+        """The records, and the files that hold none."""
+        ...
+
+    @property
+    def reading(self) -> Reading:
+        """What the collection was made from."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +62,8 @@ class SiteResult:
             "seconds": round(self.seconds, 3),
             "config": self.config,
         }
+
+
+def heavier_than_notes(diagnostics: Sequence[Diagnostic]) -> bool:
+    """Say whether a strict build fails for these findings."""
+    return any(one.severity is not Severity.NOTE for one in diagnostics)

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.site.build import CACHE, build_site, stamps_of_last_build
-from orbit_registry.site.result import SiteResult
-from orbit_registry.site.steps import Readable
+from orbit_registry.site.result import Readable, SiteResult
 
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.5

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.records.record import BODY
 from orbit_registry.site.output import replace_file
-from orbit_registry.site.steps import Prepared
-from orbit_registry.site.theme import overrides
-from orbit_registry.store.freshness.ground import Ground, files_of, kinds_of
-from orbit_registry.store.votes import NAME as VOTES
-from orbit_registry.store.workspace import git_folder
 
 ABSENT = "-"
 
@@ -45,45 +39,6 @@ def stamps_of(paths: Iterable[str], started_ns: int) -> Stamps | None:
     held = {path: stamp_of(path) for path in paths}
     newest = max((int(stamp.partition("-")[0]) for stamp in held.values() if stamp != ABSENT), default=0)
     return Stamps(held) if newest < started_ns else None
-
-
-def inputs_of(prepared: Prepared) -> Iterator[str]:
-    """Yield every file and folder whose change can change the site."""
-    workspace = prepared.registry.workspace
-    root = str(workspace.root)
-    yield f"{root}/mkdocs.yml"
-    yield f"{workspace.orbit}/config.yaml"
-    for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in prepared.sources.kinds)]:
-        yield from _tree(top)
-    for kind in workspace.kinds:
-        yield str(workspace.folder_of(kind))
-    own = git_folder(workspace.root)
-    if own is not None:  # which files are tracked decides whether a scope matches one
-        yield str(own / "index")
-    for name in files_of(workspace, Ground.of(prepared.records, kinds_of(workspace.config))):
-        yield f"{root}/{name}"
-    for problem in prepared.collection.problems:
-        yield f"{root}/{problem.location.path}"
-    for record in prepared.collection.records:
-        folder = f"{root}/{record.folder}"
-        yield from (folder, f"{root}/{record.path}", f"{folder}/{VOTES}", f"{folder}/{BODY}")
-        if record.source is not None:
-            yield f"{root}/{record.source.path}"
-    sources = prepared.sources
-    searched = [*sources.folders, *([workspace.root / sources.own.docs] if sources.own else [])]
-    for top in searched:
-        yield from _tree(top)
-    yield from (f"{root}/{path}" for path in sources.site.seen)
-    yield from (f"{root}/{path}" for path in sources.site.assets)
-
-
-def _tree(top: Path) -> Iterator[str]:
-    for parent, folders, files in os.walk(top):
-        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
-        yield parent
-        yield from (f"{parent}/{name}" for name in files)
-    if not top.exists():
-        yield str(top)
 
 
 def save(file: Path, stamps: Stamps | None, data: object) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from orbit_registry.checks.derivation import standing_of_all
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site.documents import mirrored_documents
@@ -20,38 +19,17 @@ from orbit_registry.site.memo import Memo, all_diagnostics, open_memo
 from orbit_registry.site.output import Output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
-from orbit_registry.site.result import SiteResult
+from orbit_registry.site.result import Progress, Readable, SiteResult
 from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import Sources, Staged, own_pages, stage
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.current import export_snapshot
 from orbit_registry.snapshot.policy import NO_SECRETS
-from orbit_registry.store.reader import Collection, Reading
+from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 
-Progress = Callable[[str, int, int], None]
-"""Called with the step's name, how much of it is done, and how much there is."""
 TAKEN = ("health/", "documents/", "paths/", "tags/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
-
-
-class Readable(Protocol):
-    """What the site asks of a registry."""
-
-    @property
-    def workspace(self) -> Workspace:
-        """Where it stands."""
-        ...
-
-    @property
-    def collection(self) -> Collection:
-        """The records, and the files that hold none."""
-        ...
-
-    @property
-    def reading(self) -> Reading:
-        """What the collection was made from."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -179,11 +157,6 @@ def _export(prepared: Prepared, file: Path) -> None:
     """Write the snapshot for download, made of what was read for the pages."""
     registry = prepared.registry
     export_snapshot(registry.workspace, file, reading=registry.reading, freshness=prepared.freshness)
-
-
-def heavier_than_notes(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Say whether a strict build fails for these findings."""
-    return any(one.severity is not Severity.NOTE for one in diagnostics)
 
 
 def _cleaned(found: Diagnostic) -> Diagnostic:
