@@ -278,6 +278,35 @@ def test_a_project_commits_nothing_of_one_machine(place: Path, tmp_path: Path, n
     assert (settings.exists(), (root / installation.LAUNCHER).exists()) == (False, False)
 
 
+FIRST_LINES = ("#!{}\nimport sys", '#!/bin/sh\n\'\'\'exec\' "{}" "$0" "$@"', "#!/bin/sh\n'''exec' {} \"$0\" \"$@\"")
+
+
+@pytest.mark.parametrize("form", FIRST_LINES, ids=("plain", "spaces", "long"))
+@pytest.mark.parametrize("below", ["", "parts/one"])
+def test_a_project_finds_python_as_installers_write_it(place: Path, tmp_path: Path, form: str, below: str) -> None:
+    """The launcher reads a plain and a long first line; it starts the package beside Python, below the top too."""
+    agent, top = agents.agent("codex"), tmp_path / "project"
+    root = copied(place, top / below)
+    if below:
+        (root / ".git").rename(top / ".git")
+    prefix = tmp_path / ("in it" if '"{}"' in form else "plain")
+    python, package = prefix / "bin/python3", prefix / "lib/python3.11/site-packages/orbit_registry"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    shutil.copytree(Path(reader.__file__).parent, package / "push", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__init__.py").write_text("", "utf-8")
+    tool = tmp_path / "bin/orbit-registry"
+    tool.parent.mkdir()
+    tool.write_text(form.format(python) + "\n", "utf-8")
+    tool.chmod(0o755)
+    command, *_ = commands(installed(root, agent, "project"), agent.event, "apply_patch")
+    payload = filled(agent.payload, {ROOT: str(root), PATH: f"{root}/src/a.py", SESSION: ""})
+    done = started(root, agent, command, payload, root / "src", PATH=f"{tool.parent}:/usr/bin:/bin")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert ids(judged(agent, agent.event, 0, done.stdout)[1]) == SAID["files"]
+    assert list(package.glob("push/__pycache__/client*")) != [], "it was this package that ran"
+
+
 @each_agent
 def test_a_command_stays_the_same(place: Path, name: str) -> None:
     """An agent asks its user about a command that changed, so ours is what it was in every version before this one."""
