@@ -132,6 +132,15 @@ def bench(session: nox.Session) -> None:
     run(session, environment(session, "site", "test"), "python", "-m", "tests.bench", *session.posargs)
 
 
+@nox.session(name="mcp-conformance", venv_backend="none", default=False)
+def mcp_conformance(session: nox.Session) -> None:
+    """Try the MCP server with the protocol's inspector and conformance suite, which come from npm."""
+    if shutil.which("npm") is None:
+        session.skip("npm is not here: install Node 20")
+    tools = environment(session, "mcp", "test")
+    run(session, tools, "python", "-m", "tests.conformance", str(ROOT / "build" / "mcp-conformance"))
+
+
 @nox.session(default=False)
 def build(session: nox.Session) -> None:
     """Build the wheel and use it as a newcomer would, in a clean environment and a fresh repository."""
