@@ -90,7 +90,7 @@ def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
             beside = whole(found)["learnings"]
             assert [one["id"] in text(found, 1) for one in beside] == [True]
             assert found.meta is not None
-            assert found.meta["orbit-registry/learnings"] == beside
+            assert found.meta["dev.orbit/learnings"] == beside
 
             wanted = {"kind": "learning", "fields": {"summary": "Look twice"}, "confirm": True}
             added = whole(await session.call_tool("add", wanted))["data"]

@@ -11,9 +11,10 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.schema import compile_document
 from orbit_registry.kinds.table import KindTable, load_kinds
 from orbit_registry.mcp.schemas import LONGEST
-from orbit_registry.mcp.sidecar import Sidecar, beside
+from orbit_registry.mcp.sidecar import beside
 from orbit_registry.mcp.table import tools
 from orbit_registry.mcp.tool import Answer, Arguments, Asked, Caller, Tool
+from orbit_registry.push.sidecar import Sidecar
 from orbit_registry.records.envelope import envelope
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.policy import without_secrets
@@ -60,7 +61,7 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
         raise
     except OrbitError as error:
         return refusal(error.message, error.hint)
-    sidecar = beside(registry.workspace, answer.paths, answer.shown, caller.session) if tool.carries else None
+    sidecar = beside(registry.workspace, answer.paths, answer.shown, caller) if tool.carries else None
     return _said(answer, sidecar)
 
 

@@ -10,6 +10,7 @@ from orbit_registry.answers.orders import in_order
 from orbit_registry.answers.records import record_data, record_text
 from orbit_registry.answers.tables import table
 from orbit_registry.errors import UsageError
+from orbit_registry.mcp.sidecar import note_opened
 from orbit_registry.mcp.tool import Answer, Asked
 from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
@@ -127,6 +128,7 @@ def show(asked: Asked) -> Answer:
     if kind and found.kind.name != kind:
         raise UsageError(f"{found.id} is of the kind {found.kind.name}", hint='call `show` with {"id": …}')
     record = clean(found)
+    note_opened(registry.workspace, found.id, asked.caller)
     freshness = registry.freshness([found]).get(found.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
     prose, cut = record.prose[:LONGEST_PROSE], len(record.prose) > LONGEST_PROSE
@@ -176,6 +178,7 @@ def brief(asked: Asked) -> Answer:
     from orbit_registry.loop.brief import brief as made
 
     registry = asked.registry
+    session = asked.caller.session_at(str(registry.workspace.root))
     wanted = Wanted(
         paths=[inside(registry, path) for path in asked.words("paths")],
         tags=asked.words("tags"),
@@ -183,7 +186,8 @@ def brief(asked: Asked) -> Answer:
         task=asked.text("task"),
         task_class="code" if asked.is_set("code") else "",
         text=asked.text("text"),
-        session=asked.caller.session,
+        # A subagent of the host is found by `brief` itself; a name alone would be another session.
+        session="" if session is None or session[1] else session[0],
     )
     if not (wanted.paths or wanted.tags or wanted.text.strip()):
         raise UsageError("nothing is known of the work", hint="name `paths`, `tags` or the task's `text`")

@@ -20,13 +20,13 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from orbit_registry.errors import OrbitError
 from orbit_registry.mcp import calls, prompts, resources
 from orbit_registry.mcp.place import open_registry
+from orbit_registry.mcp.splice import META
 from orbit_registry.mcp.tool import Caller, Tool
 from orbit_registry.registry import Registry
 from orbit_registry.text.inert import inert_line
 
 NAME = "orbit"
-META = "orbit-registry/learnings"
-ACTOR, SESSION, AGENT = "ORBIT_ACTOR", "ORBIT_SESSION_ID", "ORBIT_AGENT"
+ACTOR, AGENT = "ORBIT_ACTOR", "ORBIT_AGENT"
 ROOTS_WITHIN = 5.0
 """Seconds that a client has to name its roots; one that does not answer has none."""
 INSTRUCTIONS = (
@@ -111,16 +111,16 @@ class Door:
     def _caller(self, context: Context) -> Caller:
         """Return who calls: by the name its host gives, in its session.
 
-        A process of its own serves one session: the one that the environment names, else one without a name. Over the
-        network a session is the connection's; a client that keeps none is shown a record again.
+        A process of its own serves one session: its host's where hooks have noted it, else one that begins with it.
+        Over the network a session is the connection's; a client that keeps none is shown a record again.
         """
         client = context.session.client_params
         said = os.environ.get(AGENT) or (client.client_info.name if client is not None else "")
-        session = os.environ.get(SESSION) or self._own_session
-        if context.request is not None:
-            named = context.request.headers.get("mcp-session-id", "")
-            session = f"mcp-{named}" if named else ""
-        return Caller(inert_line(said)[:200] or "agent", session)
+        name = inert_line(said)[:200] or "agent"
+        if context.request is None:
+            return Caller(name, self._own_session, hosted=True)
+        named = context.request.headers.get("mcp-session-id", "")
+        return Caller(name, f"mcp-{named}" if named else "")
 
     async def _list_tools(self, context: Context, _params: object) -> types.ListToolsResult:
         def listed(opened: Callable[[], Registry]) -> list[Tool]:

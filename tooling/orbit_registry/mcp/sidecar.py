@@ -1,61 +1,39 @@
-"""What comes along with a tool's answer: records that apply to the files it speaks of; `push.select` chooses them."""
+"""What a session is shown beside an answer, and what it opened: `push.sidecar` decides the one, the log keeps both."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.push.events import Event, append
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.reader import ID, KIND, PATH
-from orbit_registry.push.render import render
-from orbit_registry.push.select import TOOL, Context, Selection, select
+from orbit_registry.mcp.tool import Caller
+from orbit_registry.push.events import OPENED, Event, append
+from orbit_registry.push.sidecar import Sidecar
+from orbit_registry.push.sidecar import beside as chosen
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import Workspace
 
-SURFACE = "mcp"
+SHOW = "mcp:show"
 
 
-@dataclass(frozen=True, slots=True)
-class Sidecar:
-    """Records beside an answer: as text for the model, and as data for its host."""
-
-    text: str
-    learnings: Sequence[dict[str, object]]
-
-
-def beside(workspace: Workspace, paths: Sequence[str], shown: Collection[str], session: str) -> Sidecar | None:
+def beside(workspace: Workspace, paths: Sequence[str], shown: Collection[str], caller: Caller) -> Sidecar | None:
     """Return the records that apply to paths, noted as shown to the session; none that the answer holds already.
 
     Where they can't be had the answer goes without them: it is what was asked for.
     """
     if not paths:
         return None
-    begun, root = time.monotonic(), str(workspace.root)
-    ledger = Ledger(root, session) if session else None
-    event = Event(SURFACE, time.time())
-    event.query, event.session = list(paths), ledger.name if ledger is not None else ""
+    root = str(workspace.root)
     try:
-        found = select(current_index(workspace), Context(TOOL, event.at, paths=list(paths)), ledger)
+        return chosen(root, current_index(workspace), paths, caller.ledger(root), shown=shown)
     except (OrbitError, OSError):
         return None
-    kept = [one for one in found.matches if one.row.values[ID] not in shown]
-    event.hits = [one.row.values[ID] for one in kept]
-    event.omitted = found.omitted
-    event.skip_reason = found.skip_reason or ("" if kept else "already shown")
-    event.ms = (time.monotonic() - begun) * 1000
+
+
+def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:
+    """Write the event of a record that was shown whole."""
+    root = str(workspace.root)
+    ledger = caller.ledger(root)
+    event = Event(SHOW, time.time())
+    event.name, event.opened, event.session = OPENED, [record_id], ledger.name if ledger is not None else ""
     append(root, event)
-    if not kept:
-        return None
-    learnings: list[dict[str, object]] = [
-        {
-            "id": one.row.values[ID],
-            "kind": one.row.values[KIND],
-            "record": one.row.values[PATH],
-            "text": one.text,
-        }
-        for one in kept
-    ]
-    return Sidecar(render(Selection(kept, found.omitted, [])), learnings)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from orbit_registry.push.hosts import session_of_process
+from orbit_registry.push.ledger import Ledger
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
 
@@ -14,10 +16,24 @@ Arguments = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The agent at the other end: its host's name, and the session whose ledger counts what it was shown."""
+    """The agent at the other end: its host's name, and the session whose ledger counts what it was shown.
+
+    `hosted` says that this process was started by the agent's host, whose session is then known from its hooks.
+    """
 
     name: str
     session: str
+    hosted: bool = False
+
+    def session_at(self, root: str) -> tuple[str, str] | None:
+        """Return the session of the host, else of the connection, and its agent; None where there is none."""
+        found = session_of_process(root) if self.hosted else None
+        return found or ((self.session, "") if self.session else None)
+
+    def ledger(self, root: str) -> Ledger | None:
+        """Return what counts what it was shown; None where nobody can."""
+        found = self.session_at(root)
+        return Ledger(root, *found) if found is not None else None
 
     def author(self, model: str | None = None) -> Author:
         """Return it as records name who wrote them; never a person."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from orbit_registry.errors import SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Diagnostics = Callable[[], Iterable[Diagnostic]]
+GRACE = 1.0
+"""Seconds beyond its limit that a question is waited for."""
 
 
 def query(
@@ -47,7 +51,17 @@ def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, policy:
     """
     from orbit_registry.snapshot.query import ask
 
-    return _with_current(workspace, lambda path: ask(path, sql, seconds=seconds, rows=rows), tuple, policy)
+    def asked(path: Path) -> Answer:
+        # The database looks up between steps alone, and one step may take as long as it likes; nobody waits for that.
+        thread = ThreadPoolExecutor(1)
+        try:
+            return thread.submit(ask, path, sql, seconds=seconds, rows=rows).result(seconds + GRACE)
+        except TimeoutError:
+            raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it") from None
+        finally:
+            thread.shutdown(wait=False)
+
+    return _with_current(workspace, asked, tuple, policy)
 
 
 def export_snapshot(
