@@ -20,6 +20,7 @@ SESSIONS = {
     "snapshot",
     "bench",
     "build",
+    "mcp-conformance",
     "minimums",
 }
 
