@@ -1,0 +1,30 @@
+"""The reference page of the server says what the server says of itself."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from orbit_registry.mcp import prompts
+from orbit_registry.mcp.calls import LONGEST_ANSWER, known_tools
+from orbit_registry.mcp.table import ALIASES, PREFIX
+
+PAGE = (Path(__file__).parents[3] / "docs/reference/mcp.md").read_text("utf-8")
+ROW = re.compile(r"^\| `(\w+)` \| [^|]+ \| ([^|]*) \|$", re.MULTILINE)
+
+
+def test_the_table_of_tools_is_the_servers() -> None:
+    """Each tool has a row with its arguments, in their order, and no other tool has one."""
+    rows = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in ROW.findall(PAGE)}
+
+    assert rows == {tool.name: list(tool.properties) for tool in known_tools(aliases=False).values()}
+
+
+def test_the_names_for_one_kind_are_told() -> None:
+    """The page names every alias and every prompt, and the sizes that it states hold."""
+    text = " ".join(PAGE.split())
+    assert f"`{PREFIX}search`" in text
+    assert all(f"`{PREFIX}adr.{verb}`" in text for verb in ALIASES["adr"])
+    assert "`orbit.learning.` with " + ", ".join(f"`{verb}`" for verb in ALIASES["learning"][:-1]) in text
+    assert all(f"`{name}`" in text for name in prompts.PROMPTS)
+    assert f"{LONGEST_ANSWER:,} characters" in text
