@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from orbit_registry.cli.main import run
 from orbit_registry.mcp.calls import Reply, UnknownToolError, known_tools, reply
 from orbit_registry.mcp.tool import Caller
+from orbit_registry.push.ledger import Ledger
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
 from orbit_registry.store.decisions.adrs import NewAdr, add_adr
@@ -190,6 +191,29 @@ def test_records_that_apply_come_along_once_a_session(call: Call, root: Path) ->
     assert [one["id"] for one in first.sidecar.learnings] == [one for one in learnings(root) if one != token]
     assert first.sidecar.text.startswith("<project-notes>")
     assert call("search", query="token", path="src/a.py").sidecar is None
+
+
+def test_what_another_surface_showed_is_not_shown_again(call: Call, root: Path) -> None:
+    """Hook, brief and tools count in one ledger: what the session was shown by one comes with no other."""
+    known = learnings(root)
+    ledger = Ledger(str(root), "session")
+    ledger.begin()
+    ledger.add(known[:1])
+    ledger.end()
+
+    shown = data(call("brief", paths=["src/a.py"], task_class="code-gen"))["matches"]
+    assert [one["id"] for one in shown] == known[1:]
+    assert call("search", query="nothing", path="src/a.py").sidecar is None
+
+
+def test_a_record_shown_whole_counts_as_opened(call: Call, root: Path) -> None:
+    """The log says which record the session opened, and through which door."""
+    one = learnings(root)[0]
+    call("show", id=one)
+
+    written = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    (event,) = (found for line in written if (found := json.loads(line))["event"] == "opened")
+    assert (event["surface"], event["session"], event["ids"]) == ("mcp:show", "session", [one])
 
 
 def test_a_change_on_disk_is_seen_by_the_next_call(call: Call, root: Path) -> None:

@@ -49,7 +49,7 @@ def text_of(name: str, registry: Registry, caller: Caller, words: Words) -> str:
 
 def _brief(registry: Registry, caller: Caller, words: Words) -> str:
     paths = [one for one in words.get("paths", "").replace(",", " ").split() if one]
-    asked = Asked(registry, caller, {"text": words["task"], "paths": paths, "code": True})
+    asked = Asked(registry, caller, {"text": words["task"], "paths": paths})
     return f"The task:\n\n{words['task']}\n\n{brief(asked).text}\n\n{_AFTER_BRIEF}"
 
 

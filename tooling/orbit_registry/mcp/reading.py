@@ -174,26 +174,25 @@ def match(asked: Asked) -> Answer:
 
 def brief(asked: Asked) -> Answer:
     """Say what an agent should know before it begins."""
-    from orbit_registry.loop.brief import Wanted
-    from orbit_registry.loop.brief import brief as made
-
     registry = asked.registry
+    paths = [inside(registry, path) for path in asked.words("paths")]
+    tags, words, task, agent = asked.words("tags"), asked.text("text"), asked.text("task"), asked.text("agent")
+    if not (paths or tags or words.strip() or task or agent):
+        raise UsageError("nothing is known of the work", hint="name `paths`, `tags` or the task's `text`")
     session = asked.caller.session_at(str(registry.workspace.root))
-    wanted = Wanted(
-        paths=[inside(registry, path) for path in asked.words("paths")],
-        tags=asked.words("tags"),
-        agent=asked.text("agent"),
-        task=asked.text("task"),
-        task_class="code" if asked.is_set("code") else "",
-        text=asked.text("text"),
+    found = registry.brief(
+        agent=agent,
+        task=task,
+        text=words,
+        paths=paths,
+        tags=tags,
+        task_class=asked.text("task_class"),
         # A subagent of the host is found by `brief` itself; a name alone would be another session.
         session="" if session is None or session[1] else session[0],
     )
-    if not (wanted.paths or wanted.tags or wanted.text.strip()):
-        raise UsageError("nothing is known of the work", hint="name `paths`, `tags` or the task's `text`")
-    found = made(registry.workspace, wanted, lambda words: registry.searcher.fitting(words))
-    data = found.as_data()
-    return Answer(data, found.text() or "no record applies, or this session has all that do", rendered=True)
+    said = found.text() or "no record applies, or this session has all that do"
+    warnings = [f"warning: {inert_line(without_secrets(one))}" for one in found.warnings]
+    return Answer(found.as_data(), "\n".join([said, *warnings]), rendered=True)
 
 
 def query(asked: Asked) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from orbit_registry.answers.orders import ORDERS
 from orbit_registry.kinds.table import PHASES, Kind, KindTable
+from orbit_registry.loop.task_class import CLASSES
 from orbit_registry.mcp import reading, schemas, writing
 from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
 from orbit_registry.mcp.tool import Tool
@@ -76,8 +77,8 @@ def _asking(kinds: KindTable) -> list[Tool]:
             {
                 "paths": PATHS, "tags": TAGS,
                 "text": text("The task in words.", "Retry failed uploads", longest=20_000), "task": TASK,
-                "agent": text("Your role: records for other roles are left out.", "tester", longest=100),
-                "code": truth("The task writes code: records about how that is done here count too."),
+                "agent": text("Your role: its categories lead to learnings and narrow them.", "tester", longest=100),
+                "task_class": choice("What the work is; told by its words if not given.", *CLASSES),
             },
             reading.brief, carries=False,
         ),
