@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,14 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture
-def project(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def project(git_repo: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> str:
     """Stand in a workspace that has the task of the page and a learning for all; return that one's id."""
     Registry.init(git_repo)
     monkeypatch.chdir(git_repo)
     Path("task.json").write_text(blocks("json")[0], "utf-8")
+    Path("src").mkdir()
+    Path("src/app.py").write_text("", "utf-8")
+    git(git_repo, "add", "src/app.py")
     scope = {"paths": ["src/**"], "tags": ["sql"]}
     return Registry.open(git_repo).add("learning", {"summary": "Redis forgets a cache at a restart", "scope": scope}).id
 

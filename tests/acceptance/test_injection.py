@@ -16,7 +16,7 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.injection import AgentRenderer, LearningsCache, LearningsContextInjector
-from orbit_registry.push.select import tokens
+from orbit_registry.push.caps import tokens
 from orbit_registry.registry import Registry
 
 Learn = Callable[..., str]
@@ -254,6 +254,16 @@ def test_a_change_is_seen_within_the_time(learn: Learn, project: Path, change: s
         "vote": lambda: [one.id for one in after] == [second, first],
     }
     assert ids.get(change, lambda: [one.id for one in after] == [first])()
+
+
+def test_what_may_be_out_of_date_is_pointed_at(learn: Learn, project: Path) -> None:
+    """The memory keeps what the index knows of it: the record says it as the block does."""
+    made = learn("Keep the old door", "git", scope={"paths": ["gone/**"]})
+    found = LearningsContextInjector(project).learnings_for("engineer")
+    assert [one.text for one in found] == [
+        f"- [{made}] may be out of date (anchor): .orbit/learnings/{made}/learning.yaml"
+    ]
+    assert found[0].text in str(found).splitlines()
 
 
 def test_another_mapping_is_seen_too(learn: Learn, project: Path) -> None:

@@ -23,7 +23,7 @@ from orbit_registry.push.events import Event, append
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row, stamp
 from orbit_registry.push.render import render
-from orbit_registry.push.select import BRIEF, EXAMINED, Context, Selection, select
+from orbit_registry.push.select import BRIEF, EXAMINED, Choice, Context, Selection, select
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.files import write_error
@@ -163,7 +163,7 @@ class LearningsContextInjector:
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - begun) * 1000
         append(str(workspace.root), event)
-        return Learnings(tuple(_learning(one.row) for one in found.matches), found.omitted, render(found))
+        return Learnings(tuple(map(_learning, found.matches)), found.omitted, render(found))
 
     def learnings_for(self, agent: str, *, session: str = "") -> Learnings:
         """Return the learnings of an agent's categories."""
@@ -306,9 +306,9 @@ def _files(folder: str, *, top: bool = False) -> Iterator[tuple[str, os.stat_res
             continue  # it went meanwhile
 
 
-def _learning(row: Row) -> Learning:
-    values = row.values
-    return Learning(values[ID], values[KIND], values[CATEGORY], row.teaser, values[PATH])
+def _learning(one: Choice) -> Learning:
+    values = one.row.values
+    return Learning(values[ID], values[KIND], values[CATEGORY], one.text, values[PATH])
 
 
 def _details(context: Context, known: Categories | None) -> str:
