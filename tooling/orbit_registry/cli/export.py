@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,13 +13,15 @@ from orbit_registry.cli.output import emit, format_option, plural
 
 if TYPE_CHECKING:
     from orbit_registry.exporters import rule_files
+    from orbit_registry.exporters.placing import Change
 
 RULE_AGENTS = ("claude", "cursor", "copilot", "windsurf", "agents-md")
+SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
 
 
 @click.group()
 def group() -> None:
-    """Write rule files that agents read by themselves."""
+    """Write rule files, skills or a plugin for agents."""
 
 
 @group.command()
@@ -50,11 +54,74 @@ def rules(agents: tuple[str, ...], check: bool, dry_run: bool, output: str) -> N
         raise click.exceptions.Exit(1)
 
 
+@group.command()
+@click.option("--agent", type=click.Choice(SKILL_AGENTS), default="claude", show_default=True, help="For which one.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a skill is not what it would be.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
+    """Write the skills orbit-adr, orbit-learnings and orbit-brief where an agent looks for a project's skills.
+
+    \b
+    orbit export skills
+    orbit export skills --agent codex
+    """
+    from orbit_registry.exporters.placing import make
+    from orbit_registry.exporters.skills import FOLDERS, skill_changes
+
+    root = open_registry().workspace.root
+    changes = skill_changes(root, agent)
+    written = not (check or dry_run)
+    if written:
+        make(root, changes)
+    lines = [
+        f"{agent}: skills in {FOLDERS[agent]}" + ("" if changes else ", as they were"),
+        *_changed(changes, written),
+    ]
+    data = {"agent": agent, "changes": [change.as_data() for change in changes], "written": written}
+    differs = check and bool(changes)
+    following = [f"orbit export skills --agent {agent}"] if changes and not written else []
+    emit(output, data, "\n".join(lines), ok=not differs, next_commands=following)
+    if differs:
+        raise click.exceptions.Exit(1)
+
+
+@group.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def plugin(folder: Path, dry_run: bool, output: str) -> None:
+    """Write a plugin with skills, hooks and the MCP server into a folder, for agents that take plugins.
+
+    \b
+    orbit export plugin ~/orbit-plugin
+    claude plugin marketplace add ~/orbit-plugin
+    claude plugin install orbit@orbit
+    """
+    from orbit_registry.exporters.placing import make
+    from orbit_registry.exporters.plugin import plugin_changes, plugin_files
+    from orbit_registry.hooks.agents.claude import EVENTS
+    from orbit_registry.hooks.installation import launcher_text
+
+    place = folder.expanduser().absolute()
+    changes = plugin_changes(place, plugin_files(EVENTS, launcher_text()))
+    if not dry_run:
+        place.mkdir(parents=True, exist_ok=True)
+        make(place, changes)
+    lines = [f"{folder}: the plugin" + ("" if changes else ", as it was"), *_changed(changes, not dry_run)]
+    data = {"folder": str(place), "changes": [change.as_data() for change in changes], "written": not dry_run}
+    emit(output, data, "\n".join(lines), next_commands=[f"claude plugin marketplace add {folder}"])
+
+
+def _changed(changes: Sequence[Change], written: bool) -> list[str]:
+    words = {"add": "added", "change": "changed", "remove": "removed"}
+    return [f"  {words[one.what] if written else one.what}: {one.path}" for one in changes]
+
+
 def _said(export: rule_files.RuleExport, *, written: bool) -> list[str]:
     held = f"{plural(len(export.records), 'record')} in {plural(len(export.files), 'file')}"
     lines = [f"{export.agent}: {held}" + ("" if export.changes else ", as it was")]
-    words = {"add": "added", "change": "changed", "remove": "removed"}
-    lines += [f"  {words[one.what] if written else one.what}: {one.path}" for one in export.changes]
+    lines += _changed(export.changes, written)
     lines += [f"  not said: {one.glob} of {one.id}: {one.reason}" for one in export.unsaid]
     if export.omitted:
         lines.append(f"  {plural(export.omitted, 'record')} had no room: a file holds 1,000 tokens")

@@ -44,7 +44,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "brief": ("brief:brief", "What an agent should know before it begins."),
     "hook": ("hook:group", "Show an agent the records that apply, by itself."),
     "mcp": ("mcp:group", "Serve records to agents over MCP."),
-    "export": ("export:group", "Write rule files that agents read by themselves."),
+    "export": ("export:group", "Write rule files, skills or a plugin for agents."),
     "scope": ("scope:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
     "stats": ("stats:stats", "What agents were shown, how often nothing, and what it cost."),

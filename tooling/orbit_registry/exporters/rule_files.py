@@ -9,12 +9,13 @@ from pathlib import Path
 
 from orbit_registry.errors import GitError, RefusedError
 from orbit_registry.exporters import agents_md, claude_rules, copilot_rules, cursor_rules, windsurf_rules
+from orbit_registry.exporters.placing import Change, compared, make
 from orbit_registry.exporters.rule_format import RuleFormat
 from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
 from orbit_registry.push.native import MARK
 from orbit_registry.push.reader import ID, Index
 from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic, write_error
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic
 from orbit_registry.store.workspace import Workspace
 
 FORMATS: Mapping[str, RuleFormat] = {
@@ -23,19 +24,6 @@ FORMATS: Mapping[str, RuleFormat] = {
 AGENTS = (*FORMATS, agents_md.AGENT)
 IGNORE = ".gitignore"
 IGNORED = "# Made by `orbit export rules`. Remove this file to commit the rules beside it; it is not made again.\n*\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A file that is not what it should be: `what` is add, change or remove; `content` None where it is to go."""
-
-    path: str
-    what: str
-    content: bytes | None
-
-    def as_data(self) -> dict[str, str]:
-        """Return it as JSON shows it."""
-        return {"path": self.path, "what": self.what}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +69,7 @@ def write(workspace: Workspace, export: RuleExport) -> None:
     Raises:
         WriteError: the disk refused; the files before that one are written.
     """
-    for change in export.changes:
-        path = inside(workspace.root, change.path)
-        if change.content is not None:
-            write_atomic(path, change.content)
-            continue
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise write_error(path, error) from None
+    make(workspace.root, export.changes)
     found = FORMATS.get(export.agent)
     if found is not None and found.own_folder and any(change.what == "add" for change in export.changes):
         folder = inside(workspace.root, found.folder)
@@ -104,28 +84,19 @@ def _plan(workspace: Workspace, index: Index, form: RuleFormat | None, now: floa
         text, held, omitted = agents_md.block(index, rows)
         path = inside(workspace.root, agents_md.PATH)
         content = read_bytes(path, limit=DOCUMENT_LIMIT) if path.exists() else None
-        changes = _compared({agents_md.PATH: content}, {agents_md.PATH: agents_md.placed(content, text)})
+        changes = compared({agents_md.PATH: content}, {agents_md.PATH: agents_md.placed(content, text)})
         rules, unsaid = [agents_md.as_rule(held, omitted)], list[Unsaid]()
         files = [agents_md.PATH] if text else []
     else:
         rules, unsaid = rules_for(index, rows, form.language, _tracked(workspace))
         wanted: dict[str, bytes | None] = {form.path(rule): form.text(rule).encode() for rule in rules}
-        changes = _compared(_standing(workspace, form, wanted), wanted)
+        changes = compared(_standing(workspace, form, wanted), wanted)
         files = sorted(wanted)
     ignore = "" if form is None or form.own_folder else f"/{form.folder}/{form.prefix}*{form.suffix}"
     return RuleExport(
         agents_md.AGENT if form is None else form.agent, files, _ids(rules), changes, unsaid,
         sum(rule.omitted for rule in rules), ignore,
     )  # fmt: skip
-
-
-def _compared(held: Mapping[str, bytes | None], wanted: Mapping[str, bytes | None]) -> list[Change]:
-    found = []
-    for path in sorted({*held, *wanted}):
-        before, after = held.get(path), wanted.get(path)
-        if before != after:
-            found.append(Change(path, "add" if before is None else "remove" if after is None else "change", after))
-    return found
 
 
 def _standing(workspace: Workspace, form: RuleFormat, wanted: Mapping[str, object]) -> dict[str, bytes | None]:

@@ -126,7 +126,7 @@ def state_of(workspace: Workspace, agent: Agent, scope: Scope | None = None) -> 
     if text is None or not file.format.commands(text, str(path)):
         return HookState(agent, scope, path, False, False)
     current = file.format.is_current(text, command_of(agent, scope, workspace), str(path))
-    current = current and (scope != "project" or _text(workspace.root / LAUNCHER) == _launcher())
+    current = current and (scope != "project" or _text(workspace.root / LAUNCHER) == launcher_text())
     return HookState(agent, scope, path, True, current)
 
 
@@ -146,7 +146,7 @@ def install(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, d
     wanted = file.format.with_entries(text, command_of(agent, state.scope, workspace), str(state.path))
     if not dry_run:
         if state.scope == "project":
-            write_atomic(inside(workspace.root, LAUNCHER), _launcher())
+            write_atomic(inside(workspace.root, LAUNCHER), launcher_text())
         write_atomic(state.path, wanted)
     diff = _diff(state.path, text, wanted)
     return HookState(agent, state.scope, state.path, True, True, changed=True, diff=diff)
@@ -169,7 +169,7 @@ def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *,
         else:
             write_atomic(path, wanted)
     launcher = inside(workspace.root, LAUNCHER)
-    if scope == "project" and not dry_run and not _is_started(workspace) and _text(launcher) == _launcher():
+    if scope == "project" and not dry_run and not _is_started(workspace) and _text(launcher) == launcher_text():
         launcher.unlink()
     diff = _diff(path, text, wanted)
     return HookState(agent, scope, path, False, False, changed=wanted != text, diff=diff)
@@ -207,7 +207,8 @@ def _diff(path: Path, old: str | None, new: str | None) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in made)
 
 
-def _launcher() -> str:
+def launcher_text() -> str:
+    """Return the shell script that finds each machine's own Python, or is silent."""
     return Path(__file__).with_name("project_hook.sh").read_text("utf-8")
 
 

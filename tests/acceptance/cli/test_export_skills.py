@@ -1,0 +1,130 @@
+"""Skills and the plugin: where they are put, that what they say runs, and that nobody else's files are touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.exporters.skills import FOLDERS, NAMES, skill_files
+from orbit_registry.text.yaml import load
+
+LONGEST_PAGE = 2500
+"""Characters: a skill is read whole by an agent that has other things to do."""
+SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+DECISION = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
+
+
+def commands(page: str) -> list[str]:
+    """Return the lines of a page's shell blocks."""
+    return [line for block in SHELL.findall(page) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_of_a_skill_runs(shell: Any, tmp_path: Path, name: str) -> None:
+    """As an agent runs them, one after another, in a project with two decisions and a learning: each exits 0."""
+    page = skill_files()[f"{name}/SKILL.md"].decode()
+    program = tmp_path / "bin/orbit-registry"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m orbit_registry.cli.main "$@"\n', "utf-8")
+    program.chmod(0o755)
+    (shell.root / "decision.md").write_text(DECISION, "utf-8")
+    environment = {**os.environ, "ORBIT_ACTOR": "agent", "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    asked = [line.replace("L-7k3fq", shell.learning) for line in commands(page)]
+    assert len(asked) >= 6
+    for line in asked:
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=shell.root, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (line, done.stderr)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_skill_is_short_and_says_when_to_use_it(name: str) -> None:
+    """Front matter with the folder's name and a description that says when; no more text than is needed."""
+    page = skill_files()[f"{name}/SKILL.md"].decode()
+    head = load(page.split("---\n")[1])
+    assert isinstance(head, dict)
+    assert head.keys() == {"name", "description"}
+    assert head["name"] == name
+    assert "Use " in head["description"]
+    assert len(head["description"]) <= 300
+    assert len(page) <= LONGEST_PAGE
+
+
+@pytest.mark.parametrize("agent", FOLDERS)
+def test_skills_are_put_where_the_agent_looks(shell: Any, agent: str) -> None:
+    """Three pages; again nothing changes; a check says what differs; a skill of somebody else's is not touched."""
+    assert shell("export", "skills", "--agent", agent, "--check")[0] == 1
+    assert not (shell.root / FOLDERS[agent]).exists()
+    _, found = shell.json("export", "skills", "--agent", agent)
+    assert [one["what"] for one in found["data"]["changes"]] == ["add"] * 3
+    assert shell.json("export", "skills", "--agent", agent)[1]["data"]["changes"] == []
+    assert shell("export", "skills", "--agent", agent, "--check")[0] == 0
+
+    page = shell.root / FOLDERS[agent] / "orbit-adr/SKILL.md"
+    page.write_text("---\nname: orbit-adr\n---\nMine.\n", "utf-8")
+    code, _, said = shell("export", "skills", "--agent", agent)
+    assert (code, page.read_text("utf-8")) == (1, "---\nname: orbit-adr\n---\nMine.\n")
+    assert "is not a skill of ours" in said
+
+
+def test_a_plugin_carries_skills_hooks_and_the_server(shell: Any, tmp_path: Path) -> None:
+    """One folder with all that its manifest names; other files in it stay, and a folder of somebody else's does."""
+    folder = tmp_path / "plugin"
+    assert shell("export", "plugin", str(folder), "--dry-run")[0] == 0
+    assert not folder.exists()
+    assert shell("export", "plugin", str(folder))[0] == 0
+    manifest, market, server, hooks = (
+        json.loads((folder / name).read_text("utf-8"))
+        for name in (".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", ".mcp.json", "hooks/hooks.json")
+    )
+    assert (manifest["name"], market["plugins"][0]["name"]) == ("orbit", "orbit")
+    assert server["mcpServers"]["orbit"] == {"command": "orbit-registry", "args": ["mcp", "serve"]}
+    assert {"SessionStart", "PreToolUse", "InstructionsLoaded"} <= hooks["hooks"].keys()
+    assert sorted(path.name for path in (folder / "skills").iterdir()) == sorted(NAMES)
+
+    (folder / "mine.md").write_text("mine", "utf-8")
+    assert shell.json("export", "plugin", str(folder))[1]["data"]["changes"] == []
+    assert (folder / "mine.md").exists()
+    code, _, said = shell("export", "plugin", str(shell.root / "src"))
+    assert (code, sorted(path.name for path in (shell.root / "src").iterdir())) == (1, ["app.py"])
+    assert "holds something else" in said
+
+
+def test_the_plugins_hook_answers_and_is_silent_without_the_program(shell: Any, tmp_path: Path) -> None:
+    """The command of `hooks.json`, as the agent starts it: notes for a file; nothing where `orbit-registry` is gone."""
+    folder = tmp_path / "a plugin"
+    assert shell("export", "plugin", str(folder))[0] == 0
+    assert shell("sync")[0] == 0
+    (entry,) = json.loads((folder / "hooks/hooks.json").read_text("utf-8"))["hooks"]["PreToolUse"]
+    payload = {
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(shell.root), "tool_name": "Edit",
+        "tool_input": {"file_path": str(shell.root / "src/app.py")},
+    }  # fmt: skip
+    program = tmp_path / "bin/orbit-registry"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n", "utf-8")
+    program.chmod(0o755)
+    tools = [str(Path(found).parent) for tool in ("sh", "git") if (found := shutil.which(tool))]
+
+    def said(*folders: str) -> str:
+        environment = {
+            **os.environ, "PATH": ":".join([*folders, *tools]), "CLAUDE_PLUGIN_ROOT": str(folder),
+            "ORBIT_HOOK_DEADLINE_MS": "60000",
+        }  # fmt: skip
+        done = subprocess.run(
+            entry["hooks"][0]["command"], shell=True, input=json.dumps(payload), capture_output=True, text=True,
+            cwd=shell.root, env=environment, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+    assert said() == ""
+    assert "[ADR-0001] Use SQLite" in json.loads(said(str(program.parent)))["hookSpecificOutput"]["additionalContext"]

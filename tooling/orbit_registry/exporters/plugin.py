@@ -1,0 +1,73 @@
+"""A plugin for coding agents, as one folder: skills, hooks and the MCP server; it knows no agent's hook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.exporters.placing import Change, compared
+from orbit_registry.exporters.skills import skill_files
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes
+
+NAME = "orbit"
+PROGRAM = "orbit-registry"
+"""What the plugin calls: another `orbit` may be on the `PATH`."""
+SAID = "What this project has decided and learned, in front of the agent at the moment it acts."
+MANIFEST, LAUNCHER = ".claude-plugin/plugin.json", "hooks/hook.sh"
+TIMEOUT = 5
+"""Seconds that the agent waits for a hook at most; the hook gives up much sooner by itself."""
+
+
+def plugin_files(events: Mapping[str, str], launcher: str) -> dict[str, bytes]:
+    """Return the plugin's files; `events` are those of the hook with their matchers, `launcher` is its shell script."""
+    number = version("orbit-registry")
+    manifest = {"name": NAME, "version": number, "description": SAID, "license": "MIT"}
+    market = {"name": NAME, "owner": {"name": "Orbit maintainers"}, "plugins": [{"name": NAME, "source": "./"}]}
+    command = f'sh "${{CLAUDE_PLUGIN_ROOT}}/{LAUNCHER}" claude 2>/dev/null || :'
+    handler = {"type": "command", "command": command, "timeout": TIMEOUT}
+    hooks = {
+        event: [{**({"matcher": matcher} if matcher else {}), "hooks": [handler]}] for event, matcher in events.items()
+    }
+    server = {"command": PROGRAM, "args": ["mcp", "serve"]}
+    return {
+        MANIFEST: _json(manifest),
+        ".claude-plugin/marketplace.json": _json(market),
+        ".mcp.json": _json({"mcpServers": {NAME: server}}),
+        "hooks/hooks.json": _json({"description": SAID, "hooks": hooks}),
+        LAUNCHER: launcher.encode(),
+        **{f"skills/{path}": page for path, page in skill_files().items()},
+    }
+
+
+def plugin_changes(folder: Path, wanted: Mapping[str, bytes]) -> list[Change]:
+    """Return what is to change so that a folder is the plugin; other files in it stay.
+
+    Raises:
+        RefusedError: the folder holds something, and is no plugin of ours.
+        UnsafePathError: a folder on the way is a link.
+    """
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
+        raise RefusedError(f"{folder} holds something else", hint="name a new folder, or one with our plugin")
+    held: dict[str, bytes | None] = {}
+    for path in wanted:
+        file = inside(folder, path)
+        held[path] = read_bytes(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+    return compared(held, wanted)
+
+
+def _is_ours(folder: Path) -> bool:
+    file = inside(folder, MANIFEST)
+    if not file.exists():
+        return False
+    try:
+        found = json.loads(read_bytes(file, limit=DOCUMENT_LIMIT))
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("name") == NAME
+
+
+def _json(data: object) -> bytes:
+    return f"{json.dumps(data, indent=2)}\n".encode()
