@@ -16,7 +16,10 @@ from jsonschema import Draft202012Validator
 
 from orbit_registry.cli.main import run
 from orbit_registry.cli.stats import bar
+from orbit_registry.hooks import agents, installation
+from orbit_registry.push.caps import tokens
 from orbit_registry.registry import Registry
+from orbit_registry.store.workspace import open_workspace
 
 Capture = pytest.CaptureFixture[str]
 SCHEMA = Draft202012Validator(
@@ -80,6 +83,26 @@ def test_what_briefs_showed_is_counted(workspace: Path, capsys: Capture) -> None
     assert [one["id"] for one in found["never_shown"]] == [other]
     assert found["tokens"] > 40
     assert found["ms"]["p50"] > 0
+
+
+def test_what_a_hook_showed_is_counted_with_its_agent_and_its_tokens(
+    workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The installed command says who asked and what its text costs; nothing has to be estimated."""
+    monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
+    learn("Retries need a key", "src/**")
+    assert run(["sync"]) == 0
+    opened, agent = open_workspace(workspace), agents.agent("claude")
+    payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
+               "tool_input": {"file_path": str(workspace / "src/a.py")}}  # fmt: skip
+    command = installation.command_of(agent, "local", opened)
+    asked = json.dumps(payload).encode()
+    replies = [subprocess.run(["/bin/sh", "-c", command], input=asked, capture_output=True, check=True) for _ in "12"]
+    text = json.loads(replies[0].stdout)["hookSpecificOutput"]["additionalContext"]
+    found = counted(capsys)
+
+    assert [(one["agent"], one["calls"], one["tokens"]) for one in found["agents"]] == [("claude", 2, tokens(text))]
+    assert (found["tokens_estimated_calls"], found["silent_share"]) == (0, 0.5)
 
 
 def test_agents_surfaces_and_failures_are_told_apart(workspace: Path, capsys: Capture) -> None:

@@ -12,6 +12,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.loop.classifier import class_of
 from orbit_registry.loop.task_class import TaskClass
 from orbit_registry.loop.tasks import resolve_task, why_unresolved
+from orbit_registry.push.caps import tokens
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
@@ -136,7 +137,7 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
     event.hits = [one.row.values[ID] for one in found.matches]
-    event.omitted, event.skip_reason = found.omitted, found.skip_reason
+    event.omitted, event.skip_reason, event.tokens = found.omitted, found.skip_reason, tokens(render(found))
     event.ms = (time.monotonic() - begun) * 1000
     append(root, event)
     return Brief(found, ledger is not None, known)

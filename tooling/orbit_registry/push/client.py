@@ -68,6 +68,7 @@ class Dispatch:
         self.root: str | None = None
         self.event = Event("hook", time())
         self.noted = self.printing = False
+        self.event.agent = agent
         self.dialect = dialect(agent)
 
     def run(self) -> None:
@@ -176,7 +177,12 @@ class Dispatch:
         event.hits = [one.row.values[ID] for one in chosen.matches]
         if index.damaged:
             event.fault = "index"
-        return render(chosen), index.damaged or index.stale
+        text = render(chosen)
+        if text:
+            from orbit_registry.push.caps import tokens  # what chose a text has loaded it
+
+            event.tokens = tokens(text)
+        return text, index.damaged or index.stale
 
     def _late(self, number: int, frame: object) -> None:
         if self.printing and monotonic() - self.begun < 2 * self.deadline:

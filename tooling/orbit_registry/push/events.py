@@ -37,21 +37,22 @@ class Event:
     `opened` are ids of records that were read; they make an event of their own. Where the name is `loaded`, they stand
     in a rule file that the agent loaded by itself. `fault` is one of `FAULTS`, the name of an exception's class, or
     empty. `details` are further members of the line as JSON, each after a comma: what a brief knows and no hook does.
+    `agent` is the program that asks, where it is known; `tokens` are those of what was shown, 0 where nobody counted.
     """
 
     __slots__ = (
-        "at", "details", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session", "skip_reason",
-        "surface",
+        "agent", "at", "details", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session", "skip_reason",
+        "surface", "tokens",
     )  # fmt: skip
 
     def __init__(self, surface: str, at: float) -> None:
         """`at` is in seconds since 1970; the rest is filled in as it becomes known."""
         self.surface, self.at, self.session, self.skip_reason = surface, at, "", ""
-        self.name, self.fault, self.details = RETRIEVAL, "", ""
+        self.name, self.fault, self.details, self.agent = RETRIEVAL, "", "", ""
         self.query: Sequence[str] = ()
         self.hits: Sequence[str] = ()
         self.opened: Sequence[str] = ()
-        self.omitted, self.ms = 0, 0.0
+        self.omitted, self.tokens, self.ms = 0, 0, 0.0
 
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""
@@ -60,6 +61,7 @@ class Event:
         middle = (
             f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], "hits": [{_listed(self.hits)}], '
             f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}{self.details}, '
+            + (f'"tokens": {self.tokens}, ' if self.tokens else "")
         )
         if self.name in (OPENED, LOADED):
             return f'{self._start(self.name)}"ids": [{_listed(self.opened)}], {end}'
@@ -70,6 +72,7 @@ class Event:
         return (
             f'{{"at": "{strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.at))}", "event": {quoted(name)}, '
             f'"surface": {quoted(self.surface)}, "session": {_or_null(self.session)}, '
+            + (f'"agent": {quoted(self.agent)}, ' if self.agent else "")
         )
 
 

@@ -130,6 +130,10 @@ class _Then(Index):
         found = [hit for hit in known if self._stands(self._versions[hit >> 32])]
         return found if limit is None else found[:limit]
 
+    def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
+        found = [hit for hit in super().under(axis, word, None, everything) if self._stands(self._versions[hit >> 32])]
+        return found if limit is None else found[:limit]
+
     def row(self, number: int) -> Row | None:
         return self._rows.get(number)
 
