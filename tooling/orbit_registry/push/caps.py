@@ -8,7 +8,7 @@ from orbit_registry.push.select import FRAME_TOKENS, PER_SESSION, PROCEDURAL_TOK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from orbit_registry.push.reader import Row
 
@@ -20,14 +20,18 @@ def settled(
     drops: "list[tuple[Row, str]]",
     beyond: int,
     shown: "Iterable[str]",
+    current: "Callable[[Row], bool]",
 ) -> Selection:
-    """Return what is shown: a linked record only beside one that leads to it, or after the session has seen that."""
+    """Return what is shown: a linked record only beside one that leads to it, or after the session has seen that.
+
+    `current` says whether a record's file is the one that the index was made from; none is shown that is not.
+    """
     known = set(shown)
     while True:
         numbers = {one.row.number for one in linked}
         left = [drop for drop in drops if drop[0].number not in numbers]
         offered = sorted([*fitting, *linked], key=lambda one: one.row.number) if linked else fitting
-        found = _capped(context, offered, left, beyond, known)
+        found = _capped(context, offered, left, beyond, known, current)
         seen = known.union(one.row.values[ID] for one in found.matches)
         led = [one for one in linked if any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)]
         if len(led) == len(linked):
@@ -37,7 +41,12 @@ def settled(
 
 
 def _capped(
-    context: Context, fitting: list[Choice], drops: "list[tuple[Row, str]]", beyond: int, shown: "Iterable[str]"
+    context: Context,
+    fitting: list[Choice],
+    drops: "list[tuple[Row, str]]",
+    beyond: int,
+    shown: "Iterable[str]",
+    current: "Callable[[Row], bool]",
 ) -> Selection:
     """Return the first records in rank that the session does not have and that caps and budgets leave room for."""
     known = set(shown)
@@ -62,6 +71,9 @@ def _capped(
             drops.append((row, "category cap"))
         elif cost > whole or of_these > procedural:
             drops.append((row, "token cap"))
+        elif not current(row):
+            drops.append((row, "changed"))
+            continue
         else:
             known.add(row.values[ID])  # ids may repeat where branches met
             found.append(choice)
@@ -72,7 +84,8 @@ def _capped(
         omitted += 1
     if found:
         return Selection(found, omitted, drops)
-    return Selection([], omitted, drops, "capped" if omitted else "already shown")
+    known_already = any(why == "already shown" for _, why in drops)
+    return Selection([], omitted, drops, "capped" if omitted else "already shown" if known_already else "narrowed")
 
 
 def tokens(text: str) -> int:

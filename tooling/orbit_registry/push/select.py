@@ -167,14 +167,18 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
     linked = _linked(index, context, fitting, ways, scores)
     from orbit_registry.push.caps import settled  # most calls have nothing to show
 
+    # Whether a file is as it was, and which glob led to it, is asked of the few that are shown: it costs the most.
     if ledger is None:
-        return settled(context, fitting, linked, drops, beyond, ())
-    try:
-        found = settled(context, fitting, linked, drops, beyond, ledger.begin())
-        if found.matches:
-            ledger.add([one.row.values[ID] for one in found.matches])
-    finally:
-        ledger.end()
+        found = settled(context, fitting, linked, drops, beyond, (), index.is_current)
+    else:
+        try:
+            found = settled(context, fitting, linked, drops, beyond, ledger.begin(), index.is_current)
+            if found.matches:
+                ledger.add([one.row.values[ID] for one in found.matches])
+        finally:
+            ledger.end()
+    for one in found.matches:
+        one.ways = [(asked, index.glob_of(one.row, int(place)) if place else "") for asked, place in one.ways]
     return found
 
 
@@ -250,13 +254,10 @@ def _narrowed(
         if row is None:
             break
         reason = _reason(row, context, ways[number], scores)
-        if not reason and not index.is_current(row):
-            reason = "changed"
         if reason:
             drops.append((row, reason))
         else:
-            named = [(asked, index.glob_of(row, int(place)) if place else "") for asked, place in ways[number]]
-            fitting.append(Choice(row, named, _pointer(row, context.now)))
+            fitting.append(Choice(row, ways[number], _pointer(row, context.now)))
     return fitting, drops, len(numbers[most:])
 
 
