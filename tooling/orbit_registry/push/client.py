@@ -11,6 +11,7 @@ from time import monotonic, time
 from orbit_registry.push import dialects
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import awaiting, project_paths, project_root
+from orbit_registry.push.json_text import parsed
 from orbit_registry.push.ledger import Ledger, prune
 from orbit_registry.push.reader import ID, NoIndex, open_index
 from orbit_registry.push.render import render
@@ -18,7 +19,6 @@ from orbit_registry.push.select import SESSION, TOOL, Context, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
     from typing import Protocol
 
@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
         def reply(self, call: Call, text: str) -> str:
             """Return what is printed so that the agent sees a text, and the person `call.message`; one may be empty."""
-
-    def make_scanner(context: object) -> Callable[[str, int], tuple[object, int]]:
-        """Return what reads JSON in a text from a place on, and says where it ends."""
 else:
-    from _json import make_scanner
     from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
 
 LARGEST = 5_000_000
@@ -227,15 +223,6 @@ class _Ledger(Ledger):
         super().add(ids)
 
 
-class _Plain:
-    """How JSON is read: as everywhere, its few odd constants as numbers."""
-
-    strict = False
-    object_hook = object_pairs_hook = None
-    parse_float = parse_constant = float
-    parse_int = int
-
-
 def _parsed(content: bytes) -> "dict[str, object]":
     """Return the object that a payload is.
 
@@ -243,8 +230,7 @@ def _parsed(content: bytes) -> "dict[str, object]":
         ValueError: it is none.
         StopIteration: it ends too early.
     """
-    text = content.decode("utf-8").lstrip("\ufeff \t\r\n")
-    found, _ = make_scanner(_Plain)(text, 0)
+    found = parsed(content.decode("utf-8"))
     if not isinstance(found, dict):
         raise ValueError("no object")
     return found
