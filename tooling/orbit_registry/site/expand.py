@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -16,7 +16,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import explorer, facets, feeds, health, listing, timeline
+from orbit_registry.site import explorer, facets, feeds, finder, health, listing, timeline
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.documents import Document
@@ -300,15 +300,17 @@ class Expansion:
         self.out.write(feeds.ATOM, feeds.atom(self.records, self.title, self.base_url))
         self.out.write(feeds.JSON_FEED, feeds.json_feed(self.records, self.title, self.base_url))
         known = rows_by_id(self.out.read(DATA))
-        rows = [
-            (known.get(record.id) if record.id in same else None)
-            or json.dumps(listed(record, self.relations), ensure_ascii=False)
-            for record in self.records
-        ]
-        lines = ",\n".join(rows)
-        self.out.write(DATA, f'{{"records": [\n{lines}\n]}}\n')
+        rows = self._rows(known, same, lambda one: json.dumps(listed(one, self.relations), ensure_ascii=False))
+        self.out.write(DATA, '{"records": [\n' + ",\n".join(rows) + "\n]}\n")
+        known = finder.rows_by_id(self.out.read(finder.DATA))
+        rows = self._rows(known, same, lambda one: finder.row(one, self.shelf.text(one).text))
+        self.out.write(finder.DATA, "[\n" + ",\n".join(rows) + "\n]\n")
         if self.base_url:
             self.out.write("sitemap.xml", self._sitemap())
+
+    def _rows(self, known: Mapping[str, str], same: Set[str], make: Callable[[Record], str]) -> list[str]:
+        """Return a line for each record; of those in `same` the line that the last build wrote."""
+        return [(known.get(one.id) if one.id in same else None) or make(one) for one in self.records]
 
     def _snapshot(self) -> None:
         if self.export is None:
