@@ -105,6 +105,25 @@ def test_what_a_hook_showed_is_counted_with_its_agent_and_its_tokens(
     assert (found["tokens_estimated_calls"], found["silent_share"]) == (0, 0.5)
 
 
+def test_a_failure_that_a_record_describes_is_counted_by_whether_it_had_been_shown(
+    workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hook names the records whose pattern an error holds, the first time and again."""
+    monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", "60000")
+    known = learn("Retries need a key", "src/**", error_pattern="duplicate key")
+    assert run(["sync"]) == 0
+    payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
+               "tool_input": {"command": "make"}, "error": "E: Duplicate  key 7"}  # fmt: skip
+    command = installation.command_of(agents.agent("claude"), "local", open_workspace(workspace))
+    for _ in "12":
+        asked = json.dumps(payload).encode()
+        subprocess.run(["/bin/sh", "-c", command], input=asked, capture_output=True, check=True)
+    found = counted(capsys)
+
+    assert found["prevention"] == {"applied": 1, "records": 1, "failed_before_shown": 1, "failed_after_shown": 1}
+    assert [(one["id"], one["shown"]) for one in found["records"]] == [(known, 1)]
+
+
 def test_agents_surfaces_and_failures_are_told_apart(workspace: Path, capsys: Capture) -> None:
     """What an agent opened, what failed although or before a record was shown, and faults have numbers of their own."""
     known = learn("Retries need a key", "src/**", error_pattern="duplicate key")

@@ -38,6 +38,7 @@ else:
 LARGEST = 5_000_000
 """Bytes of a payload; a larger one is not read to its end."""
 DEADLINE_MS = 150
+MOST_FAILED = 20
 AFTERWARDS = 600
 """Seconds within which two events of a session may tell of one compaction."""
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
@@ -171,6 +172,11 @@ class Dispatch:
         chosen = select(index, asked, ledger)
         event.omitted, event.skip_reason = chosen.omitted, chosen.skip_reason
         event.hits = [one.row.values[ID] for one in chosen.matches]
+        if call.error:
+            from orbit_registry.push.failures import matching
+
+            rows = (index.row(number) for number, _ in matching(index, call.error))
+            event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
         if index.damaged:
             event.fault = "index"
         text = render(chosen)

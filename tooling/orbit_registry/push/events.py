@@ -38,11 +38,12 @@ class Event:
     in a rule file that the agent loaded by itself. `fault` is one of `FAULTS`, the name of an exception's class, or
     empty. `details` are further members of the line as JSON, each after a comma: what a brief knows and no hook does.
     `agent` is the program that asks, where it is known; `tokens` are those of what was shown, 0 where nobody counted.
+    `failed` are ids of records whose pattern the error of a failed call holds, shown before or not.
     """
 
     __slots__ = (
-        "agent", "at", "details", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session", "skip_reason",
-        "surface", "tokens",
+        "agent", "at", "details", "failed", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session",
+        "skip_reason", "surface", "tokens",
     )  # fmt: skip
 
     def __init__(self, surface: str, at: float) -> None:
@@ -52,6 +53,7 @@ class Event:
         self.query: Sequence[str] = ()
         self.hits: Sequence[str] = ()
         self.opened: Sequence[str] = ()
+        self.failed: Sequence[str] = ()
         self.omitted, self.tokens, self.ms = 0, 0, 0.0
 
     def line(self) -> str:
@@ -61,6 +63,7 @@ class Event:
         middle = (
             f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], "hits": [{_listed(self.hits)}], '
             f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}{self.details}, '
+            + (f'"failed": [{_listed(self.failed)}], ' if self.failed else "")
             + (f'"tokens": {self.tokens}, ' if self.tokens else "")
         )
         if self.name in (OPENED, LOADED):
