@@ -163,6 +163,10 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         rows("cold_hook", "99"), None, {10_000: 4.0}, None, "×", (10_000,), 2, make=make_hook_rows,
     ),
     Measurement(
+        "MCP wrapper", "what `orbit mcp wrap` adds to a call that names a file, at the median", rows("wrap"), None,
+        {1000: 2.0, 10_000: 2.0}, None, "ms", (1000, 10_000), 2, make=make_hook_rows,
+    ),
+    Measurement(
         "push index, one changed", "bringing the push index up to date after one edit, reading files aside",
         plain("index_sync"), change_one, {10_000: 0.3}, 1.1, "s",
     ),
