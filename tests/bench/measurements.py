@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -241,6 +242,21 @@ def peer_check(root: Path, number: int) -> Sequence[str]:
     return ["--schemafile", str(schema), *learnings(root)]
 
 
+def ready_hook(root: Path, number: int) -> None:
+    """Bring the push index up to date, and write the payload of an edit to which no record may apply."""
+    subprocess.run([*ORBIT, "sync"], cwd=root, check=True, capture_output=True)
+    asked = {"file_path": str(root / "no/record/applies.here"), "old_string": "a", "new_string": "b"}
+    call = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(root), "tool_name": "Edit"}
+    (root / ".orbit/state/payload.json").write_text(json.dumps({**call, "tool_input": asked}), "utf-8")
+
+
+def hook(root: Path, number: int) -> Sequence[str]:
+    """Return what an agent's settings start, with the payload that `ready_hook` wrote."""
+    launch = BENCH.parent.parent / "tooling/orbit_registry/push/launch.py"
+    words = [sys.executable, "-I", "-S", "-E", str(launch), "claude"]
+    return ["/bin/sh", "-c", f"exec {shlex.join(words)} < .orbit/state/payload.json"]
+
+
 RATIOS: tuple[Ratio, ...] = (
     Ratio(
         "schema part", "reading and validating 900 learnings, in one process",
@@ -250,5 +266,12 @@ RATIOS: tuple[Ratio, ...] = (
     Ratio(
         "whole gate", "`orbit check` of everything, cold, beside the schema check of 900 learnings",
         orbit("check"), peer_check, "check-jsonschema", 7.0, forget,
+    ),
+    *(
+        Ratio(
+            f"silence, {name}", f"a call of the hook that shows nothing, beside `{name} --version`",
+            hook, lambda root, number: ["--version"], name, target, ready_hook,
+        )
+        for name, target in (("claude-mem", 5.0), ("basic-memory", 20.0))
     ),
 )  # fmt: skip
