@@ -13,7 +13,7 @@ import pytest
 from orbit_registry.checks.derivation import standing
 from orbit_registry.push.reader import ID, Index, open_index
 from orbit_registry.push.select import BRIEF, Context, select
-from orbit_registry.snapshot.matches import current_index
+from orbit_registry.snapshot.matches import current_index, explain, match
 from orbit_registry.snapshot.sync import sync
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import open_workspace
@@ -179,6 +179,18 @@ def test_the_index_is_the_one_of_a_rebuild_whatever_it_went_through(root: Path) 
     kept = (root / ".orbit/state/cache" / number(root)).read_bytes()
     sync(open_workspace(root), rebuild=True)
     assert (root / ".orbit/state/cache" / number(root)).read_bytes() == kept
+
+
+def test_match_and_explain_say_what_is_out_of_date(root: Path) -> None:
+    """With its cause; a procedural record is then not pushed at all."""
+    learn(root, "after", **resting("src/none.py"))
+    learn(root, "ways1", procedural=True, **resting("src/none.py"))
+    workspace = open_workspace(root)
+    assert {one.row.values[ID]: one.as_data()["stale"] for one in match(workspace, ["src/a.py"])} == {
+        "L-after": "fingerprint", "L-ways1": "fingerprint",
+    }  # fmt: skip
+    said = {one.row.values[ID]: (one.why, one.as_data()["pushed"]) for one in explain(workspace, "src/a.py")}
+    assert said == {"L-after": ("doubted", True), "L-ways1": ("stale", False)}
 
 
 def test_time_alone_makes_a_record_stale_without_a_sync(root: Path) -> None:

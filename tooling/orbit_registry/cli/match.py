@@ -59,7 +59,11 @@ def explain(path: str, output: str) -> None:
     lines: list[str] = []
     for one in verdicts:
         data = one.as_data()
-        lines += [f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}", f"    {one.glob}: {data['said']}"]
+        cause = f" ({one.doubt})" if one.why in ("stale", "doubted") else ""
+        lines += [
+            f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}",
+            f"    {one.glob}: {data['said']}{cause}",
+        ]
     emit(output, {"verdicts": [one.as_data() for one in verdicts]}, "\n".join(lines) or "no record has to do with it")
 
 

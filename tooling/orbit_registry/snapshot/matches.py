@@ -11,6 +11,7 @@ from orbit_registry.errors import SnapshotError
 from orbit_registry.push import reader
 from orbit_registry.push.pack import SYMBOL, is_whole
 from orbit_registry.push.reader import Index, Row
+from orbit_registry.push.select import LINKED
 from orbit_registry.records.rank import EPOCH
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
@@ -27,7 +28,11 @@ VERDICTS: Mapping[str, str] = {
     "no match": "a part of the glob fits, the whole does not",
     "not live": "matches, but does not hold: it waits or is closed",
     "not pushed": "matches, but this status is never pushed, or the record waits in this machine's inbox",
+    "untrusted": "matches, but it is not what the default branch holds, and push.trust asks for that",
     "expired": "matches, but its time is over",
+    "stale": "matches, but may be out of date, and is about how work is done",
+    "doubted": "matches, but may be out of date: pushed as one line that says so",
+    "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
     "changed": "its file changed while this was asked",
 }
 """Why a record is pushed for a path, or is not."""
@@ -40,6 +45,8 @@ class Match:
     row: Row
     ways: tuple[tuple[str, str], ...]
     expired: bool
+    doubt: str = ""
+    """Why it may be out of date."""
 
     def as_data(self) -> dict[str, object]:
         """Return the match as JSON shows it."""
@@ -47,6 +54,8 @@ class Match:
             **_head(self.row),
             "broad": bool(self.row.flags & reader.BROAD),
             "expired": self.expired,
+            "stale": self.doubt or None,
+            "untrusted": bool(self.row.flags & reader.UNTRUSTED),
             "votes": int(self.row.values[reader.VOTES] or 0),
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
@@ -64,11 +73,14 @@ class Verdict:
     row: Row
     why: str
     glob: str
+    doubt: str = ""
+    """Why it may be out of date, where that matters."""
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
-        pushed = self.why == _PUSHED
-        return {**_head(self.row), "pushed": pushed, "why": self.why, "said": VERDICTS[self.why], "glob": self.glob}
+        pushed = self.why in (_PUSHED, "doubted", "rule")
+        said = {"why": self.why, "said": VERDICTS[self.why], "stale": self.doubt or None, "glob": self.glob}
+        return {**_head(self.row), "pushed": pushed, **said}
 
 
 def _way(glob: str) -> dict[str, str]:
@@ -131,7 +143,7 @@ def match(
         tasks = row.words(reader.TASKS)
         expired = row.is_expired(at)
         if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
-            found.append(Match(row, tuple(ways[number]), expired))
+            found.append(Match(row, tuple(ways[number]), expired, row.doubt(at)))
     return found
 
 
@@ -153,7 +165,7 @@ def explain(workspace: Workspace, path: str, *, now: float | None = None) -> lis
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
     verdicts = [_verdict(index, path, hit, fits, at) for _, (hit, fits) in sorted(first.items())]
-    return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "broad"))
+    return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "doubted", "rule", "broad"))
 
 
 def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
@@ -172,13 +184,19 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdi
         why = "not live"
     elif row.number >= index.pushed:
         why = "not pushed"
+    elif row.flags & reader.UNTRUSTED:
+        why = "untrusted"
     elif row.is_expired(now):
         why = "expired"
     elif not index.is_current(row):
         why = "changed"
+    elif row.flags & reader.BROAD:
+        why = "broad"
+    elif row.doubt(now):
+        why = "stale" if row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural" else "doubted"
     else:
-        why = "broad" if row.flags & reader.BROAD else _PUSHED
-    return Verdict(row, why, glob)
+        why = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
+    return Verdict(row, why, glob, row.doubt(now))
 
 
 def _row(index: Index, known: dict[int, Row], number: int) -> Row:
@@ -213,6 +231,8 @@ def texts(found: Sequence[Match]) -> str:
     lines: list[str] = []
     for one in found:
         state = "" if one.row.values[reader.PHASE] == "live" else f"  ({one.row.values[reader.STATUS]})"
+        state += f"  (may be out of date: {one.doubt})" if one.doubt else ""
+        state += "  (not what the default branch holds)" if one.row.flags & reader.UNTRUSTED else ""
         first, *rest = one.row.teaser.split("\n")
         lines += [first + state, *rest]
         for asked, glob in one.ways:

@@ -23,6 +23,7 @@ from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import is_as_seen, with_doubts
+from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
 from orbit_registry.store.cache import FileState, code_stamp
 from orbit_registry.store.files import TEMPORARY, inside, write_atomic, write_error
 from orbit_registry.store.freshness.ground import kinds_of, windows_of
@@ -58,11 +59,12 @@ class IndexSync:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the index should be made from: hashes of how, and of which files; stamps of the folders."""
+    """What the index should be made from: hashes of how, and of which files; stamps of the folders; who is trusted."""
 
     base: str
     files: str
     stamps: Sequence[str]
+    trust: Trust | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,10 @@ def sync_index(
     """
     folder = cache_folder(workspace)
     entries = [(entry, _content(reading, entry)) for entry in _kept(reading.entries)]
-    files = _digest(sorted(_line(reading, entry, content) for entry, content in entries))
-    wanted = _Wanted(_base(workspace, policy), files, stamps)
+    trust = trust_of(workspace)
+    files = sorted(_line(reading, entry, content) for entry, content in entries)
+    files += trust.lines(reading, (entry for entry, _ in entries)) if trust is not None else ()
+    wanted = _Wanted(_base(workspace, policy), _digest(files), stamps, trust)
     done = None if rebuild else _unchanged(workspace, folder, wanted)
     if done is not None:
         return done
@@ -165,6 +169,8 @@ def _build(
     compiled = with_breadth(compiled, breadth, files is not None)
     key = f"{wanted.base} {wanted.files} {tracked}"
     parts = with_doubts(workspace, [*kept, *compiled], files, key)
+    places = [entry for entry, _ in entries]
+    parts = with_trust(parts, wanted.trust.untrusted(reading, places) if wanted.trust is not None else ())
     if tracked == held.tracked and {part.row[reader.PATH]: part for part in parts} == held.parts:
         _seal(folder, held.name, key, wanted.stamps)
         return IndexSync(folder / held.name, len(parts), 0, False)
@@ -284,6 +290,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
             said = (own / "HEAD").read_text("utf-8", "replace").strip()
             if said.startswith("ref: refs/") and ".." not in said and own.is_relative_to(root):
                 watched.append(f"{name}/{said[5:]}")
+    watched += (str(path) for path in trust_files(workspace) if "\n" not in str(path))
     return [
         f"{reader.stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}"
         for path in watched

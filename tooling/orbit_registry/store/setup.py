@@ -180,6 +180,9 @@ _CHOOSING = """\
 #   volatile_days: 30
 #   tasks: []              # where tasks stand: tasks/{id}.md
 
+# push:
+#   trust: work-tree       # default-branch: nothing is pushed but what the default branch holds as it is
+
 # rules:
 #   min_relevance: 0.05    # how well a task's text has to fit a rule for it to be shown, 0 to 1
 """
