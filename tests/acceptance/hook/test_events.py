@@ -83,7 +83,7 @@ def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, ev
     """Nothing is printed: a stop that is answered would go on. The event has no words of the session."""
     assert call(event, last_assistant_message="secret", compact_summary="secret") == {}
     assert [one["surface"] for one in events(root)] == [f"hook:{event}"]
-    assert set(events(root)[0]) == {"at", "event", "surface", "session", "fault", "ms"}
+    assert set(events(root)[0]) == {"at", "event", "surface", "session", "agent", "fault", "ms"}
     assert events(root)[0]["event"] != "retrieval"
 
 
