@@ -1,0 +1,76 @@
+"""One session behind every door: what the hook, the MCP server or a brief showed, no other one says again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+anyio = pytest.importorskip("anyio", reason="the extra `mcp` is not installed")
+pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+
+from mcp.client.session import ClientSession  # noqa: E402
+from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
+
+ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
+SESSION = "s"
+Call = Callable[..., dict[str, Any]]
+
+
+def ids_in(text: str) -> list[str]:
+    """Return the ids of a block of notes."""
+    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
+
+
+def hook(call: Call, root: Path, name: str) -> list[str]:
+    """Return what the hook shows before an edit of a file."""
+    reply = call("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{root}/src/{name}"})
+    return ids_in(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def brief(root: Path, name: str) -> list[str]:
+    """Return what a brief says about a file."""
+    command = [*ORBIT, "brief", "--path", f"src/{name}", "--session", SESSION]
+    return ids_in(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
+
+
+def beside(root: Path, name: str) -> list[str]:
+    """Return what stands beside the answer of an MCP tool that was asked about a file."""
+    environment = {**os.environ, "ORBIT_SESSION_ID": SESSION}
+    server = StdioServerParameters(command=ORBIT[0], args=[*ORBIT[1:], "mcp", "serve"], cwd=str(root), env=environment)
+
+    async def talk() -> list[str]:
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            found = await session.call_tool("search", {"query": "nothing of the kind", "path": f"src/{name}"})
+            whole = found.structured_content
+            assert isinstance(whole, dict)
+            return [one["id"] for one in whole.get("learnings") or []]
+
+    found: list[str] = anyio.run(talk)
+    return found
+
+
+@pytest.mark.parametrize("first", ["hook", "mcp", "brief"])
+def test_a_record_is_shown_once_a_session_whichever_door_comes_first(root: Path, call: Call, first: str) -> None:
+    """The three learnings of a file come from the first door; the two others are silent until the session forgets."""
+    doors: dict[str, Callable[[], list[str]]] = {
+        "hook": lambda: hook(call, root, "a.py"),
+        "mcp": lambda: beside(root, "a.py"),
+        "brief": lambda: brief(root, "a.py"),
+    }
+    everything = ["L-00001", "L-00002", "L-00003"]
+
+    assert doors[first]() == everything
+    assert [doors[name]() for name in doors if name != first] == [[], []]
+    assert call("SessionStart", source="compact") == {}
+    assert doors["hook"]() == everything
+    log = [json.loads(line) for line in (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()]
+    asked = [one for one in log if one["event"] == "retrieval" and one["query"]]
+    assert len({one["session"] for one in asked}) == 1
