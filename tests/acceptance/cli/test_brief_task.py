@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +207,16 @@ def test_the_project_s_program_finds_a_task(shell: Any, learn: Learn) -> None:
     assert not (shell.root / "gone").exists()
 
 
+def is_running(number: int) -> bool:
+    """Say whether a process runs; one that has ended may wait for somebody to notice."""
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{number}/stat")
+    return not (state.exists() and state.read_text("utf-8").rpartition(")")[2].split()[0] in "ZX")
+
+
 @pytest.mark.parametrize(
     ("source", "code", "said"),
     [
@@ -213,7 +224,11 @@ def test_the_project_s_program_finds_a_task(shell: Any, learn: Learn) -> None:
         ("print('nothing of use')", 2, "this is no task"),
         ("print('x' * 2_000_000)", 1, "it printed more than 1,000,000 bytes"),
         ("import time\nwhile True: time.monotonic()", 1, "it took more than 0.3 s"),
-        ("import os\nif os.fork() == 0:\n while True: pass", 1, "it took more than 0.3 s"),
+        (
+            "import os, time\nif os.fork() == 0:\n open('pid', 'w').write(str(os.getpid()))\n time.sleep(60)",
+            1,
+            "it took more than 0.3 s",
+        ),
         ("import sys; sys.stdout.buffer.write(bytes([255]))", 1, "not valid UTF-8"),
     ],
 )
@@ -228,6 +243,8 @@ def test_a_program_that_fails_is_an_error_that_says_what_it_printed(
     assert (found, out) == (code, "")
     assert said in err
     assert "hint:" in err
+    if (left := shell.root / "pid").exists():
+        assert not is_running(int(left.read_text("utf-8")))
 
 
 @pytest.mark.parametrize(
