@@ -104,24 +104,37 @@ def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: C
     assert (stats["calls"], stats["trials"]) == (0, 9)
 
 
+def test_a_hook_that_says_nothing_is_a_problem(
+    workspace: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook that starts nothing, for Orbit is not on the agent's PATH, is found by running it."""
+    assert run(["hook", "install", "claude", "--scope", "project"]) == 0
+    monkeypatch.setenv("PATH", os.defpath)
+    data = examined(capsys, 1)
+    assert "it said nothing about README.md" in found(data, "problem", "hook")
+    assert "orbit hook install claude --scope project" in found(data, "problem", "hook")
+
+
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("scope", "file", "before", "after"),
     [
-        ("2>/dev/null ||", ">&2; exit 2 #", "exit code 2"),
-        ("2>/dev/null ||", "| tr { [ ||", "no JSON"),
-        ("launch.py", "gone.py", "it said nothing about README.md"),
+        ("local", ".claude/settings.local.json", "2>/dev/null ||", "; touch owned #"),
+        ("project", ".claude/settings.json", "2>/dev/null ||", "; touch owned #"),
+        ("project", ".orbit/hook.sh", "tool=", "touch owned\ntool="),
     ],
 )
-def test_a_hook_that_speaks_wrongly_is_a_problem(
-    workspace: Path, capsys: Capture, before: str, after: str, said: str
+def test_a_command_that_is_not_todays_is_not_run(
+    workspace: Path, capsys: Capture, scope: str, file: str, before: str, after: str
 ) -> None:
-    """A hook that refuses, garbles or starts nothing is found by running it."""
-    assert run(["hook", "install", "claude"]) == 0
-    settings = workspace / ".claude/settings.local.json"
-    settings.write_text(settings.read_text("utf-8").replace(before, after), "utf-8")
-    data = examined(capsys, 1)
-    assert said in found(data, "problem", "hook")
-    assert "orbit hook install claude --scope local" in found(data, "problem", "hook")
+    """Settings and a launcher that came with a clone may hold anything: neither `doctor` nor `hook test` starts it."""
+    assert run(["hook", "install", "claude", "--scope", scope]) == 0
+    place = workspace / file
+    place.write_text(place.read_text("utf-8").replace(before, after), "utf-8")
+    said = found(examined(capsys, 1), "problem", "hook")
+    assert "it was not run" in said
+    assert f"orbit hook install claude --scope {scope}" in said
+    assert run(["hook", "test", "claude", "--scope", scope]) == 1
+    assert not (workspace / "owned").exists()
 
 
 def test_settings_that_are_none_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -107,6 +108,26 @@ def test_a_client_lists_and_calls_the_tools(root: Path) -> None:
             assert "Retry uploads" in prompt.messages[0].content.text
 
     anyio.run(talk)
+
+
+@pytest.mark.parametrize("said", ["", "on"])
+def test_a_call_runs_no_program_of_the_project(root: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """A brief in a stranger's clone runs nothing of theirs and says so, unless whoever started the server wants it."""
+    prints = json.dumps({"title": "Fix", "class": "qa"})
+    (root / "run.py").write_text(f"import sys\nopen(sys.argv[1], 'w').close()\nprint('{prints}')\n", "utf-8")
+    command, classifier = ([sys.executable, "run.py", name] for name in ("ran-command-{id}", "ran-classifier"))
+    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write(f"tasks: {json.dumps({'command': command, 'classifier': classifier})}\n")
+    monkeypatch.setenv("ORBIT_PROGRAMS", said)
+
+    async def talk() -> None:
+        async with client(root) as session:
+            wanted = {"task": "T-7", "text": "Fix the crash", "paths": ["src/a.py"]}
+            found = text(await session.call_tool("brief", wanted))
+            assert [f"`tasks.{name}` was not run" in found for name in ("command", "classifier")] == 2 * [not said]
+
+    anyio.run(talk)
+    assert sorted(file.name for file in root.glob("ran-*")) == (["ran-classifier", "ran-command-T-7"] if said else [])
 
 
 def test_the_project_is_where_the_client_says(root: Path, tmp_path: Path) -> None:

@@ -61,8 +61,6 @@ def examined(workspace: Workspace, agent: str | None, found: Hooks) -> Iterator[
 
 def _tried(workspace: Workspace, state: HookState, found: Hooks) -> Iterator[Finding]:
     again = f"orbit hook install {state.agent.name} --scope {state.scope}"
-    if not state.current:
-        yield Finding("warning", "hook", f"{_name(state)}: installed by another version", str(state.path), again)
     try:
         command = installation.installed_command(workspace, state.agent, state.scope)
         one = None if command is None else trial.try_hook(workspace, state.agent, command)

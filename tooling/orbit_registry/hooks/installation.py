@@ -176,16 +176,22 @@ def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *,
 
 
 def installed_command(workspace: Workspace, agent: Agent, scope: Scope | None = None) -> str | None:
-    """Return the command that the settings name; None where ours is not among them.
+    """Return the command that the settings name, to be run; None where ours is not among them.
+
+    Whoever wrote the repository may have written its settings, with a command that ends as ours does, and what that
+    command starts. So it is returned where it is what would be installed today, to the letter, and run nowhere else.
 
     Raises:
-        RefusedError: the file is no settings, or the agent has none of this scope.
+        RefusedError: it is another one, the file is no settings, or the agent has none of this scope.
         UnreadableFileError: it can't be read.
     """
-    _, file = settings_file(agent, scope)
+    scope, file = settings_file(agent, scope)
     path = settings_path(workspace, file)
     text = _text(path)
     commands = file.format.commands(text, str(path)) if text is not None else []
+    if commands and not state_of(workspace, agent, scope).current:
+        hint = f"run `orbit hook install {agent.name} --scope {scope}`"
+        raise RefusedError(f"{path} has a hook that is not the one installed today, so it was not run", hint=hint)
     return commands[0] if commands else None
 
 

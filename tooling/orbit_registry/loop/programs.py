@@ -1,6 +1,7 @@
 """Runs a program that the project's configuration names: a list of words without a shell, ended when its time is over.
 
-Such a program is the project's own code, as a Makefile is. `ORBIT_PROGRAMS=off` in the environment runs none.
+Such a program is the project's own code, as a Makefile is. `ORBIT_PROGRAMS=off` in the environment runs none; a server
+of agents, which a person started for whatever project it meets, runs none unless the environment says `on`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,12 @@ class Printed:
 def is_allowed() -> bool:
     """Say whether programs of the project may be run."""
     return os.environ.get(SWITCH, "").casefold() not in ("off", "0", "no", "false")
+
+
+def forbid_unless_wanted() -> None:
+    """Run no program of a project in this process, unless whoever started it said that they want them."""
+    if os.environ.get(SWITCH, "").casefold() not in ("on", "1", "yes", "true"):
+        os.environ[SWITCH] = "off"
 
 
 def run_program(words: Sequence[str], folder: Path, seconds: float, given: str = "") -> Printed:

@@ -67,8 +67,13 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
     return Task(task.id or task_id, task.title, task.text, task.context_files)
 
 
+def not_run(name: str) -> str:
+    """Return how it is said that a program of the project was not run, by the name of its setting."""
+    return f"{SWITCH} is off, so `tasks.{name}` was not run"
+
+
 def why_unresolved(workspace: Workspace) -> str:
     """Return why a task is known by nothing but its id."""
     if workspace.config.tasks.command and not is_allowed():
-        return f"{SWITCH} is off, so `tasks.command` was not run"
+        return not_run("command")
     return "no `tasks.command` is configured that would find it"
