@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from orbit_registry.push import events
 from orbit_registry.push.events import Event, append
-from orbit_registry.push.ledger import KEPT_DAYS, Ledger, prune, safe_name
+from orbit_registry.push.folders import KEPT_DAYS, prune
+from orbit_registry.push.ledger import Ledger, safe_name
 from orbit_registry.push.refresh import NAME as ASKED
 
 FOLDER = ".orbit/state/log/sessions"
@@ -74,7 +76,7 @@ def test_old_ledgers_are_removed(root: Path) -> None:
     for name in ("old", "new"):
         shown(root, name, "a")
     os.utime(root / FOLDER / "old", (0, 0))
-    prune(str(root))
+    prune(str(root), time.time(), "log", "sessions")
     assert [path.name for path in (root / FOLDER).iterdir()] == ["new"]
     assert KEPT_DAYS >= 7
 

@@ -10,9 +10,9 @@ from time import monotonic, time
 
 from orbit_registry.push import dialects
 from orbit_registry.push.events import Event, append
-from orbit_registry.push.folders import awaiting, project_paths, project_root
+from orbit_registry.push.folders import awaiting, project_paths, project_root, prune
 from orbit_registry.push.json_text import parsed
-from orbit_registry.push.ledger import Ledger, prune
+from orbit_registry.push.ledger import FOLDER, Ledger
 from orbit_registry.push.reader import ID, NoIndex, open_index
 from orbit_registry.push.render import render
 from orbit_registry.push.select import SESSION, TOOL, Context, select
@@ -103,8 +103,8 @@ class Dispatch:
         if call.surface == SESSION:
             from orbit_registry.push import hosts
 
-            prune(root)
-            hosts.prune(root)
+            for left in (FOLDER, hosts.FOLDER):
+                prune(root, self.event.at, "log", left)
         if behind:
             from orbit_registry.push.refresh import refresh  # most calls find an index that is not behind
 

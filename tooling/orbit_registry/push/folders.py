@@ -1,6 +1,6 @@
 """Finds the project around a folder, its paths in a call and its private folders; it reads no file, follows no link."""
 
-from posix import listdir, lstat, mkdir
+from posix import listdir, lstat, mkdir, unlink
 
 from orbit_registry.push.call import in_project
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from orbit_registry.push.call import Call
 
+KEPT_DAYS = 14
+"""How long what a session left in a private folder is kept."""
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 
 
@@ -110,3 +112,18 @@ def private_folder(root: str, *names: str) -> str:
                 if not is_folder(folder):  # another process may have made it
                     raise
     return folder
+
+
+def prune(root: str, now: float, *names: str) -> None:
+    """Remove what has stood unchanged in a folder below the state for `KEPT_DAYS`; called when a session starts.
+
+    Raises:
+        OSError: the folder can't be read.
+    """
+    folder = private_folder(root, *names)
+    for name in listdir(folder):
+        try:
+            if lstat(f"{folder}/{name}").st_mtime < now - KEPT_DAYS * 86_400:
+                unlink(f"{folder}/{name}")
+        except OSError:
+            continue

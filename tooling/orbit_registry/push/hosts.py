@@ -6,12 +6,10 @@ the system doesn't show processes as files (`/proc`), nothing is noted and nothi
 """
 
 import posix
-from time import time
 
 from orbit_registry.push.folders import private_folder
 
 FOLDER = "hosts"
-KEPT_DAYS = 14
 LONGEST = 1000
 SESSION_ID = b"ORBIT_SESSION_ID"
 DEEPEST = 16
@@ -64,22 +62,6 @@ def session_of_process(root: str) -> tuple[str, str] | None:
             return said[1], said[2]
         number = found[1]
     return None
-
-
-def prune(root: str) -> None:
-    """Remove what was noted long ago; called when a session starts.
-
-    Raises:
-        OSError: the folder can't be read.
-    """
-    folder = private_folder(root, "log", FOLDER)
-    oldest = time() - KEPT_DAYS * 86_400
-    for name in posix.listdir(folder):
-        try:
-            if posix.lstat(f"{folder}/{name}").st_mtime < oldest:
-                posix.unlink(f"{folder}/{name}")
-        except OSError:
-            continue
 
 
 def _process(number: int) -> tuple[bytes, int, str] | None:

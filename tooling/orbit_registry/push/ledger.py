@@ -11,7 +11,6 @@ from orbit_registry.push.folders import private_folder
 from orbit_registry.push.reader import PRIME
 
 FOLDER = "sessions"
-KEPT_DAYS = 14
 LONGEST_NAME = 60
 LARGEST = 1 << 16
 """Bytes; a ledger holds twenty ids, so a larger file is none, and is begun anew."""
@@ -103,19 +102,3 @@ class Ledger:
         content = f"\n{said}".encode() if self._torn else said.encode()
         if posix.write(self._handle, content) != len(content):
             raise OSError("the disk took a part of it")
-
-
-def prune(root: str) -> None:
-    """Remove what sessions of long ago left; called when a session starts.
-
-    Raises:
-        OSError: the folder can't be read.
-    """
-    folder = private_folder(root, "log", FOLDER)
-    oldest = time() - KEPT_DAYS * 86_400
-    for name in posix.listdir(folder):
-        try:
-            if posix.lstat(f"{folder}/{name}").st_mtime < oldest:
-                posix.unlink(f"{folder}/{name}")
-        except OSError:
-            continue
