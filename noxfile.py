@@ -27,6 +27,15 @@ GROUPS = ("test", "lint", "changelog")
 
 LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",), ("lint-imports",), ("codespell",))
 
+SHIPPED = (
+    ("hook", "install", "opencode", "--dry-run"),
+    ("hook", "install", "generic", "--dry-run"),
+    ("hook", "install", "claude", "--scope", "project", "--dry-run"),
+    ("export", "skills", "--dry-run"),
+    ("brief", "--agent", "tester"),
+)
+"""Commands that read data files of the package: a plugin, scripts, skills, a table of agents."""
+
 
 def fingerprint() -> str:
     """Return a digest of everything in `pyproject.toml` that decides what an install brings."""
@@ -161,6 +170,8 @@ def build(session: nox.Session) -> None:
     session.run(str(tools / "orbit-registry"), "--version", external=True)
     for program, *arguments in quick_start():
         session.run(str(tools / program), *arguments, external=True)
+    for arguments in SHIPPED:
+        session.run(str(tools / "orbit"), *arguments, external=True, silent=True)
     pages = sorted((project / "site").rglob("*.html"))
     if not pages:
         session.error("the site that the wheel built has no page")

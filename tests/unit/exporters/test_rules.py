@@ -12,9 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
+from orbit_registry.cli import export
 from orbit_registry.errors import RefusedError
-from orbit_registry.exporters import agents_md, claude_rules
-from orbit_registry.exporters.rule_files import FORMATS
+from orbit_registry.exporters import agents_md, claude_rules, skills
+from orbit_registry.exporters.rule_files import AGENTS, FORMATS
 from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
 from orbit_registry.push import reader
 from orbit_registry.push.caps import tokens
@@ -213,3 +214,9 @@ def test_half_a_block_is_never_guessed_at(left: str) -> None:
     with pytest.raises(RefusedError, match="one beginning and one end") as refused:
         agents_md.placed(left.encode(), "x")
     assert "remove what is left" in refused.value.hint
+
+
+def test_the_command_takes_every_agent_that_can_be_exported_for() -> None:
+    """The command states the names, so that its help loads no exporter; they are the exporters' own."""
+    assert export.RULE_AGENTS == AGENTS
+    assert set(export.SKILL_AGENTS) == set(skills.FOLDERS)
