@@ -65,6 +65,30 @@ def test_no_program_of_the_repositorys_configuration_is_run(repo: Path, git: Git
     assert not (repo / "owned").exists()
 
 
+@pytest.mark.parametrize(
+    "key", ["filter.evil.clean", "filter.evil.process", "core.sshCommand", "remote.far.uploadpack"]
+)
+def test_no_filter_and_no_transport_of_the_repository_is_run(repo: Path, git: Git, key: str) -> None:
+    """Neither a filter for its files nor what fetches an object that a partial clone has not is started."""
+    record = ".orbit/adrs/ADR-0001/adr.yaml"
+    (repo / ".gitattributes").write_text("* filter=evil\n", "utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-m", "First")
+    blob = git(repo, "rev-parse", f"HEAD:{record}").strip()
+    (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    (repo / record).write_bytes((repo / record).read_bytes() + b"\n")
+    address = str(repo) if key.startswith("remote") else "ssh://there.example/x"
+    settings = {"core.repositoryFormatVersion": "1", "extensions.partialClone": "far", "remote.far.promisor": "true",
+                "remote.far.url": address, key: f"touch {repo}/owned; false"}  # fmt: skip
+    for name, value in settings.items():
+        git(repo, "config", name, value)
+
+    for arguments in (["check"], ["check", "--against", "HEAD"], ["replay"], ["stale"]):
+        run(arguments)
+
+    assert not (repo / "owned").exists()
+
+
 @pytest.mark.parametrize("link", [".orbit/state", ".orbit/state/write.holder", ".orbit/schemas"])
 def test_nothing_is_written_through_a_planted_link(repo: Path, tmp_path: Path, link: str) -> None:
     """A symbolic link in the local state or the schemas leads no write out of the repository."""
@@ -256,3 +280,13 @@ def test_a_pipe_in_the_place_of_the_index_holds_up_nobody(repo: Path, name: str)
     subprocess.run([sys.executable, "-c", code, str(repo), str(cache)], timeout=30, check=True)
     assert run(["match", "src/app.py"]) == 0
     assert open_index(str(repo), str(cache))
+
+
+def test_a_pipe_in_the_place_of_a_lock_holds_up_no_writer(repo: Path) -> None:
+    """A writer that notes itself as the holder of the lock does not wait for a reader that never comes."""
+    holder = repo / ".orbit/state/write.holder"
+    holder.unlink(missing_ok=True)
+    os.mkfifo(holder)
+
+    command = [sys.executable, "-m", "orbit_registry.cli.main", "learning", "add", "--summary", "Look twice", "--yes"]
+    subprocess.run(command, timeout=30, check=True, stdin=subprocess.DEVNULL, capture_output=True)

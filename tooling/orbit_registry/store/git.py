@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -14,12 +15,24 @@ from orbit_registry.errors import GitError
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
              "-c", "log.showSignature=false")  # fmt: skip
 """No program that a repository's configuration names is run by a question of ours."""
+_COMPARING = frozenset(("status", "diff"))
+"""Read the work tree: through the repository's filters, and submodules by a git of their own, with their settings."""
+_READING = frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _COMPARING
+"""May miss an object in a partial clone, and then fetch it by the programs that the repository names."""
+_FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process|required)", re.DOTALL)
+_FETCHING = re.compile(
+    r"core\.(?:sshcommand|gitproxy|askpass)|remote\..*\.(?:uploadpack|vcs)|credential\..*helper|protocol\..*", re.DOTALL
+)
+_NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
+_OWN_SCOPES = ("local", "worktree")
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
 
 
-def _called(arguments: Sequence[str], folder: Path, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder and return what came of it.
+def _called(
+    arguments: Sequence[str], folder: Path, stdin: bytes | None = None, more: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder, with some more of an environment, and return what came of it.
 
     Raises:
         GitError: git is missing, or takes too long.
@@ -31,7 +44,7 @@ def _called(arguments: Sequence[str], folder: Path, stdin: bytes | None = None) 
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
-            env={**os.environ, **_ENVIRONMENT},
+            env={**os.environ, **_ENVIRONMENT, **(more or {})},
             timeout=TIMEOUT_SECONDS,
             check=False,
         )
@@ -53,7 +66,10 @@ class Git:
         Raises:
             GitError: git is missing or exits with an error and `check` is set.
         """
-        done = _called([*_SETTINGS, *arguments], self.folder, stdin)
+        given = list(arguments)
+        if given[0] in _COMPARING:
+            given.insert(1, "--ignore-submodules=dirty")
+        done = _called([*_SETTINGS, *given], self.folder, stdin, self._guards if given[0] in _READING else None)
         if check and done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise GitError(
@@ -61,6 +77,23 @@ class Git:
                 hint="`git status` and `git fsck` say whether the repository is whole",
             )
         return done.stdout if not done.returncode else b""
+
+    @cached_property
+    def _guards(self) -> dict[str, str]:
+        """The environment in which git runs no filter that the repository itself sets up, and fetches by none of its
+        programs; filters that the user has for all repositories stay."""
+        asked = _called(
+            [*_SETTINGS, "config", "-z", "--show-scope", "--name-only", "--get-regexp", _NAMING], self.folder
+        )
+        words = asked.stdout.decode("utf-8", "surrogateescape").split("\0")
+        keys = [key for scope, key in zip(words[::2], words[1::2], strict=False) if scope in _OWN_SCOPES]
+        filters = list(dict.fromkeys(key for key in keys if _FILTER.fullmatch(key)))
+        first = int(said) if (said := os.environ.get("GIT_CONFIG_COUNT", "")).isdecimal() else 0
+        found = {"GIT_CONFIG_COUNT": str(first + len(filters))} if filters else {}
+        for number, key in enumerate(filters, first):
+            found[f"GIT_CONFIG_KEY_{number}"] = key
+            found[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
+        return {**found, "GIT_NO_LAZY_FETCH": "1"} if any(map(_FETCHING.fullmatch, keys)) else found
 
     def ask(self, *arguments: str) -> str | None:
         """Return the first answer of git, or None where it has none."""

@@ -52,9 +52,9 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
 
 
 def _note(holder: Path) -> None:
-    """Write who holds the lock: the verb, but no value given to it, and never through a symbolic link."""
+    """Write who holds the lock: the verb, but no value given to it, and never through a link or a pipe."""
     said = json.dumps({"pid": os.getpid(), "command": " ".join(["orbit", *sys.argv[1:3]])[:60]})
-    handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o666)
+    handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(said)
 
