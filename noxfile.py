@@ -170,8 +170,8 @@ def build(session: nox.Session) -> None:
     session.run(str(tools / "orbit-registry"), "--version", external=True)
     for program, *arguments in quick_start():
         session.run(str(tools / program), *arguments, external=True)
-    for arguments in SHIPPED:
-        session.run(str(tools / "orbit"), *arguments, external=True, silent=True)
+    for words in SHIPPED:
+        session.run(str(tools / "orbit"), *words, external=True, silent=True)
     pages = sorted((project / "site").rglob("*.html"))
     if not pages:
         session.error("the site that the wheel built has no page")
