@@ -267,6 +267,19 @@ def test_a_file_moved_to_a_name_that_is_no_text_holds_up_no_other(repo: Path, gi
     assert [registry.get(record).scope.paths for record in records] == [("evil.py",), ("better.py",)]
 
 
+def test_pages_that_came_with_a_clone_are_not_published(repo: Path) -> None:
+    """A page in the cache that the generator did not write here is made anew, however well its stamp fits."""
+    assert run(["site", "build"]) == 0
+    page = next((repo / ".orbit/state/cache/site/generated").rglob("index.html"))
+    page.write_text(page.read_text("utf-8").replace("</body>", "<script>owned()</script></body>"), "utf-8")
+    for kept in (repo / ".orbit/state/cache/site").glob("*.json"):
+        kept.unlink()
+
+    assert run(["site", "build"]) == 0
+
+    assert [file for file in (repo / "site").rglob("*.html") if "owned()" in file.read_text("utf-8")] == []
+
+
 @pytest.mark.parametrize("name", ["push.seal", "push-000001.idx"])
 def test_a_pipe_in_the_place_of_the_index_holds_up_nobody(repo: Path, name: str) -> None:
     """A reader of the push index does not wait for a writer that never comes; another index is made."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import subprocess
@@ -34,13 +35,29 @@ def generate(staged: Staged, folder: Path) -> list[Diagnostic]:
     stamp = folder.with_name(f"{folder.name}.{STAMP}")
     if stamp.is_file() and folder.is_dir():
         held = stamp.read_text("utf-8").split("\n")
-        if held[0] == staged.digest:
-            return [_diagnostic(line) for line in held[1:] if line]
+        if held[:2] == [staged.digest, _seal(folder)]:
+            return [_diagnostic(line) for line in held[2:] if line]
     stamp.unlink(missing_ok=True)
     said = _run(staged.folder / CONFIG, folder)
     warnings = [match[1].strip() for match in map(_WARNING.match, said.splitlines()) if match]
-    replace_file(stamp, "\n".join([staged.digest, *warnings]).encode())
+    replace_file(stamp, "\n".join([staged.digest, _seal(folder), *warnings]).encode())
     return [_diagnostic(line) for line in warnings]
+
+
+def _seal(folder: Path) -> str:
+    """Return what tells the pages that were made here from others: a repository may bring pages of its own making.
+
+    Inodes and change times are set by the kernel: who wrote the repository can't know what they will be here.
+    """
+    found = hashlib.blake2b(digest_size=16)
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            file = f"{place}/{name}"
+            info = os.lstat(file)
+            said = f"{file}\0{info.st_mode} {info.st_ino} {info.st_ctime_ns} {info.st_size}\0"
+            found.update(said.encode("utf-8", "surrogateescape"))
+    return found.hexdigest()
 
 
 def _run(config: Path, folder: Path) -> str:
