@@ -29,7 +29,7 @@
   const result = document.querySelector("[data-md-component=search-result]");
   const config = document.getElementById("__config");
   if (!input || !result || !config) return;
-  const root = new URL(`${JSON.parse(config.textContent).base}/`, location);
+  const root = new URL(`${JSON.parse(config.textContent).base.replace(/\/+$/, "")}/`, location); // on 404.html the base is "/"
   const made = (tag, css, ...inside) => {
     const element = document.createElement(tag);
     if (css) element.className = css;
