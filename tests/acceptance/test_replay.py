@@ -264,3 +264,13 @@ def test_a_real_history_agrees_with_brute_force(corpora: Path, tmp_path: Path, g
 
 def _begin(data: Any) -> datetime:
     return datetime.fromisoformat(str(data.get("x-accepted_at") or data["created_at"]).replace("Z", "+00:00"))
+
+
+def test_where_nothing_is_shown_no_number_is_made_up(project: Project, tmp_path: Path) -> None:
+    """A silent history and a file without commits are said in words."""
+    project.commit("Work", "src/app.py")
+    (tmp_path / "none.jsonl").write_text("", "utf-8")
+    for arguments in ([], ["--commits", str(tmp_path / "none.jsonl")]):
+        project.capture.readouterr()
+        assert run(["replay", "--repo", str(project.root), *arguments]) in (0, 2)
+        assert "None" not in project.capture.readouterr().out

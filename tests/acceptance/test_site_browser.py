@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import http.server
 import re
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.acceptance.site_cases import site_of
 
-from orbit_registry.registry import Registry
-from orbit_registry.site.build import build_site
 from orbit_registry.site.serve import SiteServer
 
 CASES = Path(__file__).parents[1] / "cases" / "site"
@@ -21,14 +19,6 @@ FIRED = "data-fired="
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 Look = Callable[[str], tuple[str, str]]
-
-
-def site_of(name: str, folder: Path) -> Path:
-    """Build the site of a case and return it."""
-    root = Path(shutil.copytree(CASES / name, folder / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
-    build_site(Registry.open(root), folder / "site", snapshot=False)
-    return folder / "site"
 
 
 @pytest.fixture(scope="module")

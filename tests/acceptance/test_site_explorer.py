@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
 from orbit_registry.push.reader import ID
@@ -87,9 +88,7 @@ def test_the_explorer_and_the_command_line_agree(look: Look, tmp_path: Path) -> 
 
 def test_the_page_answers_its_address(look: Look, tmp_path: Path) -> None:
     """A path in the address is answered without a click, the landing page has the box, and no policy is broken."""
-    root = Path(shutil.copytree(CASES / "site/demo", tmp_path / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
-    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    site_of("demo", tmp_path)
     data = json.loads((tmp_path / "site/paths.json").read_text("utf-8"))
     record = next(one for one in data["records"] if one["group"] == "must")
     path = re.sub(r"[*?\[{!].*", "x", record["globs"][0])

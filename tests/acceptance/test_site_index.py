@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
@@ -13,6 +12,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
+from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
 from orbit_registry.registry import Registry
@@ -107,9 +107,7 @@ def test_the_timeline_names_and_links_every_decision(site: Path) -> None:
 
 def test_what_replaced_a_decision_is_drawn(tmp_path: Path) -> None:
     """An arc on the timeline and boxes on both pages, each of them linked."""
-    root = Path(shutil.copytree(CASES / "demo", tmp_path / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
-    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    site_of("demo", tmp_path)
     old = next(one for one in records(tmp_path / "site", "adr") if one["replaced_by"])
     (new,) = old["replaced_by"]
 

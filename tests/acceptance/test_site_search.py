@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from orbit_registry.registry import Registry
-from orbit_registry.site.build import build_site
+from tests.acceptance.site_cases import site_of
+
 from orbit_registry.site.finder import LONGEST_LEAD, lead
 from orbit_registry.site.serve import SiteServer
 
@@ -17,17 +16,9 @@ CASES = Path(__file__).parents[1] / "cases/site"
 Look = Callable[[str], tuple[str, str]]
 
 
-def built(case: str, folder: Path) -> Path:
-    """Return the site of a case."""
-    root = Path(shutil.copytree(CASES / case, folder / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
-    build_site(Registry.open(root), folder / "site", snapshot=False)
-    return folder / "site"
-
-
 def test_the_search_box_finds_records(look: Look, tmp_path: Path) -> None:
     """By id, by a word of the title, by an earlier name: a link to the record's page, from a page of any depth."""
-    site = built("demo", tmp_path)
+    site = site_of("demo", tmp_path)
     held = json.loads((site / "records.json").read_text("utf-8"))["records"]
     old = next(one for one in held if one["legacy_ids"])
     word = max(old["title"].split(), key=len)
@@ -44,7 +35,7 @@ def test_the_search_box_finds_records(look: Look, tmp_path: Path) -> None:
 
 def test_hostile_rows_are_text(look: Look, tmp_path: Path) -> None:
     """Markup in a title is shown in the box as it is written, and nothing of it runs."""
-    server = SiteServer(built("hostile", tmp_path), 0)
+    server = SiteServer(site_of("hostile", tmp_path), 0)
     try:
         dom, _ = look(f"{server.url}?q=script")
     finally:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
 from orbit_registry.registry import Registry
@@ -16,14 +16,6 @@ from orbit_registry.site.build import build_site
 
 CASES = Path(__file__).parents[1] / "cases/site"
 ATOM = "{http://www.w3.org/2005/Atom}"
-
-
-def built(case: str, folder: Path, base_url: str | None = None) -> Path:
-    """Return the site of a case."""
-    root = Path(shutil.copytree(CASES / case, folder / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
-    build_site(Registry.open(root), folder / "site", base_url, snapshot=False)
-    return folder / "site"
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +50,7 @@ def test_every_tag_and_area_has_a_page_of_its_records(site: Path) -> None:
 @pytest.mark.parametrize("base_url", [None, "https://example.org/why/"])
 def test_the_feeds_name_what_changed_last(tmp_path: Path, base_url: str | None) -> None:
     """Both feeds have the same records, newest first, under names that a renumbering keeps; every page says where."""
-    site = built("demo", tmp_path, base_url)
+    site = site_of("demo", tmp_path, base_url)
     feed = ElementTree.parse(site / "feed.xml").getroot()
     listed = json.loads((site / "feed.json").read_text("utf-8"))
     entries = feed.findall(f"{ATOM}entry")
@@ -79,7 +71,7 @@ def test_the_feeds_name_what_changed_last(tmp_path: Path, base_url: str | None) 
 
 def test_hostile_words_stay_words(tmp_path: Path) -> None:
     """Markup in tags, titles and columns is data: pages and feeds hold it as text, their addresses as a safe name."""
-    site = built("hostile", tmp_path)
+    site = site_of("hostile", tmp_path)
     feed = ElementTree.parse(site / "feed.xml").getroot()
     assert any("<" in (title.text or "") for title in feed.iter(f"{ATOM}title"))
     pages = [page.read_text("utf-8") for top in ("tags", "adrs", "learnings") for page in site.glob(f"{top}/**/*.html")]

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
+from orbit_registry.push.caps import tokens
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row, stamp
@@ -158,8 +159,7 @@ class LearningsContextInjector:
         except OSError as error:
             raise write_error(workspace.state / "log", error) from None
         event.session = ledger.name if ledger is not None else ""
-        event.hits = [one.row.values[ID] for one in found.matches]
-        event.omitted, event.skip_reason = found.omitted, found.skip_reason
+        event.answered(found, tokens(render(found)))
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - begun) * 1000
         append(str(workspace.root), event)

@@ -371,3 +371,19 @@ def test_an_event_keeps_no_word_of_the_task(shell: Any) -> None:
     line = json.dumps(last_event(shell.root))
     assert [word for word in ("tk_live", "mysecret", "zanzibar") if word in line] == []
     assert "asks to `fix` code" in line
+
+
+def test_words_in_the_place_of_a_file_are_told_how(shell: Any) -> None:
+    """Whoever gives the words themselves learns how words come in; nothing is chosen for them."""
+    code, out, err = shell("brief", "--text", "UTC timestamps")
+    assert (code, out) == (2, "")
+    assert "'UTC timestamps'" in err
+    assert "| orbit brief --text -" in err
+
+
+def test_a_task_of_which_nothing_is_known_is_named(shell: Any) -> None:
+    """A file with an id alone says what a task needs, not which schema it misses."""
+    (shell.root / "task.json").write_text('{"id": 1}', "utf-8")
+    code, _, err = shell("brief", "--task-file", "task.json")
+    assert code == 2
+    assert "task.json:1:1: a task needs a `title`, a `text` or `context_files`" in err

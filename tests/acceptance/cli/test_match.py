@@ -175,3 +175,18 @@ def test_a_text_that_would_close_its_block_does_not(shell: Any) -> None:
     assert title.startswith("See &lt;/system-reminder> in ~/x and [redacted: ")
     for entry in (shell.root / ".orbit/state/cache").glob("push-*"):
         assert secret.encode() not in entry.read_bytes()
+
+
+def test_an_empty_path_is_no_path(shell: Any) -> None:
+    """A shell variable that is not set is said so, wherever a path is wanted."""
+    for command in (["match", ""], ["explain", ""], ["brief", "--path", ""]):
+        code, out, err = shell(*command)
+        assert (code, out) == (2, "")
+        assert "a path is empty" in err
+        assert "`.` is the folder you are in" in err
+
+
+def test_explain_says_where_to_ask_about_an_id(shell: Any) -> None:
+    """An id is not taken for a file that nobody has; what is neither stays silent about it."""
+    assert f"{shell.learning} is a record: `orbit show {shell.learning}`" in shell("explain", shell.learning)[1]
+    assert shell("explain", "L-nope")[1] == "no record has to do with it\n"

@@ -17,21 +17,16 @@ pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
 from mcp.client.session import ClientSession  # noqa: E402
 from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
+from tests.acceptance.hook.replies import ids, ids_in  # noqa: E402
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 SESSION = "s"
 Call = Callable[..., dict[str, Any]]
 
 
-def ids_in(text: str) -> list[str]:
-    """Return the ids of a block of notes."""
-    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
-
-
 def hook(call: Call, root: Path, name: str) -> list[str]:
     """Return what the hook shows before an edit of a file."""
-    reply = call("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{root}/src/{name}"})
-    return ids_in(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    return ids(call("PreToolUse", tool_name="Edit", tool_input={"file_path": f"{root}/src/{name}"}))
 
 
 def brief(root: Path, name: str) -> list[str]:
@@ -74,3 +69,5 @@ def test_a_record_is_shown_once_a_session_whichever_door_comes_first(root: Path,
     log = [json.loads(line) for line in (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()]
     asked = [one for one in log if one["event"] == "retrieval" and one["query"]]
     assert len({one["session"] for one in asked}) == 1
+    assert [bool(one.get("tokens")) for one in asked] == [bool(one["count"]) for one in asked]
+    assert {one["surface"] for one in asked if not one.get("agent")} == {"brief:prompt"}

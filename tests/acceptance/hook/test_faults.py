@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.hook.replies import edit, ids
 
 from orbit_registry.push.events import FAULTS
 from orbit_registry.push.ledger import LARGEST
@@ -23,17 +24,6 @@ LOG = ".orbit/state/log"
 ALL = ["L-00001", "L-00002", "L-00003"]
 Call = Callable[..., dict[str, Any]]
 Events = Callable[[Path], list[dict[str, Any]]]
-
-
-def ids(reply: dict[str, Any]) -> list[str]:
-    """Return the ids that a reply shows."""
-    text = reply.get("hookSpecificOutput", {}).get("additionalContext", "")
-    return [line.split("]")[0].removeprefix("- [") for line in text.splitlines() if line.startswith("- [")]
-
-
-def edit(root: Path) -> dict[str, object]:
-    """Return the fields of an edit of `src/a.py`."""
-    return {"tool_name": "Edit", "tool_input": {"file_path": f"{root}/src/a.py"}}
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "pipe"])

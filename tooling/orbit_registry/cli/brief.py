@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import replace
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -20,6 +20,23 @@ LONGEST_TEXT = 100_000
 CLASSES = ("code-gen", "exploration", "qa", "other")
 
 
+class _Words(click.File):
+    """A file of words; somebody who gives the words themselves is told how."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the open file.
+
+        Raises:
+            UsageError: there is none.
+        """
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise UsageError(
+                error.message, hint='a file is wanted; words come by the input: echo "…" | orbit brief --text -'
+            ) from None
+
+
 @click.command()
 @click.option("--for", "purpose", type=click.Choice(["prompt"]), default="prompt", show_default=True, help="What for.")
 @click.option("--task", default="", help="The task's id: `tasks.command` finds its words; it narrows by itself too.")
@@ -27,7 +44,7 @@ CLASSES = ("code-gen", "exploration", "qa", "other")
 @click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")
 @click.option("--tag", "tags", multiple=True, help="A tag that the work is about.")
 @click.option("--agent", default="", help="The agent's name: its categories lead to learnings and narrow them.")
-@click.option("--text", type=click.File("rb"), help="A file with the task's words; - is the input.")
+@click.option("--text", type=_Words("rb"), help="A file with the task's words; - is the input.")
 @click.option("--task-class", type=click.Choice(CLASSES), help="What the work is; told by its words if not given.")
 @click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
 @format_option

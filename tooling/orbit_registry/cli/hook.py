@@ -53,6 +53,7 @@ def install(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None
     lines += [known.after] if known.after and state.changed else []
     lines += [] if known.proven else [f"unproven with {known.title}: {known.evidence}"]
     following = [f"orbit hook test {agent} --scope {state.scope}"]
+    lines += [] if dry_run else [f"try it: `{following[0]}`"]
     emit(output, state.as_data(), "\n".join(filter(None, lines)), next_commands=following)
 
 

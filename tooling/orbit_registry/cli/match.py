@@ -64,6 +64,8 @@ def explain(path: str, output: str) -> None:
             f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}",
             f"    {one.glob}: {data['said']}{cause}",
         ]
+    if not lines and path in {record.id for record in registry.collection.records}:
+        lines.append(f"no record has to do with a path of that name; {path} is a record: `orbit show {path}`")
     emit(output, {"verdicts": [one.as_data() for one in verdicts]}, "\n".join(lines) or "no record has to do with it")
 
 

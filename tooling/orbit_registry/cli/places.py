@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.cli.terminal import visible
+from orbit_registry.errors import UsageError
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import path_from_root
@@ -44,6 +45,8 @@ def from_root(registry: Registry, path: str) -> str:
     folder.
 
     Raises:
-        UsageError: it is outside.
+        UsageError: it is empty or outside.
     """
+    if not path:
+        raise UsageError("a path is empty", hint="`.` is the folder you are in; a shell variable may be unset")
     return path_from_root(registry.workspace.root, Path.cwd(), path)

@@ -67,7 +67,8 @@ def _transcripts(
     if not shown:
         yield Finding("ok", "transcript", "no hook has shown anything yet, so there is nothing to read back")
     elif not found:
-        said = f"none of {len(shown)} sessions that were shown something has a transcript that can be read here"
+        some = f"none of {len(shown)} sessions that were" if len(shown) > 1 else "no session that was"
+        said = f"{some} shown something has a transcript that can be read here"
         yield Finding("warning", "transcript", said, "", f"transcripts of {' and '.join(AGENTS)} are known")
     for one in found:
         if one.broken:

@@ -137,8 +137,7 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
         found = select(index, context_of(workspace, known, event.at, search), ledger)
     except OSError as error:
         raise write_error(workspace.state / "log", error) from None
-    event.hits = [one.row.values[ID] for one in found.matches]
-    event.omitted, event.skip_reason, event.tokens = found.omitted, found.skip_reason, tokens(render(found))
+    event.answered(found, tokens(render(found)))
     event.ms = (time.monotonic() - begun) * 1000
     append(root, event)
     return Brief(found, ledger is not None, known)

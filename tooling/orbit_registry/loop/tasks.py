@@ -17,6 +17,7 @@ LARGEST = 1_000_000
 LONGEST_ID = 200
 PLACE = "{id}"
 _FORM = "a task is {id, title, text, context_files}, in JSON or YAML"
+_NEEDED = frozenset(("title", "text", "context_files"))
 _ID = re.compile(r"[^\s\x00-\x1f\x7f-][^\x00-\x1f\x7f]*")
 
 
@@ -37,6 +38,8 @@ def read_task(text: str, where: str) -> Task:
     if isinstance(data.get("id"), int):  # most trackers count
         data["id"] = str(data["id"])
     data = {name: value for name, value in data.items() if value is not None}
+    if not _NEEDED & data.keys():
+        raise UsageError(f"{where}:1:1: a task needs a `title`, a `text` or `context_files`", hint=_FORM)
     problems = read_schema(TASK_SCHEMA).problems(data)
     if problems:
         place = locate(text, problems[0].pointer)

@@ -25,7 +25,7 @@ def beside(workspace: Workspace, paths: Sequence[str], shown: Collection[str], c
         return None
     root = str(workspace.root)
     try:
-        return chosen(root, current_index(workspace), paths, caller.ledger(root), shown=shown)
+        return chosen(root, current_index(workspace), paths, caller.ledger(root), shown=shown, agent=caller.name)
     except (OrbitError, OSError):
         return None
 

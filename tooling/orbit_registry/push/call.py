@@ -1,6 +1,6 @@
 """What every agent's payload is reduced to, and which of the paths in it are the project's; it opens no file.
 
-`take_tool` is what the dialects share: it fills in a `Call` from what a tool is asked to do, whoever the agent.
+`taken` and `take_tool` are what the dialects share: a `Call` from a payload, and from what a tool is asked to do.
 A tool that names its file needs no more than this module; for all others `push.words` is asked.
 """
 
@@ -77,6 +77,24 @@ def field(payload: "Payload", *names: str) -> str:
         if isinstance(value, str) and value:
             return value
     return ""
+
+
+def taken(payload: "Payload", event: str, surface: str) -> Call:
+    """Return a payload's call as most agents say it: whose it is, and what a tool or a prompt names."""
+    from orbit_registry.push.select import PROMPT, TOOL  # which rests on this module
+
+    call = Call(event, surface)
+    call.session = field(payload, "session_id", "sessionId")
+    call.agent_id = field(payload, "agent_id", "agentId")
+    call.agent = field(payload, "agent_type", "agentType")
+    call.folder = field(payload, "cwd")
+    if surface == TOOL:
+        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
+    elif surface == PROMPT:
+        from orbit_registry.push.words import take_prompt
+
+        take_prompt(call, field(payload, "prompt"))
+    return call
 
 
 def take_tool(call: Call, tool: str, asked: object) -> None:

@@ -170,8 +170,6 @@ class Dispatch:
             error=call.error,
         )
         chosen = select(index, asked, ledger)
-        event.omitted, event.skip_reason = chosen.omitted, chosen.skip_reason
-        event.hits = [one.row.values[ID] for one in chosen.matches]
         if call.error:
             from orbit_registry.push.failures import matching
 
@@ -179,11 +177,12 @@ class Dispatch:
             event.failed = [row.values[ID] for row in rows if row is not None][:MOST_FAILED]
         if index.damaged:
             event.fault = "index"
-        text = render(chosen)
+        text, cost = render(chosen), 0
         if text:
             from orbit_registry.push.caps import tokens  # what chose a text has loaded it
 
-            event.tokens = tokens(text)
+            cost = tokens(text)
+        event.answered(chosen, cost)
         return text, index.damaged or index.stale
 
     def _late(self, number: int, frame: object) -> None:

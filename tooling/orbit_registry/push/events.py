@@ -7,12 +7,15 @@ import posix
 from time import gmtime, strftime
 
 from orbit_registry.push.folders import private_folder
+from orbit_registry.push.reader import ID
 from orbit_registry.push.select import SKIPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from json.encoder import encode_basestring_ascii as quoted
+
+    from orbit_registry.push.select import Selection
 else:
     from _json import encode_basestring_ascii as quoted
 
@@ -55,6 +58,11 @@ class Event:
         self.opened: Sequence[str] = ()
         self.failed: Sequence[str] = ()
         self.omitted, self.tokens, self.ms = 0, 0, 0.0
+
+    def answered(self, found: "Selection", tokens: int) -> None:
+        """Take over what was chosen; `tokens` are those of the text that is shown."""
+        self.hits = [one.row.values[ID] for one in found.matches]
+        self.omitted, self.skip_reason, self.tokens = found.omitted, found.skip_reason, tokens
 
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""

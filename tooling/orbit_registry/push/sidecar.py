@@ -7,6 +7,7 @@ writes holds no word of a result but those that name a file of the project. Buil
 from time import monotonic, time
 
 from orbit_registry.push.call import Call, take_tool
+from orbit_registry.push.caps import tokens
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import project_paths
 from orbit_registry.push.reader import ID, KIND, PATH, NoIndex, open_index
@@ -80,12 +81,14 @@ def beside(
     *,
     written: "Sequence[str] | None" = None,
     shown: "Collection[str]" = (),
+    agent: str = "",
     begun: float | None = None,
 ) -> Sidecar | None:
     """Return what goes beside a result that has to do with paths (from the root), and write the event.
 
     `written` are those of the paths that may be written down; all, if not given. `shown` are ids that the result holds
-    already; `begun` is when the work began, by the monotonic clock.
+    already; `agent` is the program that asks, where it is known; `begun` is when the work began, by the
+    monotonic clock.
 
     Raises:
         OSError: as `for_result`.
@@ -94,11 +97,12 @@ def beside(
     event = Event(SURFACE, time())
     event.query = paths if written is None else written
     event.session = ledger.name if ledger is not None else ""
+    event.agent = agent
     found = select(index, Context(TOOL, event.at, paths=paths), ledger)
     kept = [one for one in found.matches if one.row.values[ID] not in shown]
-    event.hits = [one.row.values[ID] for one in kept]
-    event.omitted = found.omitted
-    event.skip_reason = found.skip_reason or ("" if kept else "already shown")
+    told = Selection(kept, found.omitted, [], found.skip_reason or ("" if kept else "already shown"))
+    text = render(told)
+    event.answered(told, tokens(text))
     event.ms = (monotonic() - start) * 1000
     append(root, event)
     if not kept:
@@ -107,4 +111,4 @@ def beside(
         {"id": row.values[ID], "kind": row.values[KIND], "record": row.values[PATH], "text": row.teaser}
         for row in (one.row for one in kept)
     ]
-    return Sidecar(render(Selection(kept, found.omitted, [])), learnings)
+    return Sidecar(text, learnings)

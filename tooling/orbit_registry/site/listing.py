@@ -97,8 +97,9 @@ def counts_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], 
         waiting = sum(record.phase == "pending" for record in held)
         rest = f", {waiting:,} not decided" if waiting else ""
         href = escape(relative(page, f"{kind.plural}/"))
+        name = escape((kind.label if live == 1 else kind.labels).lower())
         tiles.append(
-            f'<li><a href="{href}"><span class="orbit-count">{live:,}</span>{escape(kind.labels.lower())} in force</a>'
+            f'<li><a href="{href}"><span class="orbit-count">{live:,}</span>{name} in force</a>'
             f"<br><small>of {len(held):,}{rest}</small></li>"
         )
     return f'<ul class="orbit-counts">{"".join(tiles)}</ul>'

@@ -110,6 +110,9 @@ class Report:
         yield f"            {_of(quiet, found.calls, 'calls')}: one for each file of a commit"
         for name, values in (("shown", found.shown), ("tokens", found.tokens)):
             spread = _spread(values)
+            if spread["mean_speaking"] is None:
+                yield f"{name:<12}nothing"
+                continue
             yield (
                 f"{name:<12}{spread['total']:,}: {spread['mean']} a commit, {spread['mean_speaking']} where any; "
                 f"half of commits at most {spread['p50']}, nine in ten {spread['p90']}, the most {spread['most']}"
@@ -130,7 +133,7 @@ class Report:
 
     def _sessions(self) -> Iterator[str]:
         yield ""
-        for one in self.tally.sessions:
+        for one in self.tally.sessions if self.tally.commits else ():
             yield (
                 f"sessions of {one.commits:>2} commit{'s' if one.commits > 1 else ' '}: "
                 f"{_share(one.shown, self.tally.commits)} records and "

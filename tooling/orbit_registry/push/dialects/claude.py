@@ -3,7 +3,7 @@
 A reply adds context. It never holds a decision about a permission, nor another input for the tool.
 """
 
-from orbit_registry.push.call import Call, field, take_tool
+from orbit_registry.push.call import Call, field, taken
 from orbit_registry.push.select import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
@@ -34,19 +34,9 @@ def read(payload: "Payload") -> Call | None:
     surface = SURFACES.get(event, "")
     if (not surface and event not in NOTED) or _is_anothers(payload):
         return None
-    call = Call(event, surface)
-    call.session = field(payload, "session_id", "sessionId")
-    call.agent_id = field(payload, "agent_id", "agentId")
-    call.agent = field(payload, "agent_type", "agentType")
-    call.folder = field(payload, "cwd")
-    if surface == TOOL:
-        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
-        if event == "PostToolUseFailure":
-            call.error = field(payload, "error")
-    elif surface == PROMPT:
-        from orbit_registry.push.words import take_prompt
-
-        take_prompt(call, field(payload, "prompt"))
+    call = taken(payload, event, surface)
+    if event == "PostToolUseFailure":
+        call.error = field(payload, "error")
     elif event == "SessionStart":
         source = field(payload, "source")
         call.forgets = source in FORGETTING

@@ -3,7 +3,7 @@
 A reply adds context and holds no further key: Codex throws a whole reply away for one that it does not know.
 """
 
-from orbit_registry.push.call import Call, field, take_tool
+from orbit_registry.push.call import Call, field, taken
 from orbit_registry.push.json_text import written
 from orbit_registry.push.select import PROMPT, SESSION, TOOL
 
@@ -28,18 +28,8 @@ def read(payload: "Payload") -> Call | None:
     surface = SURFACES.get(event, "")
     if not surface and event not in NOTED:
         return None
-    call = Call(event, surface)
-    call.session = field(payload, "session_id", "sessionId")
-    call.agent_id = field(payload, "agent_id", "agentId")
-    call.agent = field(payload, "agent_type", "agentType")
-    call.folder = field(payload, "cwd")
-    if surface == TOOL:
-        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
-    elif surface == PROMPT:
-        from orbit_registry.push.words import take_prompt
-
-        take_prompt(call, field(payload, "prompt"))
-    elif event == "SessionStart":
+    call = taken(payload, event, surface)
+    if event == "SessionStart":
         source = field(payload, "source")
         call.forgets = source in FORGETTING
         call.greets = source != "compact"

@@ -4,7 +4,7 @@ Before a tool runs it takes no context, so a call is answered after it. What it 
 out, so here the block begins and ends with words in brackets.
 """
 
-from orbit_registry.push.call import Call, field, take_tool
+from orbit_registry.push.call import Call, field, taken
 from orbit_registry.push.json_text import written
 from orbit_registry.push.render import END, START
 from orbit_registry.push.select import PROMPT, SESSION, TOOL
@@ -27,23 +27,16 @@ def read(payload: "Payload") -> Call | None:
     surface = SURFACES.get(event, "")
     if not surface and event not in NOTED:
         return None
-    call = Call(event, surface)
-    call.session = field(payload, "session_id", "sessionId")
-    call.folder = field(payload, "cwd")
+    call = taken(payload, event, surface)
     if surface == TOOL:
-        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
         answered = payload.get("tool_response", payload.get("toolResponse"))
         if isinstance(answered, dict) and answered.get("error"):
             wrong = answered["error"]
             call.error = field(wrong, "message") if isinstance(wrong, dict) else str(wrong)
-    elif surface == PROMPT:
-        from orbit_registry.push.words import take_prompt
-
-        take_prompt(call, field(payload, "prompt"))
     elif surface == SESSION:
         call.forgets = field(payload, "source") == "clear"
         call.greets = True
-    else:
+    elif event in NOTED:
         call.notes = NOTED[event]
         call.forgets = event == "PreCompress"
     return call
