@@ -65,6 +65,21 @@ def test_a_browser_reads_globs_as_everything_else_does(look: Look, tmp_path: Pat
     assert len(cases) > 200
 
 
+def test_a_browser_reads_scopes_as_everything_else_does(look: Look, tmp_path: Path) -> None:
+    """Of several globs the first that matches is named, and one that excludes takes the path away."""
+    held = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["scopes"]
+    asked = []
+    for number, (globs, path, by) in enumerate(held):
+        forms = {text: form_of(glob) for text in globs if isinstance(glob := parse_glob(text), Glob)}
+        data = {"globs": forms, "records": [{"id": f"L-{number}", "globs": list(forms)}]}
+        asked.append((data, path, [[f"L-{number}", by]] if by is not None else []))
+
+    said = [answered(look, tmp_path, {"data": data, "paths": [path]})[0] for data, path, _ in asked]
+
+    assert said == [wanted for _, _, wanted in asked]
+    assert any(text.startswith("!") for globs, _, _ in held for text in globs)
+
+
 def test_the_explorer_and_the_command_line_agree(look: Look, tmp_path: Path) -> None:
     """For a thousand paths the same records, in the same order, by the same globs."""
     synthetic.make_repository(tmp_path / "repo", 300)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tests.acceptance.site_cases import site_of
 
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
 from orbit_registry.site.finder import LONGEST_LEAD, lead
 from orbit_registry.site.serve import SiteServer
 
@@ -31,6 +33,21 @@ def test_the_search_box_finds_records(look: Look, tmp_path: Path) -> None:
             assert console == ""
     finally:
         server.close()
+
+
+def test_the_record_of_an_id_comes_before_those_that_speak_of_it(look: Look, tmp_path: Path) -> None:
+    """A title that names another record's id stands below that record, whatever the order of the file."""
+    site = site_of("demo", tmp_path)
+    file = tmp_path / "repo/.orbit/adrs/ADR-0001/adr.yaml"
+    file.write_text(re.sub(r"(?m)^title: .*", "title: Before ADR-0005 came", file.read_text("utf-8")), "utf-8")
+    build_site(Registry.open(tmp_path / "repo"), site, snapshot=False)
+    server = SiteServer(site, 0)
+    try:
+        dom, _ = look(f"{server.url}?q=adr-0005")
+    finally:
+        server.close()
+    hits = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
+    assert hits[:2] == ["ADR-0005", "ADR-0001"]
 
 
 def test_hostile_rows_are_text(look: Look, tmp_path: Path) -> None:

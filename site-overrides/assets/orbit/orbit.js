@@ -49,7 +49,6 @@
       .filter(({ all }) => words.every((word) => all.includes(word)))
       .map((record, place) => ({ record, place, weight: weight(record, words) }))
       .sort((one, other) => other.weight - one.weight || one.place - other.place);
-  globalThis.orbitFind = (rows, text) => find(rows, text.toLowerCase().split(/\s+/).filter(Boolean));
   const item = ({ record: { row } }) => {
     const [id, title, url, word, css, , lead] = row;
     const link = made("a", "orbit-hit", made("b", "", `${id} ${title} `), made("span", `orbit-chip ${css}`, word), made("small", "", lead));
