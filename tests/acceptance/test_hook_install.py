@@ -62,7 +62,7 @@ def test_hook_test_runs_what_is_installed(root: Path) -> None:
     settings.write_text(settings.read_text("utf-8").replace("2>/dev/null ||", ">&2; exit 2 #"), "utf-8")
     assert said("test", "claude")[0] == 1
     assert said("uninstall", "claude")[0] == 0
-    assert not settings.exists()
+    assert not settings.parent.exists()
 
 
 THEIRS = {

@@ -75,7 +75,7 @@ def _tried(workspace: Workspace, state: HookState, found: Hooks) -> Iterator[Fin
         return
     spoke = f"speaks at an edit of {one.path}" if one.path else "is silent: no record is pushed for a tracked file"
     proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
-    said = f"{_name(state)}: {spoke}, and its answer is what {state.agent.title} takes{proven}"
+    said = f"{_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
     yield Finding("ok", "hook", said, str(state.path))
     spent = cost.silent_cost(workspace, state.agent, command)
     if spent is None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -153,7 +154,7 @@ def install(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, d
 
 
 def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
-    """Take our entries out of a settings file; a file that held nothing else is removed.
+    """Take our entries out of a settings file; a file that held nothing else is removed, its folder too.
 
     The project's launcher goes with the last agent that starts it.
 
@@ -166,6 +167,8 @@ def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *,
     if wanted != text and not dry_run:
         if wanted is None:
             path.unlink(missing_ok=True)
+            with suppress(OSError):  # a folder that holds more stays
+                path.parent.rmdir()
         else:
             write_atomic(path, wanted)
     launcher = inside(workspace.root, LAUNCHER)
