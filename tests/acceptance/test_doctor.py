@@ -228,8 +228,8 @@ def test_a_transcript_written_from_what_the_hook_said_holds_it_all(workspace: Pa
     """The whole way: the installed command answers, an agent keeps the answer, and it is found there again."""
     opened, agent = open_workspace(workspace), agents.agent("claude")
     assert run(["sync"]) == 0
-    installation.install(opened, agent, "local")
-    command = installation.installed_command(opened, agent, "local")
+    installation.install(opened.root, agent, "local")
+    command = installation.installed_command(opened.root, agent, "local")
     assert command is not None
     payload = {"session_id": SESSION, "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
                "tool_input": {"file_path": str(workspace / "README.md")}, "tool_use_id": "toolu_1"}  # fmt: skip

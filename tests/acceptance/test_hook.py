@@ -67,8 +67,8 @@ def sync(root: Path) -> None:
 def run(root: Path) -> Run:
     """Return what runs the installed command with a payload, in the project's folder."""
     workspace = open_workspace(root)
-    installation.install(workspace, CLAUDE, "local")
-    command = installation.installed_command(workspace, CLAUDE, "local")
+    installation.install(workspace.root, CLAUDE, "local")
+    command = installation.installed_command(workspace.root, CLAUDE, "local")
     assert command is not None
 
     def started(payload: bytes | object, **variables: str) -> subprocess.CompletedProcess[bytes]:
@@ -188,7 +188,10 @@ def test_eight_calls_at_once_show_each_record_once_and_twenty_in_all(root: Path)
     for number in range(8, 41):
         learning(root, number)
     sync(root)
-    command, content = installation.command_of(CLAUDE, "local", open_workspace(root)), json.dumps(edit(root)).encode()
+    command, content = (
+        installation.command_of(CLAUDE, "local", open_workspace(root).root),
+        json.dumps(edit(root)).encode(),
+    )
     files = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     started = [
         subprocess.Popen(["/bin/sh", "-c", command], cwd=root, env={**os.environ, **PATIENT}, **files) for _ in range(8)
@@ -266,7 +269,7 @@ def test_whatever_is_missing_the_tool_goes_on(root: Path, tmp_path: Path, gone: 
     shutil.copytree(Path(reader.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__", "site"))
     python = tmp_path / "python"
     python.symlink_to(sys.executable)
-    command = installation.command_of(CLAUDE, "local", open_workspace(root)).replace(
+    command = installation.command_of(CLAUDE, "local", open_workspace(root).root).replace(
         str(Path(reader.__file__).parent), str(package / "push")
     )
     command = command.replace(sys.executable, str(python))
@@ -337,7 +340,7 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
 
 def test_the_clock_ends_a_call(root: Path) -> None:
     """An agent that never closes the input is let go, within the hook's own time."""
-    command = installation.command_of(CLAUDE, "local", open_workspace(root))
+    command = installation.command_of(CLAUDE, "local", open_workspace(root).root)
     environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "50"}
     with subprocess.Popen(
         ["/bin/sh", "-c", command], cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -152,17 +152,17 @@ def test_a_project_commits_nothing_of_one_machine(root: Path, tmp_path: Path) ->
     """The committed settings and launcher name no path of this machine; they find each one's Python, or are silent."""
     workspace = open_workspace(root)
     subprocess.run([*ORBIT, "sync"], cwd=root, check=True, capture_output=True)
-    installation.install(workspace, CLAUDE, "project")
+    installation.install(workspace.root, CLAUDE, "project")
     settings, launcher = root / ".claude/settings.json", root / installation.LAUNCHER
     own = (sys.prefix, str(root), str(Path(installation.__file__).parents[1]))
     assert [one for file in (settings, launcher) for one in own if one in file.read_text("utf-8")] == []
-    assert not installation.install(workspace, CLAUDE, "project").changed
+    assert not installation.install(workspace.root, CLAUDE, "project").changed
     tool = tmp_path / "bin/orbit-registry"
     tool.parent.mkdir()
     tool.write_text(f"#!{sys.executable}\n", "utf-8")
     tool.chmod(0o755)
     with_tool, without = f"{tool.parent}:/usr/bin:/bin", "/usr/bin:/bin"
-    command = installation.installed_command(workspace, CLAUDE, "project")
+    command = installation.installed_command(workspace.root, CLAUDE, "project")
     assert command is not None
     payload = {"hook_event_name": "PreToolUse", "tool_name": "Read", "cwd": str(root)}
     content = json.dumps({**payload, "tool_input": {"file_path": str(root / "README.md")}}).encode()
@@ -179,6 +179,39 @@ def test_a_project_commits_nothing_of_one_machine(root: Path, tmp_path: Path) ->
     assert called(with_tool, tmp_path) == (0, b"", False)
     tool.write_text("#!/bin/sh\nexit 2\n", "utf-8")
     assert called(with_tool, root) == (0, b"", False)
-    installation.uninstall(workspace, CLAUDE, "project")
+    installation.uninstall(workspace.root, CLAUDE, "project")
     assert not settings.exists()
     assert not launcher.exists()
+
+
+def test_your_own_hook_needs_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Settings of a person are changed from any folder; those of a project need one, and so do its skills."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    settings = tmp_path / "home/.claude/settings.json"
+    assert run(["hook", "install", "claude", "--scope", "user"]) == 0
+    assert installation.state_of(tmp_path, CLAUDE, "user").current
+    assert run(["hook", "install", "claude"]) == run(["hook", "install", "claude", "--scope", "user", "--with-skills"])
+    assert "orbit init" in capsys.readouterr().err
+    assert run(["hook", "uninstall", "claude", "--scope", "user"]) == 0
+    assert not settings.exists()
+
+
+def test_skills_come_with_the_hook(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--with-skills` writes the skill pages too, once; an agent that reads none is named with those that do."""
+    monkeypatch.chdir(root)
+    page = root / ".claude/skills/orbit-adr/SKILL.md"
+    assert run(["hook", "install", "claude", "--with-skills", "--dry-run"]) == 0
+    assert "would write the skill .claude/skills/orbit-adr/SKILL.md" in capsys.readouterr().out
+    assert not page.exists()
+    assert run(["hook", "install", "claude", "--with-skills"]) == 0
+    assert page.is_file()
+    capsys.readouterr()
+    assert run(["hook", "install", "claude", "--with-skills", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["skills"] == []
+    assert run(["hook", "install", "cursor", "--with-skills"]) == 2
+    assert "claude, codex" in capsys.readouterr().err

@@ -95,7 +95,7 @@ def test_what_a_hook_showed_is_counted_with_its_agent_and_its_tokens(
     opened, agent = open_workspace(workspace), agents.agent("claude")
     payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PreToolUse", "tool_name": "Edit",
                "tool_input": {"file_path": str(workspace / "src/a.py")}}  # fmt: skip
-    command = installation.command_of(agent, "local", opened)
+    command = installation.command_of(agent, "local", opened.root)
     asked = json.dumps(payload).encode()
     replies = [subprocess.run(["/bin/sh", "-c", command], input=asked, capture_output=True, check=True) for _ in "12"]
     text = json.loads(replies[0].stdout)["hookSpecificOutput"]["additionalContext"]
@@ -114,7 +114,7 @@ def test_a_failure_that_a_record_describes_is_counted_by_whether_it_had_been_sho
     assert run(["sync"]) == 0
     payload = {"session_id": "s1", "cwd": str(workspace), "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
                "tool_input": {"command": "make"}, "error": "E: Duplicate  key 7"}  # fmt: skip
-    command = installation.command_of(agents.agent("claude"), "local", open_workspace(workspace))
+    command = installation.command_of(agents.agent("claude"), "local", open_workspace(workspace).root)
     for _ in "12":
         asked = json.dumps(payload).encode()
         subprocess.run(["/bin/sh", "-c", command], input=asked, capture_output=True, check=True)

@@ -387,3 +387,13 @@ def test_a_task_of_which_nothing_is_known_is_named(shell: Any) -> None:
     code, _, err = shell("brief", "--task-file", "task.json")
     assert code == 2
     assert "task.json:1:1: a task needs a `title`, a `text` or `context_files`" in err
+
+
+def test_a_broken_task_file_is_named_after_what_it_is(shell: Any, tmp_path: Path) -> None:
+    """What begins as JSON is explained as JSON, with its place; anything else as YAML."""
+    for content, said in (
+        ('{"title": "Read the log", "te', "task.txt:1:27: not valid JSON: Unterminated string"),
+        ("title: [Read", "not valid YAML"),
+    ):
+        (tmp_path / "task.txt").write_text(content, "utf-8")
+        assert said in shell("brief", "--task-file", str(tmp_path / "task.txt"))[2]

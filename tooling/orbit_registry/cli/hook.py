@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.errors import RefusedError
+from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 from orbit_registry.hooks.agents import NAMES
 
 if TYPE_CHECKING:
@@ -33,28 +34,38 @@ def group() -> None:
 @group.command()
 @AGENT
 @SCOPE
+@click.option("--with-skills", is_flag=True, help="Write the skills of `orbit export skills` too.")
 @DRY_RUN
 @format_option
-def install(agent: str, scope: Scope | None, dry_run: bool, output: str) -> None:
+def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, output: str) -> None:
     """Put the hook into an agent's settings; entries of your own stay, and running it again changes nothing.
 
     \b
     orbit hook install claude
+    orbit hook install claude --scope user --with-skills
     orbit hook install codex --scope project --dry-run
     orbit hook test claude
     """
+    from orbit_registry.exporters import placing, skills
     from orbit_registry.hooks import agents, installation
 
-    known = agents.agent(agent)
-    state = installation.install(open_registry().workspace, known, scope, dry_run=dry_run)
+    known, root = agents.agent(agent), _root(scope)
+    if with_skills and agent not in skills.FOLDERS:
+        raise UsageError(f"{known.title} reads no skills of ours", hint=f"they are for {', '.join(skills.FOLDERS)}")
+    pages = skills.skill_changes(open_registry().workspace.root, agent) if with_skills else []
+    state = installation.install(root, known, scope, dry_run=dry_run)
+    if not dry_run:
+        placing.make(root, pages)
     lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"]
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
+    lines += [f"{'would write' if dry_run else 'wrote'} the skill {one.path}" for one in pages]
     lines += [known.after] if known.after and state.changed else []
     lines += [] if known.proven else [f"unproven with {known.title}: {known.evidence}"]
     following = [f"orbit hook test {agent} --scope {state.scope}"]
     lines += [] if dry_run else [f"try it: `{following[0]}`"]
-    emit(output, state.as_data(), "\n".join(filter(None, lines)), next_commands=following)
+    data = {**state.as_data(), "skills": [one.as_data() for one in pages]}
+    emit(output, data, "\n".join(filter(None, lines)), next_commands=following)
 
 
 @group.command()
@@ -70,10 +81,20 @@ def uninstall(agent: str, scope: Scope | None, dry_run: bool, output: str) -> No
     """
     from orbit_registry.hooks import agents, installation
 
-    state = installation.uninstall(open_registry().workspace, agents.agent(agent), scope, dry_run=dry_run)
+    state = installation.uninstall(_root(scope), agents.agent(agent), scope, dry_run=dry_run)
     would = "would be" if dry_run else "is"
     said = f"the hook {would if state.changed else 'was not'} {'out of' if state.changed else 'in'} {state.path}"
     emit(output, state.as_data(), "\n".join(filter(None, [said, state.diff.rstrip("\n") if dry_run else ""])))
+
+
+def _root(scope: Scope | None) -> Path:
+    """Return the workspace whose settings are meant; a person's own settings are changed from anywhere."""
+    try:
+        return open_registry().workspace.root
+    except WorkspaceNotFoundError:
+        if scope != "user":  # nothing of it depends on a project
+            raise
+        return Path.cwd()
 
 
 @group.command()
@@ -88,7 +109,7 @@ def status(agents: tuple[str, ...], output: str) -> None:
     """
     from orbit_registry.hooks import installation
 
-    states = installation.status(open_registry().workspace, agents or NAMES)
+    states = installation.status(open_registry().workspace.root, agents or NAMES)
     lines = []
     for name in agents or NAMES:
         own = [state for state in states if state.agent.name == name]
@@ -120,8 +141,8 @@ def test(agent: str, scope: Scope | None, output: str) -> None:
     from orbit_registry.hooks import agents, installation, trial
 
     workspace, known = open_registry().workspace, agents.agent(agent)
-    state = installation.state_of(workspace, known, scope)
-    command = installation.installed_command(workspace, known, state.scope)
+    state = installation.state_of(workspace.root, known, scope)
+    command = installation.installed_command(workspace.root, known, state.scope)
     if command is None:
         hint = f"run `orbit hook install {agent} --scope {state.scope}`"
         raise RefusedError(f"{state.path} has no hook of ours", hint=hint)

@@ -46,7 +46,7 @@ class Hooks:
 
 def examined(workspace: Workspace, agent: str | None, found: Hooks) -> Iterator[Finding]:
     """Yield what is found of the hooks of one agent, or of all; `found` is filled in on the way."""
-    states = installation.status(workspace, (agent,) if agent else NAMES)
+    states = installation.status(workspace.root, (agent,) if agent else NAMES)
     for state in states:
         if state.problem:
             yield Finding("problem", "hook", f"{_name(state)}: {state.problem}", str(state.path), "correct the file")
@@ -62,7 +62,7 @@ def examined(workspace: Workspace, agent: str | None, found: Hooks) -> Iterator[
 def _tried(workspace: Workspace, state: HookState, found: Hooks) -> Iterator[Finding]:
     again = f"orbit hook install {state.agent.name} --scope {state.scope}"
     try:
-        command = installation.installed_command(workspace, state.agent, state.scope)
+        command = installation.installed_command(workspace.root, state.agent, state.scope)
         one = None if command is None else trial.try_hook(workspace, state.agent, command)
     except OrbitError as error:
         yield Finding("problem", "hook", f"{_name(state)}: {error.message}", str(state.path), error.hint)

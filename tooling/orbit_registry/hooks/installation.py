@@ -16,7 +16,6 @@ from orbit_registry.hooks import agents
 from orbit_registry.hooks.agent import MARK, SCOPES, Agent, Scope, SettingsFile
 from orbit_registry.push import reader
 from orbit_registry.store.files import decode, inside, read_bytes, write_atomic
-from orbit_registry.store.workspace import Workspace
 
 LAUNCHER = ".orbit/hook.sh"
 """What a project's settings start: it finds each machine's own Python, so that it can be committed."""
@@ -55,7 +54,7 @@ class HookState:
         }
 
 
-def command_of(agent: Agent, scope: Scope, workspace: Workspace) -> str:
+def command_of(agent: Agent, scope: Scope, root: Path) -> str:
     """Return the shell command that an agent runs. Exit code 0 whatever is missing: 2 would stop the agent's tool.
 
     It stays the same for as long as Python and the package stay where they are: agents ask their user about a command
@@ -69,7 +68,7 @@ def command_of(agent: Agent, scope: Scope, workspace: Workspace) -> str:
     elif scope == "project":
         # One shell for all of it, and a `sh` of its own: whose shell the agent uses is not known.
         above = 'd=$PWD; while [ -n "$d" ] && [ ! -e "$d/.git" ]; do d=${d%/*}; done'
-        place = shlex.quote(_below_top(workspace.root) + LAUNCHER)
+        place = shlex.quote(_below_top(root) + LAUNCHER)
         words = "sh -c " + shlex.quote(f'{above}; set -- {agent.name}; . "${{d:-.}}"/{place}')
     return f"{words} 2>/dev/null || : {MARK}"
 
@@ -87,34 +86,34 @@ def settings_file(agent: Agent, scope: Scope | None) -> tuple[Scope, SettingsFil
     return chosen, agent.settings[chosen]
 
 
-def settings_path(workspace: Workspace, file: SettingsFile) -> Path:
+def settings_path(root: Path, file: SettingsFile) -> Path:
     """Return where a settings file is.
 
     Raises:
         UnsafePathError: a folder on the way to it in the project is a symbolic link.
     """
     if not file.path.startswith("~/"):
-        return inside(workspace.root, file.path)
+        return inside(root, file.path)
     first, *rest = PurePosixPath(file.path).parts[1:]
     moved = os.environ.get(file.home, "") if file.home else ""
     return (Path(moved) if moved else Path.home() / first).joinpath(*rest)
 
 
-def status(workspace: Workspace, names: Iterable[str] = agents.NAMES) -> list[HookState]:
+def status(root: Path, names: Iterable[str] = agents.NAMES) -> list[HookState]:
     """Return where our hook stands, in every settings file of some agents; one that can't be told is no exception."""
     found = []
     for name in names:
         agent = agents.agent(name)
         for scope in sorted(agent.settings, key=SCOPES.index):
             try:
-                found.append(state_of(workspace, agent, scope))
+                found.append(state_of(root, agent, scope))
             except OrbitError as error:
                 path = Path(agent.settings[scope].path)
                 found.append(HookState(agent, scope, path, False, False, problem=str(error)))
     return found
 
 
-def state_of(workspace: Workspace, agent: Agent, scope: Scope | None = None) -> HookState:
+def state_of(root: Path, agent: Agent, scope: Scope | None = None) -> HookState:
     """Return where our hook stands in one settings file.
 
     Raises:
@@ -122,16 +121,16 @@ def state_of(workspace: Workspace, agent: Agent, scope: Scope | None = None) -> 
         UnreadableFileError: it can't be read.
     """
     scope, file = settings_file(agent, scope)
-    path = settings_path(workspace, file)
+    path = settings_path(root, file)
     text = _text(path)
     if text is None or not file.format.commands(text, str(path)):
         return HookState(agent, scope, path, False, False)
-    current = file.format.is_current(text, command_of(agent, scope, workspace), str(path))
-    current = current and (scope != "project" or _text(workspace.root / LAUNCHER) == launcher_text())
+    current = file.format.is_current(text, command_of(agent, scope, root), str(path))
+    current = current and (scope != "project" or _text(root / LAUNCHER) == launcher_text())
     return HookState(agent, scope, path, True, current)
 
 
-def install(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
+def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
     """Put our entries into a settings file; entries of an earlier place or version are replaced, others are kept.
 
     Raises:
@@ -139,21 +138,21 @@ def install(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, d
         UnreadableFileError: it can't be read.
         WriteError: the disk refused.
     """
-    state = state_of(workspace, agent, scope)
+    state = state_of(root, agent, scope)
     if state.current:
         return state
     text = _text(state.path)
     file = agent.settings[state.scope]
-    wanted = file.format.with_entries(text, command_of(agent, state.scope, workspace), str(state.path))
+    wanted = file.format.with_entries(text, command_of(agent, state.scope, root), str(state.path))
     if not dry_run:
         if state.scope == "project":
-            write_atomic(inside(workspace.root, LAUNCHER), launcher_text())
+            write_atomic(inside(root, LAUNCHER), launcher_text())
         write_atomic(state.path, wanted)
     diff = _diff(state.path, text, wanted)
     return HookState(agent, state.scope, state.path, True, True, changed=True, diff=diff)
 
 
-def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
+def uninstall(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bool = False) -> HookState:
     """Take our entries out of a settings file; a file that held nothing else is removed, its folder too.
 
     The project's launcher goes with the last agent that starts it.
@@ -161,7 +160,7 @@ def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *,
     Raises: as `install`.
     """
     scope, file = settings_file(agent, scope)
-    path = settings_path(workspace, file)
+    path = settings_path(root, file)
     text = _text(path)
     wanted = None if text is None else file.format.without_entries(text, str(path))
     if wanted != text and not dry_run:
@@ -171,14 +170,14 @@ def uninstall(workspace: Workspace, agent: Agent, scope: Scope | None = None, *,
                 path.parent.rmdir()
         else:
             write_atomic(path, wanted)
-    launcher = inside(workspace.root, LAUNCHER)
-    if scope == "project" and not dry_run and not _is_started(workspace) and _text(launcher) == launcher_text():
+    launcher = inside(root, LAUNCHER)
+    if scope == "project" and not dry_run and not _is_started(root) and _text(launcher) == launcher_text():
         launcher.unlink()
     diff = _diff(path, text, wanted)
     return HookState(agent, scope, path, False, False, changed=wanted != text, diff=diff)
 
 
-def installed_command(workspace: Workspace, agent: Agent, scope: Scope | None = None) -> str | None:
+def installed_command(root: Path, agent: Agent, scope: Scope | None = None) -> str | None:
     """Return the command that the settings name, to be run; None where ours is not among them.
 
     Whoever wrote the repository may have written its settings, with a command that ends as ours does, and what that
@@ -189,18 +188,18 @@ def installed_command(workspace: Workspace, agent: Agent, scope: Scope | None = 
         UnreadableFileError: it can't be read.
     """
     scope, file = settings_file(agent, scope)
-    path = settings_path(workspace, file)
+    path = settings_path(root, file)
     text = _text(path)
     commands = file.format.commands(text, str(path)) if text is not None else []
-    if commands and not state_of(workspace, agent, scope).current:
+    if commands and not state_of(root, agent, scope).current:
         hint = f"run `orbit hook install {agent.name} --scope {scope}`"
         raise RefusedError(f"{path} has a hook that is not the one installed today, so it was not run", hint=hint)
     return commands[0] if commands else None
 
 
-def _is_started(workspace: Workspace) -> bool:
+def _is_started(root: Path) -> bool:
     """Say whether an agent's project settings still start the launcher; a file that can't be read may."""
-    return any(one.installed or one.problem for one in status(workspace) if one.scope == "project")
+    return any(one.installed or one.problem for one in status(root) if one.scope == "project")
 
 
 def _below_top(root: Path) -> str:

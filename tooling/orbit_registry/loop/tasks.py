@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from orbit_registry.errors import UsageError
@@ -9,8 +10,9 @@ from orbit_registry.kinds.schema import read_schema
 from orbit_registry.loop.programs import SWITCH, is_allowed, run_program
 from orbit_registry.records.task import TASK_SCHEMA, Task
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.position import Position, Problem
 from orbit_registry.text.yaml import load, locate
-from orbit_registry.text.yaml_problem import YamlProblemError
+from orbit_registry.text.yaml_problem import MALFORMED, YamlProblemError
 
 LARGEST = 1_000_000
 """Bytes of a task file."""
@@ -30,9 +32,10 @@ def read_task(text: str, where: str) -> Task:
     try:
         data = load(text)
     except YamlProblemError as error:
-        place = error.problem.position
+        problem = (_json_problem(text) if text.lstrip().startswith("{") else None) or error.problem
+        place = problem.position
         at = f"{where}:{place.line}:{place.column}" if place is not None else where
-        raise UsageError(f"{at}: {error.problem.message}", hint=error.problem.hint or _FORM) from None
+        raise UsageError(f"{at}: {problem.message}", hint=problem.hint or _FORM) from None
     if not isinstance(data, dict):
         raise UsageError(f"{where}: this is no task", hint=_FORM)
     if isinstance(data.get("id"), int):  # most trackers count
@@ -47,6 +50,19 @@ def read_task(text: str, where: str) -> Task:
         raise UsageError(f"{where}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _FORM)
     files = tuple(dict.fromkeys(data.get("context_files", ())))
     return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files)
+
+
+def _json_problem(text: str) -> Problem | None:
+    """Return what is wrong with a text as JSON, for one that begins as JSON does; None where nothing is."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return Problem(
+            MALFORMED, f"not valid JSON: {error.msg.removesuffix(' starting at')}", Position(error.lineno, error.colno)
+        )
+    except (ValueError, RecursionError):  # a number of thousands of digits, a nest without end
+        pass
+    return None
 
 
 def resolve_task(workspace: Workspace, task_id: str) -> Task:
