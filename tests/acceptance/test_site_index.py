@@ -97,7 +97,7 @@ def test_without_a_script_an_index_is_whole(site: Path) -> None:
 def test_the_timeline_names_and_links_every_decision(site: Path) -> None:
     """One dot a decision, each a link with id, title and status as its words; the drawing is well-formed."""
     html = (site / "adrs/timeline/index.html").read_text("utf-8")
-    drawing = ElementTree.fromstring(re.findall(r"<svg class=\"orbit-timeline\".*?</svg>", html, re.DOTALL)[0])
+    drawing = ElementTree.fromstring(re.findall(r"<svg class=\"orbit-drawing orbit-t.*?</svg>", html, re.DOTALL)[0])
     wanted = {f"../{one['url'].removeprefix('adrs/')}" for one in records(site, "adr")}
     assert {link.get("href") for link in drawing.iter("a")} == wanted
     titles = {f"{one['id']} {one['title']} ({one['word']}, {one['date']})" for one in records(site, "adr")}
@@ -114,7 +114,7 @@ def test_what_replaced_a_decision_is_drawn(tmp_path: Path) -> None:
     assert 'class="orbit-arc"' in (tmp_path / "site/adrs/timeline/index.html").read_text("utf-8")
     for here, there in ((old["id"], new), (new, old["id"])):
         html = (tmp_path / f"site/adrs/{here}/index.html").read_text("utf-8")
-        (drawing,) = re.findall(r'<svg class="orbit-neighbours".*?</svg>', html, re.DOTALL)
+        (drawing,) = re.findall(r'<svg class="orbit-drawing orbit-neighbours".*?</svg>', html, re.DOTALL)
         assert f"../{there}/" in {link.get("href") for link in ElementTree.fromstring(drawing).iter("a")}
 
 

@@ -19,8 +19,8 @@ def tokens(selector: str) -> dict[str, str]:
     return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", "".join(found)))
 
 
-LIGHT = {**tokens(":root"), **tokens('[data-md-color-scheme="default"]'), "page": "#ffffff"}
-DARK = {**LIGHT, **tokens('[data-md-color-scheme="slate"]'), "page": "#1e2129"}
+LIGHT = tokens(":root")
+DARK = {**LIGHT, **tokens('[data-md-color-scheme="slate"]')}
 
 
 def luminance(colour: str) -> float:
@@ -39,15 +39,32 @@ def contrast(first: str, second: str) -> float:
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
 def test_a_status_can_be_read(scheme: dict[str, str], state: str) -> None:
-    """The word on a chip has a contrast of 4.5 or more with the chip."""
-    assert contrast(scheme[f"orbit-{state}"], scheme[f"orbit-{state}-soft"]) >= 4.5
+    """The word of a status has a contrast of 4.5 or more with its chip, with the page and with what is set off."""
+    for ground in (f"orbit-{state}-soft", "orbit-page", "orbit-soft"):
+        assert contrast(scheme[f"orbit-{state}"], scheme[ground]) >= 4.5
 
 
-@pytest.mark.parametrize("name", ["orbit-muted", "md-typeset-a-color"])
+@pytest.mark.parametrize("name", ["orbit-text", "orbit-muted", "orbit-link", "orbit-accent"])
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
-def test_quiet_text_and_links_can_be_read(scheme: dict[str, str], name: str) -> None:
-    """Quiet text and links have a contrast of 4.5 or more with the page."""
-    assert contrast(scheme[name], scheme["page"]) >= 4.5
+def test_text_and_links_can_be_read(scheme: dict[str, str], name: str) -> None:
+    """Text, quiet text and links have a contrast of 4.5 or more with the page and with what is set off."""
+    assert contrast(scheme[name], scheme["orbit-page"]) >= 4.5
+    assert contrast(scheme[name], scheme["orbit-soft"]) >= 4.5
+
+
+def test_both_schemes_set_the_same_colours() -> None:
+    """No colour of ours is forgotten in one of the schemes."""
+    assert set(tokens('[data-md-color-scheme="slate"]')) == set(LIGHT)
+
+
+def test_every_status_has_an_icon() -> None:
+    """A chip's icon is a drawing of our own for each phase, and for a status with a hue of its own."""
+    ruled = re.findall(r"^((?:\.orbit-[a-z-]+(?:, )?)+) \{[^}]*--orbit-hue[^}]*\}", CSS, re.MULTILINE)
+    assert len(ruled) >= 5
+    for block in re.findall(r"\{([^}]*--orbit-hue:[^}]*)\}", CSS):
+        icon = re.search(r"--orbit-icon: var\((--orbit-[a-z]+)\)", block)
+        assert icon
+        assert f"{icon[1]}: url(" in CSS
 
 
 def test_nothing_is_fetched_from_elsewhere() -> None:

@@ -223,7 +223,7 @@ class Expansion:
         if name == "explorer":
             return explorer.page_html(self.records)
         if name == "counts":
-            return listing.counts_html(self.kinds, self.by_kind, url)
+            return listing.counts_html(self.kinds, self.by_kind, self.freshness, url)
         if name == "recent":
             return listing.recent_html(self.records, url)
         if name == "documents":

@@ -9,10 +9,9 @@ from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
-from orbit_registry.site.sanitize import headline
-from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.items import items_html
 from orbit_registry.site.urls import relative, safe_segment
-from orbit_registry.site.words import own_columns, status_class, tags_of, texts_of
+from orbit_registry.site.words import own_columns, tags_of, texts_of
 
 TAGS = "tags/"
 MOST_PAGES = 2000
@@ -112,27 +111,19 @@ def _most(held: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
 
 def _overview(tags: Mapping[str, Sequence[Record]]) -> str:
     items = "".join(
-        f'<li><a class="orbit-tag" href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a>'
-        f" <small>{len(records):,}</small></li>"
+        f'<li><a href="{escape(relative(TAGS, tag_url(tag)))}">{escape(tag)}</a> <small>{len(records):,}</small></li>'
         for tag, records in tags.items()
     )
-    return f'<h1>Tags</h1><ul class="orbit-words orbit-cloud">{items}</ul>'
+    return f'<h1>Tags</h1><ul class="orbit-cloud">{items}</ul>'
 
 
 def _page(said: str, above: tuple[str, str], records: Sequence[Record], page: str) -> str:
     name, url = above
     crumbs = f'<p class="orbit-crumbs"><a href="{escape(relative(page, url))}">{escape(name)}</a> / {escape(said)}</p>'
-    count = f"<p>{len(records):,} {'record' if len(records) == 1 else 'records'}</p>"
-    items = "".join(_item(record, page) for record in sorted(records, key=_in_force_first))
-    return f'{crumbs}<h1>{escape(said)}</h1>{count}<ul class="orbit-recent">{items}</ul>'
+    count = f'<p class="orbit-note">{len(records):,} {"record" if len(records) == 1 else "records"}</p>'
+    items = items_html(((record, "") for record in sorted(records, key=_in_force_first)), page)
+    return f"{crumbs}<h1>{escape(said)}</h1>{count}{items}"
 
 
 def _in_force_first(record: Record) -> tuple[int, tuple[object, ...]]:
     return ("live", "pending", "closed").index(record.phase), record.sort_key
-
-
-def _item(record: Record, page: str) -> str:
-    href = escape(relative(page, url_of(record)))
-    chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
-    name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
-    return f'<li><a href="{href}">{name}</a> {chip}</li>'

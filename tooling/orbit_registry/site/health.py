@@ -140,7 +140,7 @@ def _ages(records: Sequence[Record], today: date) -> str:
     height = len(names) * ROW
     label = f"Last change of the {len(days):,} records in force"
     drawing = (
-        f'<svg class="orbit-ages" role="img" aria-label="{escape(label)}: {_said(names, counts)}" '
+        f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {_said(names, counts)}" '
         f'viewBox="0 0 {130 + BAR + 50} {height}" width="{130 + BAR + 50}" height="{height}">{bars}</svg>'
     )
     return f'<h2 id="ages">{label}</h2><div class="orbit-scroll">{drawing}</div>'

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.site.documents import Document
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
+from orbit_registry.site.items import chip, items_html
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations, index_cells
-from orbit_registry.site.words import status_class
 
 ROWS_A_PAGE = 500
 RECENT = 8
+FIRST_KINDS = 2
+"""Kinds that are counted on the start page even where they have no record."""
 _NAMES = {"id": "Id"}
 
 
@@ -71,7 +73,7 @@ def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, 
     cells = []
     for column, text, url in row:
         if column == "status":
-            inner = f'<span class="orbit-chip {status_class(record)}">{escape(text)}</span>'
+            inner = chip(record)
         elif url and text:
             inner = f'<a href="{escape(url)}">{headline(text)}</a>'
         else:
@@ -88,21 +90,35 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
     return f'<a class="orbit-id" href="{escape(relative(page, url_of(record)))}">{name}</a>' if record else name
 
 
-def counts_html(kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], page: str) -> str:
-    """Return how many records of each kind are in force and how many wait."""
-    tiles = []
-    for kind in kinds:
+def counts_html(
+    kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], doubted: Container[str], page: str
+) -> str:
+    """Return how many records of each kind are in force, how many wait, and how many may no longer hold.
+
+    `doubted` holds the paths of the records that are not fresh.
+    """
+    tiles, waiting, doubts = [], {}, 0
+    for number, kind in enumerate(kinds):
         held = by_kind[kind.name]
-        live = sum(record.phase == "live" for record in held)
-        waiting = sum(record.phase == "pending" for record in held)
-        rest = f", {waiting:,} not decided" if waiting else ""
-        href = escape(relative(page, f"{kind.plural}/"))
-        name = escape((kind.label if live == 1 else kind.labels).lower())
-        tiles.append(
-            f'<li><a href="{href}"><span class="orbit-count">{live:,}</span>{name} in force</a>'
-            f"<br><small>of {len(held):,}{rest}</small></li>"
-        )
+        live = [record for record in held if record.phase == "live"]
+        doubts += sum(record.path in doubted for record in live)
+        pending = [record.status.name for record in held if record.phase == "pending"]
+        if pending:
+            waiting[f"{kind.plural}/?{'&'.join(f'status={one}' for one in dict.fromkeys(pending))}"] = len(pending)
+        if held or number < FIRST_KINDS:
+            name = (kind.label if len(live) == 1 else kind.labels).lower()
+            tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} in force", f"of {len(held):,}", page))
+    most = max(waiting, key=lambda url: waiting[url], default="health/")
+    tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, not in force yet", page))
+    tiles.append(_tile("health/", doubts, "in doubt", "in force, may no longer hold", page))
     return f'<ul class="orbit-counts">{"".join(tiles)}</ul>'
+
+
+def _tile(url: str, number: int, name: str, more: str, page: str) -> str:
+    target, mark, query = url.partition("?")
+    href = escape(relative(page, target) + mark + query)
+    inner = f'<span class="orbit-count">{number:,}</span>{escape(name)}<small>{escape(more)}</small>'
+    return f'<li><a href="{href}">{inner}</a></li>'
 
 
 def recent_html(records: Sequence[Record], page: str) -> str:
@@ -110,15 +126,10 @@ def recent_html(records: Sequence[Record], page: str) -> str:
     some = newest(records, RECENT)
     if not some:
         return "<p>Nothing yet.</p>"
-    items = []
-    for record in some:
-        day = escape((record.text("updated_at") or "")[:10])
-        href = escape(relative(page, url_of(record)))
-        chip = f'<span class="orbit-chip {status_class(record)}">{escape(record.status.word)}</span>'
-        name = f'<span class="orbit-id">{escape(record.id)}</span> {headline(record.title)}'
-        items.append(f'<li><time datetime="{day}">{day}</time><a href="{href}">{name}</a> {chip}</li>')
+    days = ((record, (record.text("updated_at") or "")[:10]) for record in some)
+    items = items_html(((one, f'<time datetime="{escape(day)}">{escape(day)}</time>') for one, day in days), page)
     ways = f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
-    return f'<ul class="orbit-recent">{"".join(items)}</ul><p class="orbit-feeds"><small>Follow it: {ways}</small></p>'
+    return f'{items}<p class="orbit-note">Follow it: {ways}</p>'
 
 
 def documents_html(documents: Sequence[Document], titles: Mapping[str, str], page: str) -> str:

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 MOST = 12
-BOX, HEIGHT, GAP, BETWEEN = 190, 34, 8, 96
+BOX, HEIGHT, GAP, BETWEEN = 172, 36, 8, 72
 _LEFT = frozenset(
     {"Amended by", "Extended by", "Source of", "Contradicted by", "Implemented by", "Resolved by", "Referred to by"}
 )
@@ -36,12 +36,13 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
     parts = [
         *_side(shown_left, len(left), 0, x_this, middle, height, leads_here=True),
         *_side(shown_right, len(right), x_this + BOX + BETWEEN, x_this + BOX, middle, height, leads_here=False),
-        _box(str(view["id"]), "", x_this, middle, ' class="orbit-this"'),
+        _box(str(view["id"]), "", x_this, middle, " orbit-this"),
     ]
     said = f"{view['id']} and what it has to do with: {len(left)} lead here, it leads to {len(right)}"
+    size = f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}"'
     return (
-        f'<div class="orbit-scroll"><svg class="orbit-neighbours" role="group" aria-label="{escape(said)}" '
-        f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}">{"".join(parts)}</svg></div>'
+        f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-neighbours" role="group" '
+        f'aria-label="{escape(said)}" {size}>{"".join(parts)}</svg></div>'
     )
 
 
@@ -62,7 +63,9 @@ def _side(
         from_y, to_y = (y, middle) if leads_here else (middle, y)
         bend = (start + end) / 2
         one, other = from_y + HEIGHT / 2, to_y + HEIGHT / 2
-        parts.append(f'<path d="M{start} {one:g}C{bend:g} {one:g} {bend:g} {other:g} {end} {other:g}"/>')
+        parts.append(
+            f'<path class="orbit-line" d="M{start} {one:g}C{bend:g} {one:g} {bend:g} {other:g} {end} {other:g}"/>'
+        )
         parts.append(_linked(ref, label, x, y))
     if total > len(shown):
         place = x + BOX / 2
@@ -86,6 +89,6 @@ def _box(name: str, label: str, x: float, y: float, css: str) -> str:
     at = y + (14 if label else HEIGHT / 2 + 4)
     note = f'<text class="orbit-small" x="{x + 10:g}" y="{y + 27:g}">{escape(label)}</text>' if label else ""
     return (
-        f'<rect{css} x="{x + 1:g}" y="{y + 1:g}" width="{BOX - 2}" height="{HEIGHT - 2}" rx="6"/>'
+        f'<rect class="orbit-box{css}" x="{x + 1:g}" y="{y + 1:g}" width="{BOX - 2}" height="{HEIGHT - 2}" rx="6"/>'
         f'<text x="{x + 10:g}" y="{at:g}">{escape(short)}</text>{note}'
     )

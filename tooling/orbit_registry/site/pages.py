@@ -51,6 +51,17 @@ def shells() -> dict[str, str]:
 def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
     names = [kind.labels.lower() for kind in kinds]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    indexes = ", the ".join(f'<a href="{kind.plural}/">{escape(kind.labels.lower())}</a>' for kind in kinds)
+    reasons = ' The reasons stand in the <a href="documents/">design documents</a>.' if has_documents else ""
+    adds = " and ".join(f"<code>orbit {kind.name} add</code>" for kind in list(kinds)[:2])
+    ways = {
+        "To read": f'Browse the {indexes}, or ask <a href="paths/">by path</a>.{reasons} '
+        '<a href="health/">Health</a> says what wants attention.',
+        "To write": f"{adds} make a record, <code>orbit check</code> proves it valid, a pull request reviews it.",
+        "For agents": "<code>orbit hook install</code> puts the records that apply before an agent as it works, "
+        '<code>orbit brief</code> before it begins. <a href="records.json">records.json</a> lists all for programs.',
+    }
+    items = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in ways.items())
     body = [
         f"# {escape(title)}",
         f"What this project has decided and learned: its {listed}, from the repository's own files.",
@@ -58,10 +69,9 @@ def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
         slot("counts"),
         "## Changed last",
         slot("recent"),
+        "## Ways in",
+        f'<dl class="orbit-ways">{items}</dl>',
     ]
-    if has_documents:
-        body.append("The reasons stand in the [design documents](documents/index.md).")
-    body.append('<p><a href="records.json">records.json</a> lists every record for programs.</p>')
     return with_front_matter({"hide": ["toc"]}, "\n\n".join(body))
 
 

@@ -12,8 +12,9 @@ from orbit_registry.site.csp import Policy
 from orbit_registry.site.pages import SHELL_DEPTHS, shell_url
 from orbit_registry.site.urls import file_of
 
-_BETWEEN_TAGS = re.compile(r">[ \t\r]*\n\s*<")
-"""The theme's indentation, a fifth of a record's page; a line's end is left, which is a space like any other."""
+_VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)
+_INDENTED = re.compile(r"[ \t\r]*\n\s*")
+"""The theme's indentation, a quarter of a record's page; a line's end is left, which is a space like any other."""
 _MARKS = ("@@orbit:title@@", "@@orbit:toc@@", "@@orbit:content@@")
 
 
@@ -72,7 +73,9 @@ def shells_of(pages: dict[int, str], policy: Policy, base_url: str | None) -> di
 
 
 def _cut(html: str, url: str, base_url: str | None) -> Shell:
-    html = _BETWEEN_TAGS.sub(">\n<", html)
+    parted = _VERBATIM.split(html)
+    parted[::2] = [_INDENTED.sub("\n", part) for part in parted[::2]]
+    html = "".join(parted)
     places = sorted((html.find(mark), mark) for mark in _MARKS if mark in html)
     if "@@orbit:content@@" not in {mark for _, mark in places}:
         raise ShellError(

@@ -81,8 +81,8 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
     ]
     label = f"{len(dots):,} {kind.labels.lower()}, {first} to {last}; a lane an area, arcs lead to what replaced one"
     drawing = (
-        f'<svg class="orbit-timeline" role="group" aria-label="{escape(label)}" viewBox="0 0 {WIDTH} {height}" '
-        f'width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
+        f'<svg class="orbit-drawing orbit-timeline" role="group" aria-label="{escape(label)}" '
+        f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
     )
     left = len(records) - len(dots)
     said = f"<p>{left:,} without a day are left out.</p>" if left else ""

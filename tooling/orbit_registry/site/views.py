@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from orbit_registry.records.freshness import Freshness, State
+from orbit_registry.records.freshness import Freshness, State, stated
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import by_month, counted, stamp
@@ -43,6 +43,8 @@ RELATIONS: Mapping[str, str] = {
 }
 """How each relation reads as a label; a new one reads as its own name."""
 
+SHORT = 90
+"""How many characters of a field stand beside the prose; longer ones are prose themselves and stand below it."""
 MONTHS = 24
 """How far back votes are counted month by month."""
 _ENVELOPE = frozenset(
@@ -109,6 +111,17 @@ class Relations:
         words = "No longer holds" if found.state is State.EXPIRED else "May no longer hold"
         return f"{words}: {'; '.join(reason.message for reason in found.reasons)}"
 
+    def standing(self, record: Record) -> str:
+        """Return in words whether a record that is in force still holds; "" for any other."""
+        if record.phase != "live":
+            return ""
+        said = stated(record)
+        seen, by, until = (str(said.get(name) or "") for name in ("verified_at", "verified_by", "expires_at"))
+        confirmed = f"confirmed on {seen[:10]}{f' by {by}' if by else ''}" if seen else ""
+        held = "in doubt" if record.path in self._freshness else "" if confirmed else "nothing speaks against it"
+        words = ", ".join(filter(None, [held, confirmed, f"set to end on {until[:10]}" if until else ""]))
+        return words[:1].upper() + words[1:]
+
     def votes(self, record: Record) -> dict[str, Any] | None:
         """Return count, day of the last one, and how many each of the last months had; None where there is none."""
         kept = counted(record.votes)
@@ -145,6 +158,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
     kind = record.kind
     scope = record.scope
     banner = record.status.banner
+    own = own_fields(record)
     return {
         "id": record.id,
         "title": record.title,
@@ -157,6 +171,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "status_class": status_class(record),
         "banner": banner,
         "doubts": relations.doubts(record),
+        "freshness": relations.standing(record),
         "legacy_ids": list(record.legacy_ids),
         "labels": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in record.words("labels")],
         "own": {
@@ -184,7 +199,8 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
         "votes": relations.votes(record),
         "updated": (record.text("updated_at") or "")[:10],
-        "fields": own_fields(record),
+        "fields": [(name, texts) for name, texts in own if max(map(len, texts)) <= SHORT],
+        "sections": [(name, texts) for name, texts in own if max(map(len, texts)) > SHORT],
         "data": {name: value for name, value in record.data.items() if name not in ("uid", kind.prose)},
     }
 
