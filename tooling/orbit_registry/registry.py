@@ -391,8 +391,8 @@ class Registry:
 
         return current.query(self.workspace, sql, form)
 
-    def export_snapshot(self, file: str | Path, parquet: str | Path | None = None) -> list[Path]:
-        """Write a copy of the snapshot without local state; returns the files written."""
+    def export_snapshot(self, file: str | Path, parquet: Path | None = None, *, unfiltered: bool = False) -> list[Path]:
+        """Write a copy of the snapshot without local state; see `snapshot.current`."""
         from orbit_registry.snapshot import current
 
-        return current.export_snapshot(self.workspace, Path(file), None if parquet is None else Path(parquet))
+        return current.export_snapshot(self.workspace, Path(file), parquet, unfiltered=unfiltered)

@@ -53,12 +53,13 @@ def group() -> None:
 @group.command("export")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--parquet", type=click.Path(file_okay=False, path_type=Path), help="Also a Parquet file a table, here.")
+@click.option("--unfiltered", is_flag=True, help="Also what `site.publish` withholds.")
 @format_option
-def export(file: Path, parquet: Path | None, output: str) -> None:
+def export(file: Path, parquet: Path | None, unfiltered: bool, output: str) -> None:
     """Write a copy of the snapshot without local state, readable by DuckDB 1.2 and later.
 
     \b
     orbit snapshot export orbit.duckdb --parquet tables/
     """
-    written = open_registry().export_snapshot(file, parquet)
+    written = open_registry().export_snapshot(file, parquet, unfiltered=unfiltered)
     emit(output, {"written": [str(path) for path in written]}, "\n".join(str(path) for path in written))

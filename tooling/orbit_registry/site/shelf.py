@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.decisions.documents import Document, Documents, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
@@ -33,18 +32,19 @@ class Text:
 class _ReadOnDemand(Mapping[str, Document]):
     """Documents by path, each parsed when it is first asked for; one that can't be read is absent."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, publication: Publication) -> None:
+        self._publication = publication
         self._held: dict[str, Document | None] = {}
 
     def __getitem__(self, path: str) -> Document:
         if path not in self._held:
             try:
-                text = NO_SECRETS.cleaned(read_text(inside(self._root, path), limit=DOCUMENT_LIMIT))
+                stated = read_text(inside(self._publication.workspace.root, path), limit=DOCUMENT_LIMIT)
             except OrbitError:
                 self._held[path] = None
             else:
-                self._held[path] = Document(path, text, read_document(text, path))
+                text = self._publication.document(path, stated)
+                self._held[path] = None if text is None else Document(path, text, read_document(text, path))
         found = self._held[path]
         if found is None:
             raise KeyError(path)
@@ -61,14 +61,19 @@ class _ReadOnDemand(Mapping[str, Document]):
 class Shelf:
     """The prose of a workspace's records."""
 
-    workspace: Workspace
+    publication: Publication
     states: Mapping[str, FileState]
     """The records' files and those of their votes, by path."""
     documents: Documents = field(init=False)
     _stamps: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.documents = Documents(_ReadOnDemand(self.workspace.root))
+        self.documents = Documents(_ReadOnDemand(self.publication))
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the records stand."""
+        return self.publication.workspace
 
     def stamp(self, record: Record) -> str:
         """Return a text that changes when anything that a record says does: its fields, its votes, its prose."""
@@ -97,7 +102,7 @@ class Shelf:
             inside(self.workspace.root, record.body_path)
         except UnsafePathError:
             return record.prose
-        return NO_SECRETS.cleaned(with_prose(self.workspace, record, self.documents).prose)
+        return self.publication.text(with_prose(self.workspace, record, self.documents).prose)
 
     def moved(self, record: Record, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return findings in a field's text with the lines of the record's file, where that text is edited."""

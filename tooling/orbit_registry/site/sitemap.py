@@ -17,6 +17,7 @@ from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import record_url
 from orbit_registry.store.files import inside
 from orbit_registry.text.citations import IdForms
+from orbit_registry.text.masking import is_masked
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"
@@ -95,6 +96,8 @@ class SiteMap:
         return found
 
     def _target(self, origin: str, written: str) -> Meaning:
+        if is_masked(unquote(written)):
+            return Meaning(None)
         if _SCHEME.match(written) or written.startswith("//"):
             return Meaning(written, outside=True)
         parts = urlsplit(written)
@@ -109,6 +112,8 @@ class SiteMap:
 
     def image(self, origin: str, written: str) -> Meaning:
         """Return where a picture that the file `origin` shows stands on the site."""
+        if is_masked(unquote(written)):
+            return Meaning(None)
         if _SCHEME.match(written) or written.startswith("//"):
             return Meaning(written, outside=True)
         path = self._path(origin, unquote(urlsplit(written).path))

@@ -21,7 +21,7 @@ from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, ask
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
-from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 
@@ -43,7 +43,7 @@ class Staged:
 class Sources:
     """What a site is staged from."""
 
-    workspace: Workspace
+    publication: Publication
     kinds: tuple[Kind, ...]
     documents: tuple[Document, ...]
     folders: tuple[Path, ...]
@@ -55,16 +55,23 @@ class Sources:
     skipped: tuple[Diagnostic, ...] = ()
     """What was not read because it leads out of the repository."""
 
+    @property
+    def workspace(self) -> Workspace:
+        """Where it all stands."""
+        return self.publication.workspace
 
-def own_pages(root: Path, own: OwnConfig) -> list[str]:
-    """Return the files of a repository's own pages, from their folder."""
-    top = root / own.docs
+
+def own_pages(publication: Publication, own: OwnConfig) -> list[str]:
+    """Return the files of a repository's own pages that may be read, from their folder."""
+    top = publication.workspace.root / own.docs
     found = []
     for parent, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if not name.startswith(".") and not (Path(parent) / name).is_symlink():
-                found.append((Path(parent) / name).relative_to(top).as_posix())
+                path = (Path(parent) / name).relative_to(top).as_posix()
+                if not publication.leaves_out(f"{own.docs}/{path}"):
+                    found.append(path)
     return found
 
 
@@ -97,7 +104,7 @@ def _documents(sources: Sources, out: Output, memo: Memo, problems: list[Diagnos
         if made is not None and out.keep(path):
             yield document, str(made.extra)
             continue
-        text = _read(sources.workspace.root, document.path, problems)
+        text = _read(sources.publication, document.path, problems)
         if text is None:
             continue
         page, title, prose = document_page(document, text, sources.site)
@@ -113,7 +120,7 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
     root, docs = sources.workspace.root, sources.own.docs
     mirrored = {document.path for document in sources.documents}
     copied = []
-    for name in own_pages(root, sources.own):
+    for name in own_pages(sources.publication, sources.own):
         path = f"{docs}/{name}"
         if path in mirrored:
             continue
@@ -125,10 +132,10 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
         if made is not None and out.keep(staged_path):
             continue
         if not name.lower().endswith((".md", ".markdown")):
-            out.write(staged_path, without_secrets(inside(root, path).read_bytes()))
+            out.write(staged_path, _readable(sources.publication, inside(root, path).read_bytes()))
             memo.put(staged_path, Made(key, path))
             continue
-        text = _read(root, path, problems)
+        text = _read(sources.publication, path, problems)
         if text is not None:
             page = rewritten(text, path, docs, sources.site)
             out.write(staged_path, page.html)
@@ -136,18 +143,19 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
     return copied
 
 
-def without_secrets(content: bytes) -> bytes:
-    """Return a file as it may be published: a text without its secrets, anything else as it is."""
+def _readable(publication: Publication, content: bytes) -> bytes:
+    """Return a file as it may be published: a text without what is withheld, anything else as it is."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         return content
-    return NO_SECRETS.cleaned(text).encode()
+    return publication.text(text).encode()
 
 
-def _read(root: Path, path: str, problems: list[Diagnostic]) -> str | None:
+def _read(publication: Publication, path: str, problems: list[Diagnostic]) -> str | None:
+    root = publication.workspace.root
     try:
-        return NO_SECRETS.cleaned(read_text(inside(root, path), limit=DOCUMENT_LIMIT))
+        return publication.document(path, read_text(inside(root, path), limit=DOCUMENT_LIMIT))
     except OrbitError as error:
         said = error.message.replace(f"{root}{os.sep}", "")
         problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(path), error.hint))
@@ -163,7 +171,11 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
     _copy_tree(overrides(), out, OVERRIDES)
     if own and theirs and (own.file.parent / str(theirs)).resolve() != overrides().resolve():
         try:
-            _copy_tree(inside(sources.workspace.root, own.named(str(theirs), sources.workspace.root)), out, OVERRIDES)
+            _copy_tree(
+                inside(sources.workspace.root, own.named(str(theirs), sources.workspace.root)),
+                out,
+                OVERRIDES,
+            )
         except UnsafePathError as error:
             message = f"theme.custom_dir is left out: {error.message}"
             problems.append(Diagnostic(UNREADABLE, Severity.WARNING, message, Location(own.file.name), LEADS_OUT))
@@ -192,12 +204,28 @@ def _navigation(
         return [{"Home": "index.md"}, *generated]
     pages = [name for name in own_files if name.endswith(".md")]
     nav, missing = without_missing(completed_nav(sources.own.words("nav"), pages, generated), known)
+    publication, docs = sources.publication, sources.own.docs
+    nav = _readable_titles(publication, nav)
     where = Location(sources.own.file.relative_to(sources.workspace.root).as_posix())
     problems += [
         Diagnostic(DEAD_LINK, Severity.WARNING, f"the navigation names {name}, which does not exist", where)
         for name in missing
+        if not publication.leaves_out(f"{docs}/{name}")
     ]
     return nav
+
+
+def _readable_titles(publication: Publication, entries: list[Any]) -> list[Any]:
+    """Return a navigation whose titles may be read."""
+    return [
+        {
+            publication.text(str(title)): _readable_titles(publication, below) if isinstance(below, list) else below
+            for title, below in entry.items()
+        }
+        if isinstance(entry, dict)
+        else entry
+        for entry in entries
+    ]
 
 
 def _copy_tree(source: Path, out: Output, name: str) -> None:

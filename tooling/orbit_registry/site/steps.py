@@ -15,7 +15,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
-from orbit_registry.site.memo import Memo, all_diagnostics, open_memo
+from orbit_registry.site.memo import Memo, all_diagnostics, key_of, open_memo
 from orbit_registry.site.output import Output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
@@ -26,6 +26,7 @@ from orbit_registry.site.stage import Sources, Staged, own_pages, stage
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.current import export_snapshot
 from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 
@@ -63,30 +64,35 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     refuse_links(workspace.root, cache, below=True)
     collection = registry.collection
     problems = tuple(_cleaned(one) for one in collection.problems)
+    publication = publication_of(workspace, collection)
+    code = key_of(code, publication.key)
     everything = NO_SECRETS.applied(collection.records, registry.reading.parsed)
-    records = shown_records(workspace, everything)
-    sources = sources_of(workspace, records, own, base_url)
+    records = publication.records(shown_records(workspace, everything))
+    sources = sources_of(publication, records, own, base_url)
     memo = open_memo(cache / "staged.json", code)
     staged = stage(sources, cache / "source", memo)
     memo.save()
-    freshness = standing_of_all(workspace, everything).freshness
+    freshness = publication.freshness(standing_of_all(workspace, everything).freshness)
     return Prepared(registry, records, freshness, collection, problems, sources, staged, memo, code, base_url)
 
 
-def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig | None, base_url: str | None) -> Sources:
+def sources_of(
+    publication: Publication, records: Sequence[Record], own: OwnConfig | None, base_url: str | None
+) -> Sources:
     """Return what a site is staged from."""
+    workspace = publication.workspace
     kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
     docs = own.docs if own else "docs"
     folders, found, skipped = mirrored_documents(workspace, docs, [*(f"{kind.plural}/" for kind in kinds), *TAKEN])
-    documents = tuple(found)
+    documents = tuple(one for one in found if not publication.leaves_out(one.path))
     mirrored = {document.path: document.url for document in documents}
     curated = {}
     if own:
-        pages = [f"{docs}/{name}" for name in own_pages(workspace.root, own) if name.lower().endswith(".md")]
+        pages = [f"{docs}/{name}" for name in own_pages(publication, own) if name.lower().endswith(".md")]
         curated = {path: document_url(path, docs) for path in pages if path not in mirrored}
     config = workspace.config.site
     forge = forge_of(config.get("repository"), config.get("branch"))
-    title = NO_SECRETS.cleaned(str(config.get("title") or workspace.name))
+    title = publication.text(str(config.get("title") or workspace.name))
     generated = [*curated_pages(workspace.kinds, title, documents), "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root,
@@ -98,7 +104,7 @@ def sources_of(workspace: Workspace, records: Sequence[Record], own: OwnConfig |
         [f"{docs}/{name}" for name in generated],
         workspace.config.design,
     )
-    return Sources(workspace, kinds, documents, tuple(folders), own, title, base_url, site, tuple(skipped))
+    return Sources(publication, kinds, documents, tuple(folders), own, title, base_url, site, tuple(skipped))
 
 
 def publish(
@@ -111,7 +117,7 @@ def publish(
     snapshot: bool = True,
 ) -> SiteResult:
     """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
-    workspace = prepared.registry.workspace
+    workspace, publication = prepared.registry.workspace, prepared.sources.publication
     cache = workspace.cache / "site"
     inbox = workspace.relative(workspace.inbox) + "/"
     memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code)
@@ -121,9 +127,10 @@ def publish(
         kinds=prepared.sources.kinds,
         documents=prepared.sources.documents,
         titles=prepared.staged.titles,
-        problems=prepared.problems,
+        # Of a file that can't be read nobody knows whether it may be named.
+        problems=() if publication.is_active else prepared.problems,
         site=prepared.sources.site,
-        shelf=Shelf(workspace, prepared.registry.reading.states),
+        shelf=Shelf(publication, prepared.registry.reading.states),
         title=prepared.sources.title,
         generated=generated,
         base_url=prepared.base_url,

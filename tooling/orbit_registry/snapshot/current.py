@@ -73,10 +73,12 @@ def export_snapshot(
     policy: Policy = NO_SECRETS,
     reading: Reading | None = None,
     freshness: Mapping[str, Freshness] | None = None,
+    unfiltered: bool = False,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
-    `reading` and `freshness` are what the caller has read and derived of all records already.
+    It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` and `freshness`
+    are what the caller has read and derived of all records already.
 
     Raises:
         SnapshotError: the database refused.
@@ -84,6 +86,10 @@ def export_snapshot(
     """
     from orbit_registry.snapshot.export import export
 
+    if workspace.config.publish.stated and not unfiltered:
+        from orbit_registry.snapshot.published import export_published
+
+        return export_published(workspace, reading or Reading(workspace), file, parquet, freshness)
     return _with_current(workspace, lambda path: export(path, file, parquet), diagnostics, policy, reading, freshness)
 
 

@@ -210,7 +210,7 @@ class _Build:
         held = held_by(self.folder / previous.file) if previous is not None else Held({}, frozenset())
         inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
         kept = self.policy.admitted(collection.records)
-        sources = _sources(self.reading, self.prose, {one.path for one in kept}, bool(inbox))
+        sources = sources_of(self.reading, self.prose, {one.path for one in kept}, bool(inbox))
         base = None
         if previous is not None and previous.settings == self.settings and not self.rebuild:
             base = base_of(self.folder / previous.file, held, kept, sources, inbox)
@@ -249,7 +249,7 @@ class _Build:
         from orbit_registry.snapshot.build import write_database
 
         temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
-        write_database(temporary, rows, _meta(self.workspace, rows.digest), base)
+        write_database(temporary, rows, meta_of(self.workspace, rows.digest), base)
         name = f"snapshot-{_last_number(self.folder) + 1:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
         timed = any(one.code == BROKEN_VOTE for one in self.reading.collection.problems)
@@ -281,7 +281,8 @@ def _counted(held: Held, rows: Rows, file: Path) -> SyncResult:
     )
 
 
-def _meta(workspace: Workspace, digest: str) -> dict[str, str | None]:
+def meta_of(workspace: Workspace, digest: str) -> dict[str, str | None]:
+    """Return what a snapshot says of itself."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -299,7 +300,7 @@ def _meta(workspace: Workspace, digest: str) -> dict[str, str | None]:
     }
 
 
-def _sources(reading: Reading, prose: ProseReading, kept: set[str], local: bool) -> list[Source]:
+def sources_of(reading: Reading, prose: ProseReading, kept: set[str], local: bool) -> list[Source]:
     """Return the files that the kept records came from."""
     found: list[Source] = []
     documents: set[str] = set()

@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, OrbitError
 from orbit_registry.kinds.schema import read_schema
+from orbit_registry.kinds.table import KindTable
 from orbit_registry.store.files import read_text
 from orbit_registry.store.learnings_config import SECTION, LearningsConfig, learnings_config
+from orbit_registry.store.publish_config import PublishConfig, publish_config, publish_problems
 from orbit_registry.text.yaml import load, locate
 from orbit_registry.text.yaml_problem import YamlProblemError
 
@@ -53,6 +55,7 @@ class Config:
     citations: tuple[str, ...] = ("**/*.md",)
     code: tuple[str, ...] = ()
     site: Mapping[str, Any] = field(default_factory=dict)
+    publish: PublishConfig = field(default_factory=PublishConfig)
     duplicates: Mapping[str, float] = field(default_factory=lambda: {"error": 0.80, "warning": 0.55})
     learnings: LearningsConfig = field(default_factory=LearningsConfig)
     tasks: TasksConfig = field(default_factory=TasksConfig)
@@ -64,8 +67,8 @@ class Config:
         return value.get(name, default) if isinstance(value, Mapping) else default
 
 
-def read_config(path: Path) -> Config:
-    """Return the configuration in a file.
+def read_config(path: Path, kinds: KindTable | None = None) -> Config:
+    """Return the configuration in a file; where the kinds are given, it can name no others.
 
     Raises:
         ForeignWorkspaceError: the file is not ours.
@@ -90,12 +93,18 @@ def read_config(path: Path) -> Config:
             f"{path}: schema_version {version} is newer than this tool knows ({CONFIG_VERSION})",
             hint="upgrade: `pip install --upgrade orbit-registry`",
         )
-    problems = read_schema(CONFIG_SCHEMA).problems(data)
+    problems = read_schema(CONFIG_SCHEMA).problems(data) or list(publish_problems(_section(data), kinds))
     if problems:
         place = locate(text, problems[0].pointer)
         said = "; ".join(dict.fromkeys(problem.message for problem in problems))
         raise ConfigError(f"{path}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _CORRECT)
     return _config_from(data)
+
+
+def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is said of publishing."""
+    site = data.get("site", {})
+    return site.get("publish", {}) if isinstance(site, dict) else {}
 
 
 def _config_from(data: Mapping[str, Any]) -> Config:
@@ -114,6 +123,7 @@ def _config_from(data: Mapping[str, Any]) -> Config:
         citations=tuple(data.get("citations", default.citations)),
         code=tuple(data.get("code", default.code)),
         site=data.get("site", {}),
+        publish=publish_config(_section(data)),
         duplicates={**default.duplicates, **data.get("duplicates", {})},
         learnings=learnings_config(data.get(SECTION, {})),
         tasks=TasksConfig(

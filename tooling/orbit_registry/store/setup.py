@@ -201,6 +201,11 @@ _REST = """\
 #   repository: ""         # the repository's web address, for source and edit links
 #   branch: main
 #   mirror: []             # further documents that become pages: globs
+#   publish:               # what others may read, on the site and in exported snapshots
+#     kinds: []            # names of those that are published; with ! before it one is withheld
+#     statuses: []
+#     tags: []             # of scope and labels: ["!internal"]
+#     redact: []           # regular expressions; what they match is struck out
 """
 
 

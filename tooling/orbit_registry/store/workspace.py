@@ -152,4 +152,5 @@ def open_workspace(root: Path) -> Workspace:
     if (orbit / "state").is_symlink():
         raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")
     own = orbit / "kinds"
-    return Workspace(root, read_config(config_file), load_kinds(*([own] if own.is_dir() else [])))
+    kinds = load_kinds(*([own] if own.is_dir() else []))
+    return Workspace(root, read_config(config_file, kinds), kinds)

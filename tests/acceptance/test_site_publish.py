@@ -1,0 +1,239 @@
+"""The publish filter: of a record that is withheld not one byte leaves, in whatever form site and export have."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from orbit_registry.cli.main import main
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+from orbit_registry.site.result import SiteResult
+
+CASES = Path(__file__).parents[1] / "cases" / "site"
+FILTER = """\
+  publish:
+    statuses: ["!rejected"]
+    tags: ["!Internal"]
+    redact: ['(?i)project\\s+falcon', 'customers/[a-z]+']
+"""
+SENTINELS = (
+    # the rejected decision of the log
+    *("ADR-0005", "core/ADR-005", "be2260be4e9b504a990393919699ca7c", "Keep it in Redis", "keep-it-in-redis"),
+    "Nobody may know why",
+    # the internal decision in a file of its own, and its picture
+    *("ADR-0006", "7c0de3b81f0845f0b0b4bd8cfa5d6c11", "Buy the rival", "buy-the-rival", "due diligence"),
+    # the internal learning
+    *("L-9zzzz", "0f7e1c6c25c94ff0a60d4d0ad1c9b0aa", "billing key sits", "opus-secret"),
+    # the decision that nobody recorded, and the record that nobody can read
+    *("ADR-0099", "Unclaimed plans", "ADR-0007"),
+    # what is struck out wherever it stands, and what lies at such a path
+    *("falcon", "Falcon", "customers/acme", "secretive picture"),
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository in which every kind of text names what is withheld."""
+    root = Path(shutil.copytree(CASES / "demo", tmp_path / "repo"))
+    (root / "dot_orbit").rename(root / ".orbit")
+    _filter(root, FILTER)
+    (root / "mkdocs.yml").write_text(
+        "site_name: Handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
+        "nav:\n- index.md\n- 'About project falcon': adr/README.md\n- Rival: adr/0006-buy-the-rival.md\n",
+        "utf-8",
+    )
+    _texts(root)
+    _records(root)
+    monkeypatch.chdir(root)
+    return root
+
+
+def _filter(root: Path, section: str) -> None:
+    config = root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8").partition("  publish:")[0] + section, "utf-8")
+
+
+def _texts(root: Path) -> None:
+    log = root / "docs/design/core/4_decisions.md"
+    text = log.read_text("utf-8")
+    place = text.index("\n", text.index("## ADR-0005"))
+    text = f"{text[:place]}\n\nNobody may know why.\n{text[place:]}\n## ADR-0099 — Unclaimed plans\n\nSo be it.\n"
+    log.write_text(
+        text.replace("## ADR-0002", "ADR-0005 is out, see [why](#adr-0005--keep-it-in-redis).\n\n## ADR-0002", 1),
+        "utf-8",
+    )
+    (root / "docs/adr").mkdir()
+    (root / "docs/adr/0006-buy-the-rival.md").write_text(
+        "# 6. Buy the rival\n\n## Status\n\nAccepted\n\n## Context\n\n"
+        "The due diligence is done. ![](0006-buy-the-rival/plan.svg)\n",
+        "utf-8",
+    )
+    (root / "docs/adr/0006-buy-the-rival").mkdir()
+    (root / "docs/adr/0006-buy-the-rival/plan.svg").write_text("<svg><title>secretive picture</title></svg>", "utf-8")
+    (root / "docs/adr/README.md").write_text(
+        "# All of them\n\n| [ADR-0006](0006-buy-the-rival.md) | Buy the\nrival |\n\n"
+        "- [six](0006-buy-the-rival.md#status)\n"
+        "- ADR 5, `adr-0005`, ADR-0005, Project  Falcon, [there](../customers/acme.md)\n",
+        "utf-8",
+    )
+    (root / "docs/index.md").write_text(
+        "# Home\n\nRead [six](adr/0006-buy-the-rival.md) by project falcon, L-9zzzz.\n", "utf-8"
+    )
+    (root / "docs/customers").mkdir()
+    (root / "docs/customers/acme.md").write_text("# Ours\n", "utf-8")
+    (root / "docs/data.json").write_text('{"see": "ADR-0006, project falcon"}', "utf-8")
+
+
+def _records(root: Path) -> None:
+    template = (root / ".orbit/adrs/ADR-0005/adr.yaml").read_text("utf-8")
+    six = template.replace("ADR-0005", "ADR-0006").replace(
+        "be2260be4e9b504a990393919699ca7c", "7c0de3b81f0845f0b0b4bd8cfa5d6c11"
+    )
+    six = (
+        six.replace("Keep it in Redis", "Buy the rival")
+        .replace("rejected", "accepted")
+        .replace("[storage]", "[storage, internal]")
+    )
+    head, _, tail = six.partition("source: ")
+    six = (
+        f"{head}source: {{path: docs/adr/0006-buy-the-rival.md}}\n{tail.partition(chr(10))[2]}supersedes: [ADR-0004]\n"
+    )
+    _put(root, "adrs/ADR-0006/adr.yaml", six)
+    _put(root, "adrs/ADR-0005/adr.yaml", f"{template}legacy_ids: [core/ADR-005]\n")
+    _put(root, "adrs/ADR-0007/adr.yaml", "title: broken beyond\nstatus: [\n")
+    two = (root / ".orbit/adrs/ADR-0002/adr.yaml").read_text("utf-8")
+    two = two.replace("supersedes: [ADR-0001]", "supersedes: [ADR-0001, ADR-0005]").replace(
+        "[{rel: amends, to: ADR-0003}]", "[{rel: amends, to: ADR-0003}, {rel: related_to, to: ADR-0006}]"
+    )
+    two = two.replace("evidence: [", "evidence: [{kind: record, reference: L-9zzzz}, ").replace(
+        "Store sessions in files", "Store sessions in files of project Falcon"
+    )
+    _put(root, "adrs/ADR-0002/adr.yaml", two)
+    learning = (root / ".orbit/learnings/L-7k3fq/learning.yaml").read_text("utf-8")
+    text = learning.replace("L-7k3fq", "L-9zzzz").split("\n")
+    text = ["uid: 0f7e1c6c25c94ff0a60d4d0ad1c9b0aa" if line.startswith("uid:") else line for line in text]
+    text = ["summary: The billing key sits in a drawer" if line.startswith("summary:") else line for line in text]
+    _put(root, "learnings/L-9zzzz/learning.yaml", "\n".join(text) + "\nlabels: [INTERNAL]\n")
+    _put(
+        root,
+        "learnings/L-9zzzz/votes.jsonl",
+        '{"learning_id": "L-9zzzz", "voter_model": "opus-secret", "voted_at": "2026-05-01T00:00:00Z", '
+        '"task_id": "TASK-1"}\n',
+    )
+    _put(
+        root,
+        "learnings/L-7k3fq/learning.yaml",
+        f"{learning.rstrip()}\nlinks: [{{rel: extends, to: L-9zzzz}}]\n"
+        "x-note: see ADR-0006 in docs/adr/0006-buy-the-rival.md\n",
+    )
+
+
+def _put(root: Path, path: str, text: str) -> None:
+    file = root / ".orbit" / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, "utf-8")
+
+
+def build(root: Path, out: Path) -> SiteResult:
+    """Build the site into a folder."""
+    return build_site(Registry.open(root), out, "https://example.org/site/")
+
+
+def leaks(folder: Path) -> list[str]:
+    """Return where a sentinel stands: in a file's name, its bytes, what it unpacks to, or a row of a database."""
+    found = []
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = file.read_bytes()
+        texts = [str(file.relative_to(folder)).encode(), content]
+        if content[:2] == b"\x1f\x8b":
+            texts.append(gzip.decompress(content))
+        if file.suffix in (".duckdb", ".parquet"):
+            texts.append(_rows(file).encode())
+        found += [
+            f"{file.relative_to(folder)}: {word}" for word in SENTINELS if any(word.encode() in text for text in texts)
+        ]
+    return found
+
+
+def _rows(file: Path) -> str:
+    if file.suffix == ".parquet":
+        return repr(duckdb.sql(f"FROM '{file}'").fetchall())
+    with duckdb.connect(str(file), read_only=True) as held:
+        tables = [name for (name,) in held.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        return repr([held.execute(f'FROM "{name}"').fetchall() for name in tables])
+
+
+def test_nothing_of_what_is_withheld_is_in_any_byte_of_the_site(root: Path, tmp_path: Path) -> None:
+    """Ids, titles, texts, paths and earlier names of it are in no page, feed, index, redirect or database.
+
+    The same folder held all of it before the filter was written, so what the filter changes is made again.
+    """
+    _filter(root, "")
+    build(root, tmp_path / "site")
+    there = {one.rpartition(": ")[2] for one in leaks(tmp_path / "site")}
+    assert there == set(SENTINELS)
+
+    _filter(root, FILTER)
+    result = build(root, tmp_path / "site")
+    assert leaks(tmp_path / "site") == []
+    assert (tmp_path / "site/snapshot.duckdb").is_file()
+    pages = {path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*.html")}
+    assert {"adrs/ADR-0002/index.html", "legacy/core/ADR-001/index.html", "learnings/L-7k3fq/index.html"} <= pages
+    assert not [one for one in result.diagnostics if "0006" in one.message]
+
+
+def test_a_record_that_becomes_internal_is_forgotten_everywhere(root: Path, tmp_path: Path) -> None:
+    """The next build into the same folder strikes its name from the pages of others too, which did not change."""
+    build(root, tmp_path / "site")
+    assert "ADR-0003" in (tmp_path / "site/adrs/ADR-0002/index.html").read_text("utf-8")
+
+    file = root / ".orbit/adrs/ADR-0003/adr.yaml"
+    file.write_text(file.read_text("utf-8").replace("[storage]", "[storage, internal]"), "utf-8")
+    build(root, tmp_path / "site")
+    assert not [path for path in (tmp_path / "site").rglob("*") if path.is_file() and b"ADR-0003" in path.read_bytes()]
+
+
+def test_an_exported_snapshot_holds_what_may_be_read(root: Path) -> None:
+    """`orbit snapshot export` applies the filter to database and Parquet files alike; `--unfiltered` does not."""
+    assert orbit("snapshot", "export", "all.duckdb", "--unfiltered") == 0
+    assert "Buy the rival" in _rows(root / "all.duckdb")
+    assert orbit("snapshot", "export", "out/some.duckdb", "--parquet", "out/tables") == 0
+    assert leaks(root / "out") == []
+    with duckdb.connect(str(root / "out/some.duckdb"), read_only=True) as held:
+        published = [row[0] for row in held.execute("SELECT id FROM records ORDER BY id").fetchall()]
+    assert published == ["ADR-0001", "ADR-0002", "ADR-0003", "ADR-0004", "L-7k3fq"]
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ("redact: ['a(b']", "redact: 'a(b' is no regular expression"),
+        ("redact: ['x*']", "matches the empty text"),
+        ("statuses: ['!reject']", "there is no 'reject'"),
+        ("kinds: [adrs]", "there is no 'adrs'"),
+        ("tagss: [a]", "tagss"),
+    ],
+)
+def test_a_filter_that_can_not_be_meant_stops_every_command(
+    root: Path, section: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bad pattern, an unknown kind, status or key is an error with its line and a hint: nothing is published."""
+    _filter(root, f"  publish:\n    {section}\n")
+    for words in (["check"], ["init", "--yes"], ["site", "build"], ["snapshot", "export", "x.duckdb"]):
+        assert orbit(*words) == 2
+        answer = capsys.readouterr().err
+        assert said in answer
+        assert "config.yaml:7:" in answer or "config.yaml:6:" in answer
+    assert not (root / "x.duckdb").exists()
+
+
+def orbit(*words: str) -> int:
+    """Run a command and return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    return int(ended.value.code or 0)

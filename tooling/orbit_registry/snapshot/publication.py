@@ -1,0 +1,234 @@
+"""What of a workspace others may read: the one place that applies `site.publish`; it writes nothing.
+
+Site and exported snapshot take records, documents and plain texts through it before they do anything with them. Where
+it can't tell what something is (a record that can't be read, a decision in a log that no record claims) that is
+withheld.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.freshness import Freshness
+from orbit_registry.records.record import Record
+from orbit_registry.snapshot.policy import NO_SECRETS, redacted
+from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.paths import decision_paths
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.publish_config import PublishConfig
+from orbit_registry.store.reader import Collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.adr import AdrDocument, read_document
+from orbit_registry.text.masking import REDACTED, Names, words_of
+
+_REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
+"""The fields of the envelope that name other records; an entry that names a withheld one goes."""
+_TELLING_WORDS = 3
+"""A title with fewer words, such as `Error handling`, stands in texts that mean something else."""
+_TELLING_FILE_WORDS = 2
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The filter of one workspace, for the records it has now. `admits` is asked about the records' own facts."""
+
+    workspace: Workspace
+    config: PublishConfig
+    held: Sequence[Record] = ()
+    """All records, those that are withheld among them."""
+    unread: Sequence[str] = ()
+    """The paths of files that hold no readable record."""
+    _documents: dict[str, bool] = field(default_factory=dict)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether anything is withheld or struck out beside secrets."""
+        return self.config.stated
+
+    @cached_property
+    def key(self) -> str:
+        """A text that changes when what may be read does: what was made under another is made again."""
+        if not self.is_active:
+            return NO_SECRETS.name
+        patterns = [f"{pattern.pattern}\0{pattern.flags}" for pattern in self.config.redact]
+        facts = [*patterns, "\1", *sorted(self._struck), "\1", *sorted(self._kept)]
+        return hashlib.blake2b("\0".join(facts).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+    def admits(self, record: Record) -> bool:
+        """Say whether a record may be read."""
+        config = self.config
+        if not config.stated:
+            return True
+        source = [record.source.path] if record.source else []
+        return (
+            config.kinds.admits([record.kind.name])
+            and config.statuses.admits([record.status.name])
+            and config.tags.admits([*record.scope.tags, *record.words("labels")])
+            and not any(self._strikes(path) for path in (record.id, record.path, *source))
+        )
+
+    def records(self, records: Iterable[Record]) -> list[Record]:
+        """Return those of some records that may be read, as they may; secrets are their caller's business."""
+        if not self.is_active:
+            return list(records)
+        return [redacted(self._apart(record), self._plain) for record in records if self.admits(record)]
+
+    def text(self, text: str) -> str:
+        """Return a text as it may be read: without secrets, the names of what is withheld, and what is struck out."""
+        return self._plain(NO_SECRETS.cleaned(text)) if self.is_active else NO_SECRETS.cleaned(text)
+
+    def freshness(self, known: Mapping[str, Freshness]) -> Mapping[str, Freshness]:
+        """Return why records are not fresh, in words that may be read."""
+        if not self.is_active:
+            return known
+        return {
+            path: replace(one, reasons=tuple(replace(why, message=self._plain(why.message)) for why in one.reasons))
+            for path, one in known.items()
+        }
+
+    def document(self, path: str, text: str) -> str | None:
+        """Return the text of a document or page at `path` as it may be read, each line in its place; None: not at all.
+
+        A log loses the decisions that are withheld; a file that holds nothing else is none.
+        """
+        if not self.is_active:
+            return NO_SECRETS.cleaned(text)
+        if self.hides(path):
+            return None
+        if path in self._decisions:
+            document = Document(path, text, read_document(text, path))
+            lost = self._lost(document)
+            if lost and document.file.format != "log":
+                return None
+            for entry in sorted(lost, key=lambda one: one.span.start, reverse=True):
+                start, end = entry.span.start, entry.span.end
+                text = text[:start] + "\n" * text.count("\n", start, end) + text[end:]
+        return self.text(text)
+
+    def _lost(self, document: Document) -> list[AdrDocument]:
+        """Return the decisions of a document that may not be read.
+
+        Where records are chosen, a decision that no published one claims is lost: nobody can say what it is.
+        """
+
+        def claimed(records: Iterable[Record]) -> list[AdrDocument | None]:
+            sources = [record.source for record in records if record.source is not None]
+            return [document.entry(source.heading) for source in sources if source.path == document.path]
+
+        entries = document.file.entries
+        if self._chooses:
+            shown = claimed(self._published)
+            return [entry for entry in entries if not any(entry is one for one in shown)]
+        withheld = claimed(self._withheld)
+        return [entry for entry in entries if any(entry is one for one in withheld)]
+
+    def hides(self, path: str) -> bool:
+        """Say whether a file's very name may not be read."""
+        return self.is_active and (self._strikes(path) or self._names.masked(path) != path)
+
+    def leaves_out(self, path: str) -> bool:
+        """Say whether there is no page of a document or page of the repository: it is hidden, or nothing is left."""
+        if not self.is_active:
+            return False
+        if path not in self._documents:
+            self._documents[path] = self.hides(path) or (path in self._decisions and self._is_withheld(path))
+        return self._documents[path]
+
+    def _is_withheld(self, path: str) -> bool:
+        try:
+            text = read_text(inside(self.workspace.root, path), limit=DOCUMENT_LIMIT)
+        except OrbitError:
+            return True
+        return self.document(path, text) is None
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether records are withheld for what they are, so that what nobody can judge is withheld too."""
+        config = self.config
+        return any(one.only or one.never for one in (config.kinds, config.statuses, config.tags))
+
+    def _strikes(self, text: str) -> bool:
+        return any(pattern.search(text) for pattern in self.config.redact)
+
+    def _plain(self, text: str) -> str:
+        text = self._names.masked(text)
+        for pattern in self.config.redact:
+            text = pattern.sub(REDACTED, text)
+        return text
+
+    def _apart(self, record: Record) -> Record:
+        """Return a record that names no withheld one in the fields that are for naming records and places."""
+        data = dict(record.data)
+        for name in _REFERRING:
+            value = data.get(name)
+            if isinstance(value, list):
+                data[name] = [one for one in value if not self._refers(one)]
+        scope = data.get("scope")
+        if isinstance(scope, dict) and isinstance(scope.get("paths"), list):
+            data["scope"] = {**scope, "paths": [one for one in scope["paths"] if self._plain(str(one)) == str(one)]}
+        return replace(record, data=data)
+
+    def _refers(self, entry: object) -> bool:
+        named = [entry.get("to"), entry.get("reference")] if isinstance(entry, Mapping) else [entry]
+        return any(isinstance(one, str) and self._names.masked(one) != one for one in named)
+
+    @cached_property
+    def _withheld(self) -> list[Record]:
+        return [record for record in self.held if not self.admits(record)]
+
+    @cached_property
+    def _published(self) -> list[Record]:
+        return [record for record in self.held if self.admits(record)]
+
+    @cached_property
+    def _decisions(self) -> frozenset[str]:
+        """The documents in which decisions stand, those that no record names among them."""
+        named = {record.source.path for record in self.held if record.source is not None}
+        return frozenset({*named, *decision_paths(self.workspace)})
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names(self._struck, self._kept)
+
+    @cached_property
+    def _struck(self) -> frozenset[str]:
+        """The names of what is withheld: ids, earlier ids, titles that tell it apart, files that hold nothing else."""
+        folders = {path.split("/")[-2] for path in self.unread if path.count("/") > 1} if self._chooses else set()
+        names = folders - {record.id for record in self._published}
+        shown = {words_of(record.title) for record in self._published}
+        claimed = {record.source.path for record in self._published if record.source is not None}
+        for record in self._withheld:
+            tails = {name.rpartition("/")[2] for name in record.legacy_ids}
+            names |= {record.id, record.uid, *record.legacy_ids, *(tails - self._kept)}
+            words = words_of(record.title)
+            if len(words) >= _TELLING_WORDS and words not in shown:
+                names.add(record.title)
+            source = record.source
+            if source is not None and source.heading is None and source.path not in claimed:
+                stem = re.sub(r"\.[A-Za-z]+\Z", "", source.path.rpartition("/")[2])
+                names |= {stem} if len(words_of(stem)) >= _TELLING_FILE_WORDS else {source.path}
+        return frozenset(names)
+
+    @cached_property
+    def _kept(self) -> frozenset[str]:
+        """The names of what is published, of which a withheld name may be a part: `a/ADR-005` beside `ADR-0005`."""
+        names: set[str] = set()
+        for record in self._published:
+            names |= {record.id, *record.legacy_ids, *(name.rpartition("/")[2] for name in record.legacy_ids)}
+            if record.source is not None:
+                names.add(re.sub(r"\.[A-Za-z]+\Z", "", record.source.path.rpartition("/")[2]))
+        return frozenset(names)
+
+
+def publication_of(workspace: Workspace, collection: Collection) -> Publication:
+    """Return the filter of a workspace for the records that were read."""
+    config = workspace.config.publish
+    if not config.stated:
+        return Publication(workspace, config)
+    unread = tuple(problem.location.path for problem in collection.problems)
+    return Publication(workspace, config, tuple(collection.records), unread)
