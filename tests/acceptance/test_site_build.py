@@ -264,31 +264,22 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
 def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
     """A kind in the repository's own folder gets its index, its pages and its place in the navigation."""
     root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
-    kind = root / ".orbit/kinds/oath"
-    shutil.copytree(Path(__file__).parents[1] / "cases/kinds/rule", kind)
-    (kind / "page.html").unlink(missing_ok=True)
-    text = (kind / "kind.yaml").read_text("utf-8")
-    for old, new in (("kind: rule", "kind: oath"), ("plural: rules", "plural: oaths"), ("prefix: R-", "prefix: O-")):
-        text = text.replace(old, new)
-    (kind / "kind.yaml").write_text(
-        text.replace("label: Rule", "label: Oath").replace("labels: Rules", "labels: Oaths")
-    )
-    schema = kind / "schema.json"
-    schema.write_text(schema.read_text("utf-8").replace("^R-", "^O-"), "utf-8")
-    (root / ".orbit/oaths/O-7k3fq").mkdir(parents=True)
-    (root / ".orbit/oaths/O-7k3fq/oath.yaml").write_text(
-        "schema_version: 1\nid: O-7k3fq\nuid: 0123456789abcdef0123456789abcdee\ntitle: First do no harm\n"
-        "status: approved\nrationale: See ADR-0002.\napproval: {approved_by: Ada, approved_at: 2026-05-01T00:00:00Z}\n"
+    shutil.copytree(Path(__file__).parents[1] / "cases/kinds/experiment", root / ".orbit/kinds/experiment")
+    (root / ".orbit/kinds/experiment/page.html").unlink()
+    (root / ".orbit/experiments/X-7k3fq").mkdir(parents=True)
+    (root / ".orbit/experiments/X-7k3fq/experiment.yaml").write_text(
+        "schema_version: 1\nid: X-7k3fq\nuid: 0123456789abcdef0123456789abcdee\ntitle: First do no harm\n"
+        "status: running\nquestion: See ADR-0002.\nmeasures: [time]\n"
         "created_at: 2026-05-01T00:00:00Z\nupdated_at: 2026-05-01T00:00:00Z\n",
         "utf-8",
     )
     build(root, out)
-    text = text_of(out / "oaths/O-7k3fq/index.html")
-    assert "First do no harm" in text
-    assert "approved_by: Ada" in text
-    assert 'href="../../adrs/ADR-0002/"' in (out / "oaths/O-7k3fq/index.html").read_text("utf-8")
-    assert "First do no harm" in text_of(out / "oaths/index.html")
-    assert "Oaths" in text_of(out / "index.html")
+    page = out / "experiments/X-7k3fq/index.html"
+    assert "First do no harm" in text_of(page)
+    assert "Measures" in text_of(page)
+    assert 'href="../../adrs/ADR-0002/"' in page.read_text("utf-8")
+    assert "First do no harm" in text_of(out / "experiments/index.html")
+    assert "Experiments" in text_of(out / "index.html")
 
 
 def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
