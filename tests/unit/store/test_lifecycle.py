@@ -133,17 +133,6 @@ def test_an_agents_learning_waits_in_the_inbox(registry: Registry, candidate: Re
     assert registry.get(candidate.id).phase == "pending"
 
 
-@pytest.mark.parametrize("to", ["active"])
-def test_an_agent_may_not_promote(registry: Registry, candidate: Record, to: str) -> None:
-    """What holds is a person's decision; nothing moves."""
-    before = tree(registry.workspace.root)
-
-    with pytest.raises(RefusedError, match="an agent may not make a learning active"):
-        transition(registry.workspace, candidate.id, to, AGENT)
-
-    assert tree(registry.workspace.root) == before
-
-
 def test_an_agent_may_not_accept(registry: Registry) -> None:
     """A proposed decision stays proposed, in record and document."""
     added = registry.add_adr(NewAdr("Use the thing", status="proposed"))
