@@ -120,8 +120,7 @@ def test_a_mirrored_document_names_its_source(demo: tuple[Path, Path, SiteResult
     page = out / "design/core/1_overview/index.html"
     assert f"Mirrored from docs/design/core/1_overview.md. {MIRRORED}" in text_of(page)
     html = page.read_text("utf-8")
-    assert 'href="../4_decisions/#s-adr-0002--store-sessions-in-files"' in html
-    assert 'href="../../../adrs/ADR-0002/"' in html
+    assert html.count('href="../../../adrs/ADR-0002/" title="Store sessions in files (in force)"') == 2
 
 
 def test_an_index_reads_without_scripts(demo: tuple[Path, Path, SiteResult]) -> None:
@@ -220,7 +219,7 @@ def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
     after = digest(out)
     changed = {path for path in after if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))}
     lists = {"adrs/index.html", "adrs/timeline/index.html", "adrs/feature/core/index.html"}
-    assert changed == {"adrs/ADR-0003/index.html", "adrs/ADR-0002/index.html", *lists}
+    assert changed == {*(f"adrs/ADR-000{number}/index.html" for number in range(1, 6)), *lists}  # all cite it
 
 
 def test_an_incremental_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:

@@ -7,17 +7,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from orbit_registry.kinds.table import Kind, KindTable
-from orbit_registry.site.documents import Document, with_front_matter
+from orbit_registry.site.documents import Document, slot, with_front_matter
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
 MOST_IN_NAV = 80
 """Above this number of documents the navigation names their overview alone: it is repeated on every page."""
-
-
-def slot(name: str) -> str:
-    """Return the place in a page that expand fills."""
-    return f'<div data-orbit-slot="{name}"></div>'
 
 
 def shell_url(depth: int) -> str:

@@ -12,6 +12,7 @@ from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
+from orbit_registry.site.citers import Said, files_that_cite
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
@@ -42,6 +43,8 @@ class Prepared:
     """Those that the site shows."""
     freshness: Mapping[str, Freshness]
     """Of all records that are not fresh, by path."""
+    citing: Mapping[str, Said]
+    """What the files that cite name, by path."""
     collection: Collection
     problems: Sequence[Diagnostic]
     """Those of the collection, without secrets."""
@@ -72,8 +75,11 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     memo = open_memo(cache / "staged.json", code)
     staged = stage(sources, cache / "source", memo)
     memo.save()
-    freshness = publication.freshness(standing_of_all(workspace, everything).freshness)
-    return Prepared(registry, records, freshness, collection, problems, sources, staged, memo, code, base_url)
+    now = standing_of_all(workspace, everything)
+    tracked = (path for path in now.tracked if not publication.leaves_out(path))
+    citing = files_that_cite(workspace, tracked, sources.site.mirrored)
+    freshness = publication.freshness(now.freshness)
+    return Prepared(registry, records, freshness, citing, collection, problems, sources, staged, memo, code, base_url)
 
 
 def sources_of(
@@ -91,7 +97,8 @@ def sources_of(
         pages = [f"{docs}/{name}" for name in own_pages(publication, own) if name.lower().endswith(".md")]
         curated = {path: document_url(path, docs) for path in pages if path not in mirrored}
     config = workspace.config.site
-    forge = forge_of(config.get("repository"), config.get("branch"))
+    commit = workspace.git.head() if config.get("repository") else None
+    forge = forge_of(config.get("repository"), config.get("branch"), commit)
     title = publication.text(str(config.get("title") or workspace.name))
     generated = [*curated_pages(workspace.kinds, title, documents), "records.json", "snapshot.duckdb"]
     site = site_map(
@@ -139,6 +146,7 @@ def publish(
         export=partial(_export, prepared) if snapshot else None,
         progress=lambda done, of: report("pages", done, of),
         freshness=prepared.freshness,
+        citing=prepared.citing,
     )
     found = expansion.run()
     removed = out.finish()
