@@ -12,7 +12,7 @@ from typing import Literal
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, contrast
-from orbit_registry.search.kept import KeptIndex
+from orbit_registry.search.kept import KeptIndex, hash_of
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
@@ -116,9 +116,10 @@ def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outco
 def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: str) -> dict[str, float]:
     """Return how alike the texts are to a new one, by key, as the gate will find it: as if it stood among them."""
     kept = KeptIndex(workspace, kind)
-    index = kept.of(texts)
+    hashes = {key: hash_of(text) for key, text in texts.items()}
+    index = kept.of(hashes, texts.__getitem__)
     if kept.is_empty and texts:
-        kept.keep(index, texts)
+        kept.keep(index, hashes)
     index.put(_NEW, said)
     lower = workspace.config.duplicates["warning"]
     pairs = index.pairs(lower, only={_NEW})
