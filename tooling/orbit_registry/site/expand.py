@@ -16,7 +16,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import explorer, facets, feeds, finder, health, listing, timeline
+from orbit_registry.site import connections, explorer, facets, feeds, finder, health, listing, timeline
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.citers import Said, citers_of, said_by, said_from
 from orbit_registry.site.csp import Policy, policy_of
@@ -259,6 +259,8 @@ class Expansion:
             return explorer.box(url, most=MOST_ON_A_LANDING)
         if name == "explorer":
             return explorer.page_html(self.records)
+        if name == "map":
+            return connections.map_html(self.records, self.relations)
         if name == "counts":
             return listing.counts_html(self.kinds, self.by_kind, self.freshness, url)
         if name == "recent":
@@ -280,6 +282,8 @@ class Expansion:
             return key_of(document_token(*self._document(url), self.relations, self.site))
         if name == "explorer":
             return key_of(explorer.page_depends_on(self.records))
+        if name == "map":
+            return key_of(connections.depends_on(self.records, self.relations))
         kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
         return self._slot(name, url) if kind is None else self._index_key(kind, f"{kind.plural}/")
 

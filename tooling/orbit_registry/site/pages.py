@@ -26,6 +26,7 @@ def curated_pages(kinds: KindTable, title: str, documents: Sequence[Document]) -
         "index.md": _home(kinds, title, bool(documents)),
         "health/index.md": _titled("Health", "health"),
         "paths/index.md": _titled("By path", "explorer"),
+        "map/index.md": _titled("Map", "map"),
     }
     for kind in kinds:
         front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": ["toc"]}
@@ -50,7 +51,8 @@ def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
     reasons = ' The reasons stand in the <a href="documents/">design documents</a>.' if has_documents else ""
     adds = " and ".join(f"<code>orbit {kind.name} add</code>" for kind in list(kinds)[:2])
     ways = {
-        "To read": f'Browse the {indexes}, or ask <a href="paths/">by path</a>.{reasons} '
+        "To read": f'Browse the {indexes}, ask <a href="paths/">by path</a>, '
+        f'or see on the <a href="map/">map</a> what replaced what.{reasons} '
         '<a href="health/">Health</a> says what wants attention.',
         "To write": f"{adds} make a record, <code>orbit check</code> proves it valid, a pull request reviews it.",
         "For agents": "<code>orbit hook install</code> puts the records that apply before an agent as it works, "
@@ -77,7 +79,7 @@ def _titled(title: str, content: str) -> str:
 def navigation(kinds: Sequence[Kind], documents: Mapping[str, str]) -> list[object]:
     """Return the navigation of the generated pages; `documents` are staged file → title, in order of their paths."""
     nav: list[object] = [{kind.labels: f"{kind.plural}/index.md"} for kind in kinds]
-    nav.append({"By path": "paths/index.md"})
+    nav += [{"By path": "paths/index.md"}, {"Map": "map/index.md"}]
     if documents:
         nav.append({"Design documents": _document_nav(documents)})
     nav.append({"Health": "health/index.md"})

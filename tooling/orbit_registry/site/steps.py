@@ -31,7 +31,7 @@ from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 
-TAKEN = ("health/", "documents/", "paths/", "tags/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
+TAKEN = ("health/", "documents/", "paths/", "map/", "tags/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
 
 
 @dataclass(frozen=True)
