@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
@@ -12,11 +13,25 @@ from orbit_registry.site.check import facts_of
 from orbit_registry.site.csp import inline_scripts
 from orbit_registry.site.sanitize import clean
 
-ACTS = re.compile(
-    r"<(?:script|svg|math|iframe|form|input|button|style|meta|base|object|embed)\b"
-    r"|<[^>]*\son\w+\s*=|<[^>]*(?:=[\"']?\s*javascript:|url\()",
-    re.IGNORECASE,
-)
+TAGS = {"script", "svg", "math", "iframe", "form", "input", "button", "style", "meta", "base", "object", "embed"}
+CODE = re.compile(r"javascript:|.*url\(", re.IGNORECASE)
+
+
+class Acting(HTMLParser):
+    """Reads markup as a browser would, and keeps what could act; what is only written in a value could not."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep an element that acts by itself, an event's handler, an address that is code."""
+        self.found += [tag] if tag in TAGS else []
+        self.found += [
+            name for name, value in attrs if name.startswith("on") or CODE.match("".join((value or "").split()))
+        ]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +56,8 @@ ACTS = re.compile(
 )
 def test_what_could_act_is_gone(html: str) -> None:
     """No element or attribute that runs code, loads a frame or sends a form is left."""
-    assert ACTS.search(clean(html)) is None
+    assert Acting(html).found != []
+    assert Acting(clean(html)).found == []
 
 
 @given(
@@ -69,7 +85,7 @@ def test_any_mix_of_tags_comes_out_without_scripts(parts: list[str]) -> None:
     left = clean("".join(parts))
     assert inline_scripts(left) == []
     assert facts_of(left, "").foreign == ()
-    assert ACTS.search(left) is None
+    assert Acting(left).found == []
 
 
 def test_ordinary_prose_is_kept() -> None:

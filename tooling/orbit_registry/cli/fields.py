@@ -26,6 +26,7 @@ MANAGED = FIXED | {
     "labels",
     "source",
     "status_raw",
+    "approval",
     "title",
 }
 """Fields that have options of their own, or none."""

@@ -65,11 +65,14 @@ def build_site(
     if result is None:
         # One build at a time: the staged tree and the generator's pages are shared.
         with locked(cache / "build.lock", wait=BUILD_WAIT_SECONDS):
+            from orbit_registry.site.console import MISSING
             from orbit_registry.site.inputs import inputs_of
 
             prepared, result = _build(registry, target, address, code, progress, snapshot)
         outputs = [str(out / name) for name in (*target.after, MANIFEST)]
-        held = stamps.stamps_of(inputs_of(prepared), started_ns)
+        # What could not be fetched is tried again, though no file has changed.
+        waits = any(one.code == MISSING for one in result.diagnostics)
+        held = None if waits else stamps.stamps_of(inputs_of(prepared), started_ns)
         if held is not None:
             held = stamps.Stamps({**held.held, **{path: stamps.stamp_of(path) for path in outputs}})
         stamps.save(state, held, _row(wanted, result))

@@ -13,8 +13,12 @@ _SCOPE = re.compile(r'new URL\("[^"\\]*",location\)')
 _HEAD = re.compile(r'<meta charset="utf-8">', re.IGNORECASE)
 _POLICY = (
     "default-src 'none'; script-src 'self'{hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+    "font-src 'self'; connect-src 'self'; worker-src {workers}; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'"
 )
+_COMPILED = " 'wasm-unsafe-eval'"
+"""What lets a page run WebAssembly, and no text as a script. Its worker begins as a blob, for a blob has the policy of
+the page that made it; a worker with an address of its own has none, and could ask other hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +27,18 @@ class Policy:
 
     known: frozenset[str]
 
-    def applied(self, html: str) -> tuple[str, list[str]]:
-        """Return a page with its policy, and the inline scripts in it that will not run."""
+    def applied(self, html: str, *, compiled: bool = False) -> tuple[str, list[str]]:
+        """Return a page with its policy, and the inline scripts in it that will not run.
+
+        `compiled` lets the page run WebAssembly, in a worker.
+        """
         allowed: list[str] = []
         refused: list[str] = []
         for code in inline_scripts(html):
             (allowed if _general(code) in self.known else refused).append(code)
         hashes = "".join(f" '{_hash(code)}'" for code in dict.fromkeys(allowed))
-        meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(hashes=hashes)}">'
+        policy = _POLICY.format(hashes=hashes + _COMPILED * compiled, workers="'self'" + " blob:" * compiled)
+        meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         return _HEAD.sub(lambda found: found.group() + meta, html, count=1), refused
 
 

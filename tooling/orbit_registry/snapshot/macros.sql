@@ -1,6 +1,7 @@
 -- The views and macros of the snapshot: they need nothing but the file, so that any DuckDB shell, 1.4 to 2.0, runs them.
 -- No lambdas (their syntax changed), parameters never share a bare name with a column, and a regular expression is
--- tried only on the few globs whose anchor the path has: DuckDB compiles it anew for each row.
+-- tried only on the few globs whose anchor the path has: DuckDB compiles it anew for each row. No `epoch(now())`, which
+-- would load an extension from the network where it is not built in, as in a browser.
 
 -- Each record's votes as log2 of the sum of 2^((t - 2020-01-01) / half-life): the order is the same at any time, and no
 -- half-life overflows. At the half-life of the file the key is the stored one, which the push index has too; at another
@@ -37,7 +38,7 @@ SELECT
     CASE
         WHEN half_life_days > 0 THEN pow(
             2.0,
-            least(1000, s.top + log2(t.total) - (epoch(now()) - 1577836800) / 86400.0 / half_life_days)
+            least(1000, s.top + log2(t.total) - (epoch_ms(now()) / 1000.0 - 1577836800) / 86400.0 / half_life_days)
         )
         ELSE s.votes::DOUBLE
     END AS score,

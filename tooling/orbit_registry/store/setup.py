@@ -201,6 +201,7 @@ _REST = """\
 #   repository: ""         # the repository's web address, for source and edit links
 #   branch: main
 #   mirror: []             # further documents that become pages: globs
+#   console: false         # ask the snapshot in SQL, in the browser: npm fetches DuckDB for it once, 35 MB
 #   publish:               # what others may read, on the site and in exported snapshots
 #     kinds: []            # names of those that are published; with ! before it one is withheld
 #     statuses: []

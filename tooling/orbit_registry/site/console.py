@@ -1,0 +1,230 @@
+"""The page on which a reader asks the snapshot in SQL: what can be asked, and DuckDB for the browser; it asks nothing.
+
+DuckDB for the browser is 35 MB, so it is no part of the package. `site.console: true` has npm fetch it once into the
+user's cache, pinned by the hash of its archive; where that fails the page says how to ask without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.site.urls import relative
+
+PAGE = "query/"
+SCRIPT = "assets/orbit/console.js"
+FOLDER = "assets/orbit/duckdb/"
+MISSING = "ORB398"
+SECONDS = 300
+_ARROW = re.compile(rb'import\*as (\w+) from"apache-arrow";')
+"""How DuckDB's module asks for the other package; a page without a bundler gets that one as a global."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An npm package: what it is called, the SHA-512 of its archive, and which of its files go where in the site."""
+
+    name: str
+    version: str
+    sha512: str
+    files: Mapping[str, str]
+
+    @property
+    def file(self) -> str:
+        """The name that npm gives the archive."""
+        return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}.tgz"
+
+
+ARCHIVES = (
+    Archive(
+        "@duckdb/duckdb-wasm",
+        "1.32.0",
+        "21ec174cd6048ec6423c4f707945a0b631b1525311a3baa15f4185eadabf2a32"
+        "bc6e763e44097873251d6147dc7736f26f86fd6713c2f853ac09cc6068a15632",
+        {
+            "package/dist/duckdb-browser.mjs": "duckdb.mjs",
+            "package/dist/duckdb-browser-eh.worker.js": "worker.js",
+            "package/dist/duckdb-eh.wasm": "duckdb.wasm",
+        },
+    ),
+    Archive(
+        "apache-arrow",
+        "17.0.0",
+        "5f4a7b6aecdd9c6ba160c54a60835d42cb12e0470a79cf53097c9ecffaad26dd"
+        "f60eb20c19bcea89a3224345fa7d0950a70f0597443281cbf875f440af91aef5",
+        {
+            "package/Arrow.es2015.min.js": "arrow.js",
+            "package/LICENSE.txt": "arrow-LICENSE.txt",
+            "package/NOTICE.txt": "arrow-NOTICE.txt",
+        },
+    ),
+)
+VERSION = "+".join(f"{one.version}:{one.sha512[:16]}" for one in ARCHIVES)
+FILES = tuple(f"{FOLDER}{name}" for one in ARCHIVES for name in one.files.values())
+DOWNLOAD = "35 MB, about 8 MB where the server compresses"
+
+EXAMPLES: tuple[tuple[str, str], ...] = (
+    ("What applies to a path", "FROM scope_match('{path}')"),
+    ("Everything in force, in the order it is pushed", "FROM ranked()"),
+    ("What an id, of today or earlier, means", "FROM resolve_id('{id}')"),
+    (
+        "How many of each kind, by status",
+        "SELECT kind, status, count(*) AS records FROM records GROUP BY ALL ORDER BY ALL",
+    ),
+    ("What changed last", "SELECT id, title, updated_at FROM records ORDER BY updated_at DESC LIMIT 20"),
+    (
+        "What replaces what",
+        "SELECT target_id AS was, record_id AS is_now FROM links WHERE rel = 'supersedes' ORDER BY ALL",
+    ),
+    ("Learnings that were voted for", "FROM vote_ranking"),
+)
+"""What each asks, and how; a path and an id of the collection itself are put into the braces."""
+
+
+def cache_folder() -> Path:
+    """Return where archives are kept: in the user's cache, for every workspace."""
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(home).expanduser() / "orbit-registry"
+
+
+def fetched() -> tuple[Path | None, Diagnostic | None]:
+    """Return the folder that holds the archives, those fetched that were not there; else what is in the way."""
+    folder = cache_folder()
+    for archive in ARCHIVES:
+        if _is_whole(folder / archive.file, archive):
+            continue
+        problem = _packed(archive, folder)
+        if problem:
+            hint = f"`npm pack {archive.name}@{archive.version}` makes {archive.file}: put it into {folder}"
+            said = f"the SQL console is left out: {problem}"
+            return None, Diagnostic(MISSING, Severity.WARNING, said, Location(".orbit/config.yaml"), hint)
+    return folder, None
+
+
+def unpacked(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the console's files by their path in the site; `fetched` said where it is."""
+    for archive in ARCHIVES:
+        with tarfile.open(folder / archive.file) as held:
+            for member, name in archive.files.items():
+                file = held.extractfile(member)
+                content = file.read() if file is not None else b""
+                if name.endswith(".mjs"):
+                    content = _ARROW.sub(rb"const \1=globalThis.Arrow;", content)
+                yield f"{FOLDER}{name}", content
+
+
+def _is_whole(file: Path, archive: Archive) -> bool:
+    try:
+        with file.open("rb") as held:
+            return hashlib.file_digest(held, "sha512").hexdigest() == archive.sha512
+    except OSError:
+        return False
+
+
+def _packed(archive: Archive, folder: Path) -> str:
+    """Have npm fetch an archive; return what went wrong, empty for nothing.
+
+    npm runs in an empty folder, so that no repository's settings say from where; the hash says whether it is the one.
+    """
+    npm = shutil.which("npm")
+    if npm is None:
+        return "npm, which fetches DuckDB for the browser, is not installed"
+    command = [
+        npm,
+        "pack",
+        f"{archive.name}@{archive.version}",
+        "--ignore-scripts",
+        "--fetch-retries=0",
+        "--loglevel=error",
+    ]
+    with tempfile.TemporaryDirectory(prefix="orbit-") as place:
+        try:
+            done = subprocess.run(
+                command,
+                cwd=place,
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"npm did not run: {error}"
+        made = Path(place) / archive.file
+        if done.returncode or not made.is_file():
+            words = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.strip()]
+            said = next((line for line in words if " " in line), f"exit {done.returncode}")
+            return f"npm could not fetch {archive.name} {archive.version}: {said[:300]}"
+        if not _is_whole(made, archive):
+            return f"what npm fetched is not {archive.name} {archive.version}: its hash is another"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            beside = folder / f".tmp-{os.getpid()}-{archive.file}"
+            shutil.copyfile(made, beside)
+            beside.replace(folder / archive.file)
+        except OSError as error:
+            return f"{folder} can't be written: {error.strerror}"
+    return ""
+
+
+def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
+    """Return the page's content.
+
+    `works` says whether DuckDB for the browser is part of this site, `database` whether the snapshot is.
+    """
+    live = [record for record in records if record.phase == "live"]
+    any_id = live[0].id if live else "ADR-0001"
+    path = next((path for record in live for path in map(_path_in, record.globs) if path), "src/app.py")
+    asked = "".join(_example(what, sql.format(path=path, id=any_id)) for what, sql in EXAMPLES)
+    name = "<code>snapshot.duckdb</code>"
+    held = f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
+    return (
+        f"<p>Every record, scope, link and vote is in {held}, a DuckDB file that needs nothing of ours: "
+        "<code>duckdb snapshot.duckdb</code> asks it in a shell, <code>orbit query</code> in a checkout.</p>"
+        f'{_console() if works else _without()}<h2 id="examples">What can be asked</h2>'
+        f'<ul class="orbit-queries">{asked}</ul>'
+    )
+
+
+def _path_in(glob: str) -> str:
+    """Return a path that a glob matches, of those that need no thought; empty for others."""
+    plain = glob.removesuffix("**").rstrip("/")
+    return "" if not plain or set(plain) & set("!*?[]{}'\\") else plain + "/x" * (plain != glob)
+
+
+def _example(what: str, sql: str) -> str:
+    return f"<li><span>{escape(what)}</span><pre><code data-orbit-sql>{escape(sql)}</code></pre></li>"
+
+
+def _console() -> str:
+    places = f'data-orbit-duckdb="{relative(PAGE, FOLDER)}" data-orbit-snapshot="{relative(PAGE, "snapshot.duckdb")}"'
+    return (
+        f'<form class="orbit-console" {places} hidden>'
+        f'<p><button type="button" class="md-button md-button--primary" data-orbit-start>Ask here: load DuckDB</button>'
+        f" <small>{DOWNLOAD}; it runs in this page and sends nothing anywhere.</small></p>"
+        '<div data-orbit-asking hidden><label for="orbit-sql">SQL</label>'
+        '<textarea id="orbit-sql" rows="4" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea>'
+        '<p><button type="submit" class="md-button md-button--primary">Run</button> '
+        "<small>or Ctrl+Enter</small></p></div>"
+        '<p class="orbit-said" role="status" aria-live="polite"></p>'
+        '<div class="orbit-answer" tabindex="0" role="region" aria-label="Answer" hidden></div></form>'
+        f'<script src="{relative(PAGE, SCRIPT)}" type="module"></script>'
+    )
+
+
+def _without() -> str:
+    return (
+        '<p class="orbit-hint">This site was built without the console that asks here, in the browser: '
+        "<code>site.console: true</code> in <code>.orbit/config.yaml</code> adds it.</p>"
+    )
