@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from orbit_registry.records.freshness import Freshness
     from orbit_registry.records.task import Task
     from orbit_registry.search.hits import Searcher, SearchResult
+    from orbit_registry.search.query import Query
     from orbit_registry.search.suggestion import Proposal
     from orbit_registry.snapshot import matches
     from orbit_registry.snapshot.coverage import Coverage
@@ -202,18 +203,11 @@ class Registry:
 
         return unmatched(self.workspace, record, below)
 
-    def search(
-        self, text: str, *, kind: str | None = None, tags: Sequence[str] = (), path: str | None = None,
-        limit: int = 10, everything: bool = False,
-    ) -> SearchResult:  # fmt: skip
+    def search(self, query: Query) -> SearchResult:
         """Find records by words, of one kind or of every; see `search.hits.Searcher`."""
-        if kind is not None:
-            self.workspace.kinds[kind]
-
-        def keep(record: Record) -> bool:
-            return (everything or record.status.searched) and kind in (None, record.kind.name)
-
-        return self.searcher.search(text, tags=tags, path=path, limit=limit, keep=keep)
+        if query.kind is not None:
+            self.workspace.kinds[query.kind]
+        return self.searcher.search(query)
 
     @cached_property
     def searcher(self) -> Searcher:

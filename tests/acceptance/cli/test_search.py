@@ -29,7 +29,8 @@ def test_a_hit_says_enough_to_choose_by(shell: Any) -> None:
     _, whole = shell.json("search", "journal")
 
     (hit,) = whole["data"]["hits"]
-    assert set(hit) == {"id", "score", "title", "kind", "snippet"}
+    assert set(hit) == {"id", "score", "title", "kind", "versions", "snippet", "matched"}
+    assert (hit["versions"], hit["matched"]) == ([], ["journal"])
     assert (hit["id"], hit["kind"], hit["title"]) == (added, "learning", "Close files in order")
     assert 0 < hit["score"] <= 1
     assert "journal" in hit["snippet"]
@@ -134,3 +135,78 @@ def test_equal_scores_stand_as_records_are_pushed(shell: Any) -> None:
         three,
         two,
     ]
+
+
+@pytest.mark.parametrize("text", ["continue", "fix it", "ok"])
+def test_a_generic_text_gives_nothing(shell: Any, text: str) -> None:
+    """It names nothing, and the answer says so; in quotes it is looked for."""
+    add(shell, "--summary", "Continue on the next line, ok, to fix it")
+
+    code, out, err = shell("search", text)
+
+    assert (code, out, "put a word in quotes" in err) == (0, "nothing found\n", True)
+    assert ids(shell, "search", '"continue"') != []
+
+
+def test_tags_in_context_weigh_more(shell: Any) -> None:
+    """They change the order of what is alike, add up, and leave no score above 1; the score's parts are told."""
+    one = add(shell, "--summary", "Flush pipes", "--tag", "db")
+    two = add(shell, "--summary", "Flush pipes and wells", "--tag", "net", "--tag", "ci")
+
+    assert ids(shell, "search", "flush pipes") == [one, two]
+    assert ids(shell, "search", "flush pipes", "--context-tags", "net=9,ci") == [two, one]
+    whole = shell.json("search", "flush", "--context-tags", "db=1.5,net,ci=1.3", "--explain")[1]
+    factors = {hit["id"]: hit["parts"]["context"] for hit in whole["data"]["hits"]}
+    assert factors == {one: 1.15, two: 1.27}
+    assert max(hit["score"] for hit in shell.json("search", "flush", "--context-tags", "db=99")[1]["data"]["hits"]) == 1
+    assert shell("search", "flush", "--context-tags", "db=x")[0] == 2
+
+
+def test_a_budget_changes_what_is_looked_at(shell: Any) -> None:
+    """Lean gives five hits, balanced ten, deep twenty and what they link to; the answer names the budget."""
+    made = [add(shell, "--summary", f"Flush {'the ' * number} pipes {number}", "--body", f"No {number}.")
+            for number in range(12)]  # fmt: skip
+    other = add(shell, "--summary", "Wells stand open", "--body", "Nothing alike.")
+    shell("learning", "update", made[0], "--set", f"links=[{{rel: related_to, to: {other}}}]")
+
+    for budget, number in (("lean", 5), ("balanced", 10)):
+        data = shell.json("search", "flush", "--budget", budget)[1]["data"]
+        assert (len(data["hits"]), data["omitted"], data["budget"]) == (number, 12 - number, budget)
+    data = shell.json("search", "flush pipes 0", "--budget", "deep", "--explain")[1]["data"]
+    (linked,) = [hit for hit in data["hits"] if hit["id"] == other]
+    assert (linked["parts"]["via"], linked["matched"]) == (made[0], [])
+    assert linked["score"] < data["hits"][0]["score"]
+    assert len(ids(shell, "search", "flush", "--limit", "3")) == 3
+    assert shell("search", "flush", "--budget", "huge")[0] == 2
+
+
+def test_an_id_finds_its_record_first(shell: Any) -> None:
+    """Whatever speaks of it; narrowed like every hit."""
+    added = add(shell, "--summary", f"After {shell.learning} came this")
+
+    assert ids(shell, "search", shell.learning) == [shell.learning, added]
+    assert ids(shell, "search", "why", "does", shell.learning, "hold")[0] == shell.learning
+    assert ids(shell, "search", shell.learning, "--kind", "adr") == []
+
+
+def test_a_second_search_takes_the_kept_index(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no record changed nothing is written, and a torn or foreign file is made anew."""
+    cache = shell.root / ".orbit/state/cache"
+    assert ids(shell, "search", "leap") == [shell.learning]
+    first = {path.name: path.stat().st_ino for path in cache.glob("search.*")}
+    assert ids(shell, "search", "leap") == [shell.learning]
+
+    assert {path.name: path.stat().st_ino for path in cache.glob("search.*")} == first
+    assert set(first) == {"search.index", "search.values", "search.seal"}
+    (cache / "search.index").write_bytes(b"torn")
+    assert ids(shell, "search", "leap") == [shell.learning]
+
+
+def test_a_secret_reaches_no_kept_index(shell: Any) -> None:
+    """The words around it are found."""
+    added = add(shell, "--summary", "Rotate the key ghp_" + "a1B2" * 9 + " monthly")
+
+    assert ids(shell, "search", "rotate monthly") == [added]
+    kept = b"".join(path.read_bytes() for path in (shell.root / ".orbit/state/cache").glob("search.*"))
+    assert b"a1b2a1b2" not in kept.lower()
+    assert b"rotat" in kept

@@ -69,7 +69,7 @@ def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> N
     """A hit has id, score, title, kind and at most 150 characters; the text is shown on demand."""
     (hit,) = data(call("search", query="token"))["hits"]
 
-    assert set(hit) == {"id", "score", "title", "kind", "snippet"}
+    assert set(hit) == {"id", "score", "title", "kind", "versions", "snippet", "matched"}
     assert len(hit["snippet"]) <= 150
     assert "Seen twice." in data(call("show", id=hit["id"]))["body"]
 

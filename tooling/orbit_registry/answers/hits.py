@@ -2,35 +2,80 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
+
+from orbit_registry.records.record import Record
 from orbit_registry.search.hits import Hit, SearchResult
 
-
-def result_data(result: SearchResult) -> dict[str, object]:
-    """Return what was found as JSON shows it."""
-    hits = [hit_data(hit) for hit in result.hits]
-    return {"hits": hits, "omitted": result.omitted, "unknown": list(result.unknown)}
+GENERIC = "the text names nothing that a record could be about: put a word in quotes to look for it all the same"
 
 
-def hit_data(hit: Hit) -> dict[str, object]:
+def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
+    """Return what was found as JSON shows it, the best first."""
+    hits = [hit_data(hit, explain=explain) for hit in result.hits]
+    return {"hits": hits, "omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
+
+
+def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
     """Return a hit as JSON shows it; the whole record is for `show`."""
     record = hit.record
-    return {
+    data: dict[str, object] = {
         "id": record.id,
         "score": round(hit.score, 4),
         "title": record.title,
         "kind": record.kind.name,
+        "versions": list(record.words("versions")),
         "snippet": hit.snippet,
+        "matched": list(hit.matched),
     }
+    if hit.chunk is not None:
+        lines = [hit.chunk.first_line, hit.chunk.last_line]
+        data["chunk"] = {"breadcrumb": hit.chunk.breadcrumb, "lines": lines}
+    if explain:
+        data["parts"] = {
+            "text": round(hit.parts.text, 4),
+            "place_by_terms": hit.parts.place or None,
+            "version": hit.parts.version,
+            "context": round(hit.parts.context, 4),
+            "via": hit.parts.via or None,
+        }
+    return data
 
 
-def result_text(result: SearchResult) -> str:
-    """Return what was found as people read it."""
+def result_text(result: SearchResult, *, explain: bool = False) -> str:
+    """Return what was found as people read it: by group, what is to be followed first, and the best first in each."""
     if not result.hits:
         return "nothing found"
-    lines = []
+    groups: defaultdict[tuple[int, str], list[Hit]] = defaultdict(list)
     for hit in result.hits:
-        lines.append(f"{hit.score:.2f}  {hit.record.id}  {hit.record.title}")
-        if hit.snippet != hit.record.title:
-            lines.append(f"      {hit.snippet}")
+        groups[_group(hit.record)].append(hit)
+    lines: list[str] = []
+    for group in sorted(groups):
+        if len(groups) > 1:
+            lines += [*([""] if lines else []), group[1]]
+        for hit in groups[group]:
+            lines += _lines(hit, explain=explain)
     more = "1 more hit" if result.omitted == 1 else f"{result.omitted} more hits"
     return "\n".join([*lines, *([f"and {more}: --limit shows them"] if result.omitted else [])])
+
+
+def _group(record: Record) -> tuple[int, str]:
+    """Return where a record stands among others, and what those beside it are called."""
+    kind = record.kind
+    return kind.brief.get("place", 99), kind.labels
+
+
+def _lines(hit: Hit, *, explain: bool) -> Iterable[str]:
+    record = hit.record
+    yield f"{hit.score:.2f}  {record.id}  {record.title}"
+    if hit.chunk is not None:
+        where = f"{record.source.path}:" if record.source is not None else "line "
+        yield f"      {where}{hit.chunk.first_line}-{hit.chunk.last_line}  {hit.chunk.breadcrumb}".rstrip()
+    if hit.snippet != record.title:
+        yield f"      {hit.snippet}"
+    if explain:
+        parts = hit.parts
+        by = f"terms: place {parts.place}" if parts.place else f"via {parts.via}"
+        words = f"; has {', '.join(hit.matched)}" if hit.matched else ""
+        yield f"      = text {parts.text:.3f} × version {parts.version:g} × context {parts.context:g} ({by}{words})"

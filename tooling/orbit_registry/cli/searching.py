@@ -6,31 +6,38 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.hits import result_data, result_text
+from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import from_root
 from orbit_registry.cli.terminal import visible
 from orbit_registry.kinds.table import Kind
+from orbit_registry.search.query import BUDGETS, Query, context_weights
 
 
 def search_command(kind: Kind | None) -> click.Command:
     """Return `orbit search`, or `orbit KIND search`."""
 
-    def search(text: tuple[str, ...], output: str, limit: int, everything: bool, **values: Any) -> None:
+    def search(text: tuple[str, ...], output: str, explain: bool, **values: Any) -> None:
         registry = open_registry()
-        wanted = kind.name if kind is not None else values.get("kind")
         path = values["path"]
-        result = registry.search(
+        query = Query(
             " ".join(text),
-            kind=wanted,
+            kind=kind.name if kind is not None else values.get("kind"),
             tags=values["tag"],
             path=from_root(registry, path) if path is not None else None,
-            limit=limit,
-            everything=everything,
+            versions=values["version"],
+            context=context_weights(values["context_tags"]),
+            limit=values["limit"] or 0,
+            everything=values["everything"],
+            budget=values["budget"] or "",
         )
+        result = registry.search(query)
         shown = [f"orbit show {hit.record.id}" for hit in result.hits[:3]]
-        emit(output, result_data(result), result_text(result), next_commands=shown)
+        said = result_text(result, explain=explain)
+        emit(output, result_data(result, explain=explain), said, next_commands=shown)
+        if output == "text" and result.generic:
+            click.echo(GENERIC, err=True)
         if output == "text" and result.unknown:
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
         warn_of_unread(registry.collection.problems)
@@ -39,9 +46,18 @@ def search_command(kind: Kind | None) -> click.Command:
         click.Argument(["text"], nargs=-1),
         click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
         click.Option(["--path"], metavar="PATH", help="Only what applies to this file, named from where you are."),
-        click.Option(["--limit"], type=click.IntRange(min=1), default=10, show_default=True, help="At most so many."),
+        click.Option(["--version"], multiple=True, help="Only what is for this version; several are all asked for."),
+        click.Option(
+            ["--context-tags"], default="", metavar="TAGS", help="Tags that weigh more here: `reviewer,jira-api=1.5`."
+        ),
+        click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many; the budget's own if not given."),
+        click.Option(
+            ["--budget"], type=click.Choice(list(BUDGETS)),
+            help="How deep to look; the shape of the text decides if not given.",
+        ),
+        click.Option(["--explain"], is_flag=True, help="Say what each score is made of."),
         click.Option(["--all", "everything"], is_flag=True, help="What waits or is closed too."),
-    ]
+    ]  # fmt: skip
     if kind is None:
         params.insert(1, click.Option(["--kind"], help="Only of this kind."))
     what = kind.labels.lower() if kind is not None else "records of every kind"

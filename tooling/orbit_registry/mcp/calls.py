@@ -17,8 +17,8 @@ from orbit_registry.mcp.tool import Answer, Arguments, Asked, Caller, Tool
 from orbit_registry.push.sidecar import Sidecar
 from orbit_registry.records.envelope import envelope
 from orbit_registry.registry import Registry
-from orbit_registry.snapshot.policy import without_secrets
 from orbit_registry.text.inert import inert
+from orbit_registry.text.secrets import without_secrets
 
 LONGEST_ANSWER = 100_000
 """Characters of an answer, as JSON; what a model's context has room for beside its work."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from orbit_registry.answers.doubts import reasons_data
-from orbit_registry.answers.hits import result_data, result_text
+from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.answers.orders import in_order
 from orbit_registry.answers.records import record_data, record_text
 from orbit_registry.answers.tables import table
@@ -16,10 +16,11 @@ from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.search.hits import SNIPPET, SearchResult, snippet
-from orbit_registry.search.terms import terms
-from orbit_registry.snapshot.policy import redacted, without_secrets
+from orbit_registry.search.query import Query, context_weights
+from orbit_registry.snapshot.policy import redacted
 from orbit_registry.store.workspace import path_from_root
 from orbit_registry.text.inert import inert_line
+from orbit_registry.text.secrets import without_secrets
 
 LONGEST_PROSE = 40_000
 """Characters of a record's long text that are shown; its file has the rest."""
@@ -45,21 +46,24 @@ def inside(registry: Registry, path: str) -> str:
 
 def search(asked: Asked) -> Answer:
     """Find records by words."""
-    registry, words = asked.registry, asked.text("query")
+    registry = asked.registry
     path = inside(registry, asked.text("path")) if asked.text("path") else None
-    found = registry.search(
-        words,
+    query = Query(
+        asked.text("query"),
         kind=asked.text("kind") or None,
         tags=asked.words("tags"),
         path=path,
-        limit=asked.number("limit", 10),
+        versions=[one for said in asked.text("versions").split(",") if (one := said.strip())],
+        context=context_weights(asked.text("context_tags")),
+        limit=asked.number("limit", 0),
         everything=asked.is_set("all"),
+        budget=asked.text("budget"),
     )
-    result = _without_secrets(found, {term for word in words.split() for term in terms(word)})
+    result = _without_secrets(registry.search(query), set(query.terms))
     shown = [hit.record.id for hit in result.hits]
     return Answer(
         result_data(result),
-        result_text(result),
+        "\n".join([result_text(result), *([GENERIC] if result.generic else [])]),
         next=[f'show {{"id": "{one}"}}' for one in shown[:3]],
         paths=[path] if path else [],
         shown=shown,
@@ -67,13 +71,11 @@ def search(asked: Asked) -> Answer:
 
 
 def _without_secrets(found: SearchResult, query: set[str]) -> SearchResult:
-    hits = [(hit, clean(hit.record)) for hit in found.hits]
-    return replace(
-        found,
-        hits=tuple(
-            replace(hit, record=record, snippet=inert_line(snippet(record, query))[:SNIPPET]) for hit, record in hits
-        ),
-    )
+    hits = []
+    for hit in found.hits:
+        said = snippet(without_secrets(hit.text), query, without_secrets(hit.record.title))
+        hits.append(replace(hit, record=clean(hit.record), snippet=inert_line(said)[:SNIPPET]))
+    return replace(found, hits=tuple(hits))
 
 
 def list_records(asked: Asked) -> Answer:

@@ -28,9 +28,10 @@ def words(said: str, *examples: str, most: int = 50) -> Schema:
     return {"type": "array", "items": one, "maxItems": most, "description": said, "examples": [list(examples)]}
 
 
-def number(said: str, default: int, most: int, least: int = 1) -> Schema:
+def number(said: str, default: int | None, most: int, least: int = 1) -> Schema:
     """Return the form of a whole number."""
-    return {"type": "integer", "minimum": least, "maximum": most, "default": default, "description": said}
+    usual = {} if default is None else {"default": default}
+    return {"type": "integer", "minimum": least, "maximum": most, **usual, "description": said}
 
 
 def truth(said: str) -> Schema:

@@ -9,7 +9,8 @@ from orbit_registry.kinds.table import PHASES, Kind, KindTable
 from orbit_registry.loop.task_class import CLASSES
 from orbit_registry.mcp import reading, schemas, writing
 from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
-from orbit_registry.mcp.tool import Tool
+from orbit_registry.mcp.tool import Schema, Tool
+from orbit_registry.search.query import BUDGETS
 
 PREFIX = "orbit."
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -36,16 +37,24 @@ def tools(kinds: KindTable, *, aliases: bool = True) -> dict[str, Tool]:
     return {**general, **{tool.name: tool for tool in (everywhere, *named)}}
 
 
+def _narrowing(of_kind: Schema) -> dict[str, Schema]:
+    return {
+        "query": text("Words to look for.", "retry uploads"), "kind": of_kind, "tags": TAGS,
+        "path": text("Only what applies to this file, named from the project's root.", "src/app.py"),
+        "versions": text("Only what is for these.", "2,3"),
+        "context_tags": text("Tags that weigh more.", "reviewer,network=1.5"),
+        "budget": choice("How deep to look.", *BUDGETS),
+    }  # fmt: skip
+
+
 def _asking(kinds: KindTable) -> list[Tool]:
     of_kind = schemas.kind_choice(kinds, "Only of this kind.")
-    path = text("Only what applies to this file, named from the project's root.", "src/app.py")
-    found = {"query": text("Words to look for.", "retry uploads"), "kind": of_kind, "tags": TAGS, "path": path}
     return [
         Tool(
             "search", "Search records",
             "Find decisions, learnings and other records by words, the best first: id, score, title and a snippet. "
             "`show` has the whole text.",
-            {**found, "limit": number("At most so many hits.", 10, 50), "all": _ALL},
+            {**_narrowing(of_kind), "limit": number("At most so many.", None, 50), "all": _ALL},
             reading.search, ["query"],
         ),
         Tool(

@@ -25,6 +25,7 @@ from orbit_registry.mcp.reading import clean
 from orbit_registry.mcp.schemas import own_fields
 from orbit_registry.mcp.tool import Answer, Asked
 from orbit_registry.records.record import Record
+from orbit_registry.search.query import Query
 from orbit_registry.store import voting
 from orbit_registry.store.decisions import adrs
 from orbit_registry.store.writer import newcomers
@@ -175,7 +176,7 @@ def _preview(asked: Asked, wanted: Proposal, draft: Record, near: Sequence[Neigh
 def _related(asked: Asked, draft: Record) -> list[Record]:
     """Return what a search for the headline finds among the same kind."""
     try:
-        found = asked.registry.search(draft.title, kind=draft.kind.name, limit=_SEARCHED)
+        found = asked.registry.search(Query(draft.title, kind=draft.kind.name, limit=_SEARCHED))
     except UsageError:  # the headline has only words that nearly every text has
         return []
     return [clean(hit.record) for hit in found.hits]

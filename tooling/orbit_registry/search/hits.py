@@ -1,19 +1,24 @@
-"""Finds records by words: keeps their index from run to run, narrows and cuts what `bm25` ranks; changes no record."""
+"""Finds records by words: narrows, weighs and cuts what the index of their texts ranks; changes no record.
+
+A record is one text, or, where its prose is a whole file, one for its head and one for each chunk: it is found by the
+best of them, and the hit says where in the file that stands.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
 
 from orbit_registry.errors import UsageError
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
-from orbit_registry.search.bm25 import TextIndex
+from orbit_registry.search.fusion import fused, gram_scores
+from orbit_registry.search.kept_texts import kept_index, parts_of, record_of
+from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor, version_factor
 from orbit_registry.search.terms import terms
-from orbit_registry.store.cache import code_stamp
-from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
@@ -22,14 +27,59 @@ from orbit_registry.text.globs import match_any, parse_glob
 SNIPPET = 150
 """Characters a snippet has at most."""
 _WORD = re.compile(r"\S+")
-_ENVELOPE = """
-schema_version id uid status title labels project scope links evidence source supersedes superseded_by legacy_ids
-distinct_from freshness created_at updated_at created_by date tasks feature status_raw approval confidence
-"""
-_NO_TEXT = frozenset(_ENVELOPE.split())
-"""Fields that are not read as text: identity, state and what has a weight of its own."""
-_FIRST = 5
-"""So many hits of a task's text are told apart where they fit alike: more of them lead to nothing."""
+_LINKED = 0.5
+"""What a record that a hit links to is worth, as a part of that hit."""
+_MASKS = 16
+"""So many ways to narrow are remembered."""
+_MARKS = ".,;:!?()[]'\"`"
+_LEADING = 5
+"""So many of the best hits lead to what they link to."""
+
+
+class Chunk(Protocol):
+    """A part of a long text; lines count from 1."""
+
+    @property
+    def breadcrumb(self) -> str:
+        """The headings that lead to it."""
+
+    @property
+    def first_line(self) -> int:
+        """Its first line."""
+
+    @property
+    def last_line(self) -> int:
+        """Its last line."""
+
+    @property
+    def body(self) -> str:
+        """Its text."""
+
+
+Chunks = Callable[[Record], Sequence[Chunk]]
+
+
+def no_chunks(record: Record) -> Sequence[Chunk]:
+    """Return no chunk: every record is one text."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a hit's score is made of: the text's part, and the factors for version and context."""
+
+    text: float
+    version: float = 1.0
+    context: float = 1.0
+    place: int = 0
+    """The place by terms alone; 0 where no term led to it."""
+    via: str = ""
+    """What led to it where its text did not: an id, or the hit that links to it."""
+
+    @property
+    def total(self) -> float:
+        """The score: from 0 to 1."""
+        return min(self.text * self.version * self.context, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,72 +89,197 @@ class Hit:
     record: Record
     score: float
     snippet: str
+    parts: Score = field(default=Score(0.0))
+    chunk: Chunk | None = None
+    """Where its best part stands, if it is long."""
+    matched: tuple[str, ...] = ()
+    """The words of the query that the text has."""
+
+    @property
+    def text(self) -> str:
+        """The text that the snippet is from."""
+        return self.chunk.body if self.chunk is not None else _prose(self.record)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The best hits, how many more there are, and the words of the query that no record has."""
+    """The best hits, how many more there are, the words of the query that no record has, and how deep was looked."""
 
     hits: tuple[Hit, ...]
     omitted: int
     unknown: tuple[str, ...]
+    budget: str = "balanced"
+    generic: bool = False
+    """Whether the text named nothing to look for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    record: Record
+    score: Score
+    slot: int = -1
 
 
 class Searcher:
     """The records of a workspace, ready to be searched; what is asked often is loaded once."""
 
-    def __init__(self, workspace: Workspace, records: Iterable[Record]) -> None:
-        """`records` are all there are, with their prose."""
+    def __init__(self, workspace: Workspace, records: Iterable[Record], chunks_of: Chunks = no_chunks) -> None:
+        """`records` are all there are, with their prose; `chunks_of` cuts those whose prose is a whole file."""
         self._records = {record.path: record for record in records}
-        self._index = _index(workspace, self._records)
+        self._chunks_of = chunks_of
+        self._index = kept_index(workspace, self._records, lambda one: [parts_of(one), *map(_part, chunks_of(one))])
+        self._owners = [(("", 0) if key is None else record_of(key)) for key in self._index.keys]
+        self._masks: dict[object, bytearray] = {}
 
-    def search(
-        self,
-        text: str,
-        *,
-        tags: Sequence[str] = (),
-        path: str | None = None,
-        limit: int = 10,
-        keep: Callable[[Record], bool] = lambda record: record.status.searched,
-    ) -> SearchResult:
-        """Return the records that fit a text best.
+    def search(self, query: Query) -> SearchResult:
+        """Return the records that fit a query best.
 
-        A hit has every one of `tags` in its scope, a scope that covers `path`, and is one that `keep` lets pass.
+        A hit has every one of the tags in its scope, a scope that covers the path, a version in common with those
+        asked for, and a status that searches find.
 
         Raises:
-            UsageError: the text has no word to search for.
+            UsageError: the text has no word to search for, or a budget is none.
         """
-        words = _words(text)
-        query = [term for found in words.values() for term in found]
-        unknown = set(self._index.unknown(dict.fromkeys(query)))
-        found = [
-            (record, score)
-            for key, score in self._index.search(query)
-            if keep(record := self._records[key])
-            and all(tag in record.scope.tags for tag in tags)
-            and (path is None or covers(record, path))
-        ]
-        found = _ties_in_order(found, limit, half_life_days())
-        hits = tuple(Hit(record, score, snippet(record, set(query))) for record, score in found[:limit])
-        strange = tuple(word for word, its in words.items() if unknown.issuperset(its))
-        return SearchResult(hits, len(found) - len(hits), strange)
+        _refuse_empty(query)
+        budget = query.depth
+        if query.is_generic:
+            return SearchResult((), 0, (), budget.name, generic=True)
+        limit = query.limit or budget.limit
+        found, number = self._found(query, budget, limit)
+        if not found and not query.budget and budget.name == "lean":
+            budget = BUDGETS["balanced"]
+            found, number = self._found(query, budget, limit)
+        hits = tuple(self._hit(query, one) for one in _ordered(found, limit, half_life_days())[:limit])
+        unknown = set(self._index.unknown(dict.fromkeys(query.terms)))
+        strange = tuple(word for word, its in query.words.items() if unknown.issuperset(its))
+        return SearchResult(hits, number - len(hits), strange, budget.name)
 
     def fitting(self, text: str) -> list[tuple[str, float]]:
-        """Return the files of all records that fit a text, with scores from 0 to 1, the best first."""
-        query = [term for word in text.split() for term in terms(word)]
-        found = [
-            (record, score)
-            for key, score in self._index.search(query)
-            if (record := self._records[key]).status.searched
-        ]
-        return [(record.path, score) for record, score in _ties_in_order(found, _FIRST, half_life_days())]
+        """Return the files of the records that fit a text, with scores from 0 to 1, the best first."""
+        query = Query(text)
+        if not query.words or query.is_generic:
+            return []
+        deep = BUDGETS["deep"]
+        found, _ = self._found(query, replace(deep, linked=False), 0)
+        return [(one.record.path, one.score.total) for one in _ordered(found, deep.limit, half_life_days())]
+
+    # ------------------------------------------------------------------------------------------------------- steps
+
+    def _found(self, query: Query, budget: Budget, limit: int) -> tuple[list[_Found], int]:
+        """Return the best of what the text leads to, each record by its best part, and how many records that is in all.
+
+        They are more than `limit`, where there are more, because tags and versions may change their order.
+        """
+        asked, owners = query.terms, self._owners
+        having = self._index.having(asked)
+        mask = self._mask(query, budget, having)
+        found = {one.record.path: one for one in self._named(query)}
+        ranked = self._index.search(asked, mask=mask, most=max(budget.pool, limit * 4))
+        head = ranked[: budget.pool]
+        places = {slot: place for place, (slot, _) in enumerate(ranked, 1)}
+        order = fused(head, gram_scores(self._index, asked, [slot for slot, _ in head])) + ranked[budget.pool :]
+        for slot, text in order:
+            path = owners[slot][0]
+            if path not in found:
+                record = self._records[path]
+                found[path] = _Found(record, self._score(query, record, text, places[slot]), slot)
+        if budget.linked:
+            found |= self._linked(query, list(found.values())[:_LEADING], found)
+        return list(found.values()), len(found.keys() | {owners[slot][0] for slot in having if mask[slot]})
+
+    def _mask(self, query: Query, budget: Budget, having: Iterable[int]) -> bytearray:
+        """Return for each slot whether its text may be a hit; a path is asked only of the texts that `having` has."""
+        key = (query.everything, query.kind, *query.tags, None, *sorted(query.versions), budget.chunks)
+        mask = self._masks.get(key)
+        if mask is None:
+            fits = {path: self._fits(query, record) for path, record in self._records.items()}
+            mask = bytearray(fits.get(path, False) and (not chunk or budget.chunks) for path, chunk in self._owners)
+            if len(self._masks) >= _MASKS:
+                self._masks.clear()
+            self._masks[key] = mask
+        if query.path is None:
+            return mask
+        narrow = bytearray(len(mask))
+        covered: dict[str, bool] = {}
+        for slot in having:
+            path = self._owners[slot][0]
+            if mask[slot] and path not in covered:
+                covered[path] = covers(self._records[path], query.path)
+            narrow[slot] = mask[slot] and covered[path]
+        return narrow
+
+    def _fits(self, query: Query, record: Record) -> bool:
+        return (
+            (query.everything or record.status.searched)
+            and query.kind in (None, record.kind.name)
+            and all(tag in record.scope.tags for tag in query.tags)
+            and version_factor(record.words("versions"), query.versions) > 0
+        )
+
+    def _may(self, query: Query, record: Record) -> bool:
+        return self._fits(query, record) and (query.path is None or covers(record, query.path))
+
+    def _score(self, query: Query, record: Record, text: float, place: int = 0, via: str = "") -> Score:
+        version = version_factor(record.words("versions"), query.versions)
+        return Score(text, version, context_factor(record.scope.tags, query.context), place, via)
+
+    def _named(self, query: Query) -> list[_Found]:
+        """Return the records whose ids the text names."""
+        said = {word.strip(_MARKS) for word in query.words if "-" in word}
+        known = self._by_name if said else {}
+        records = {known[one].path: known[one] for one in said if one in known}
+        fitting = [one for one in records.values() if self._may(query, one)]
+        return [_Found(one, self._score(query, one, 1.0, via=one.id)) for one in fitting]
+
+    def _linked(self, query: Query, leading: Sequence[_Found], known: Mapping[str, object]) -> dict[str, _Found]:
+        """Return what the best hits link to and the text did not lead to."""
+        found: dict[str, _Found] = {}
+        for one in leading:
+            for link in one.record.links:
+                target = self._by_name.get(link.to)
+                if target is not None and target.path not in {*known, *found} and self._may(query, target):
+                    score = self._score(query, target, one.score.text * _LINKED, via=one.record.id)
+                    found[target.path] = _Found(target, score)
+        return found
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Record]:
+        """The records by id, else by legacy id."""
+        ids = {one.id: one for one in self._records.values()}
+        return {name: one for one in self._records.values() for name in one.legacy_ids} | ids
+
+    def _hit(self, query: Query, one: _Found) -> Hit:
+        chunk = None
+        if one.slot >= 0:
+            number = self._owners[one.slot][1]
+            chunk = self._chunks_of(one.record)[number - 1] if number else None
+        wanted = set(query.terms)
+        hit = Hit(one.record, one.score.total, "", one.score, chunk)
+        own = {*terms(hit.text), *terms(one.record.title), *terms(parts_of(one.record)[1])}
+        matched = tuple(word for word, its in query.words.items() if not own.isdisjoint(its))
+        return replace(hit, snippet=snippet(hit.text, wanted, one.record.title), matched=matched)
 
 
-def _ties_in_order(found: list[tuple[Record, float]], limit: int, half_life: float) -> list[tuple[Record, float]]:
-    """Return the hits, those with equal scores as they are pushed, as far as they can be among the first."""
-    last = found[limit - 1][1] if len(found) >= limit else 0.0
-    head = [hit for hit in found if hit[1] >= last]
-    return [*sorted(head, key=lambda hit: (-hit[1], rank_order(hit[0], half_life))), *found[len(head) :]]
+def _part(chunk: Chunk) -> tuple[str, str, str]:
+    return chunk.breadcrumb, "", chunk.body
+
+
+def _refuse_empty(query: Query) -> None:
+    if not query.text.strip():
+        hint = 'give some words: `orbit search "retry uploads"`; `orbit match PATH` lists what applies to a file'
+        raise UsageError("there is nothing to search for", hint=hint)
+    if not query.words:
+        said = f"{' '.join(query.text.split())[:80]!r} has only words that nearly every text has"
+        raise UsageError(said, hint="give a word that stands in few records")
+
+
+def _ordered(found: Sequence[_Found], limit: int, half_life: float) -> list[_Found]:
+    """Return hits by score, equal ones as they are pushed, as far as they can be among the first."""
+    by_score = sorted(found, key=lambda one: -one.score.total)
+    last = by_score[limit - 1].score.total if len(by_score) >= limit else 0.0
+    head = [one for one in by_score if one.score.total >= last]
+    head.sort(key=lambda one: (-one.score.total, rank_order(one.record, half_life)))
+    return [*head, *by_score[len(head) :]]
 
 
 def covers(record: Record, path: str) -> bool:
@@ -113,9 +288,9 @@ def covers(record: Record, path: str) -> bool:
     return match_any(globs, path) is not None
 
 
-def snippet(record: Record, query: set[str]) -> str:
-    """Return one line of at most `SNIPPET` characters of a record's text, from where most words of the query stand."""
-    line = " ".join((record.prose or _body(record)).split()) or record.title
+def snippet(text: str, query: set[str], title: str) -> str:
+    """Return one line of at most `SNIPPET` characters of a text, from where most words of the query stand."""
+    line = " ".join(text.split()) or title
     places = [word.start() for word in _WORD.finditer(line) if not query.isdisjoint(terms(word[0]))]
     room = SNIPPET - 2
     around = max(places, key=lambda at: (sum(at <= other < at + room for other in places), -at), default=0)
@@ -126,59 +301,5 @@ def snippet(record: Record, query: set[str]) -> str:
     return f"{'…' if start else ''}{cut.strip()}{'…' if start + room < len(line) else ''}"
 
 
-def _words(text: str) -> Mapping[str, list[str]]:
-    """Return the words of a query that weigh, each with its terms."""
-    if not text.strip():
-        hint = 'give some words: `orbit search "retry uploads"`; `orbit match PATH` lists what applies to a file'
-        raise UsageError("there is nothing to search for", hint=hint)
-    words = {word: found for word in text.split() if (found := terms(word))}
-    if not words:
-        said = f"{' '.join(text.split())[:80]!r} has only words that nearly every text has"
-        raise UsageError(said, hint="give a word that stands in few records")
-    return words
-
-
-def _index(workspace: Workspace, records: Mapping[str, Record]) -> TextIndex:
-    """Return the index of the records, made from the one that was kept where that saves work."""
-    kept = KeptValue(workspace, "search", code_stamp())
-    index, seen = TextIndex.from_state(kept.value.get("index")), kept.value.get("texts")
-    if index is None or not isinstance(seen, dict) or index.is_worn:
-        index, seen = TextIndex(), {}
-    fields = {path: _fields(record) for path, record in records.items()}
-    digests = {path: _digest(found) for path, found in fields.items()}
-    for path in seen.keys() - digests.keys():
-        index.remove(path)
-    for path, digest in digests.items():
-        if seen.get(path) != digest:
-            index.put(path, *fields[path])
-    if seen != digests:
-        kept.keep({"index": index.to_state(), "texts": digests})
-    return index
-
-
-def _fields(record: Record) -> tuple[str, str, str]:
-    """Return a record's title, its tags (labels and symbols among them) and its text."""
-    scope = record.data.get("scope")
-    named: list[str] = []
-    seed = ""
-    if isinstance(scope, Mapping):
-        named = [str(one) for axis in ("tags", "symbols") for one in scope.get(axis, ())]
-        seed = str(scope.get("semantic_seed") or "")
-    return record.title, "\n".join((*named, *record.words("labels"))), f"{record.prose}\n{_body(record)}\n{seed}"
-
-
-def _body(record: Record) -> str:
-    """Return the texts of a record's own fields beside title and prose."""
-    apart = (record.kind.headline, record.kind.prose)
-    own = (value for name, value in record.data.items() if name not in _NO_TEXT and name not in apart)
-    return "\n".join(text for value in own for text in _texts(value))
-
-
-def _texts(value: object) -> Iterable[str]:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
-
-
-def _digest(fields: tuple[str, str, str]) -> str:
-    return hashlib.sha256("\0".join(fields).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def _prose(record: Record) -> str:
+    return record.prose or parts_of(record)[2]

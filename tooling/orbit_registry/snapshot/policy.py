@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from orbit_registry.records.record import Record
+from orbit_registry.text.secrets import NEEDLES, without_secrets
 
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
 
@@ -63,30 +64,8 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
     return replace(record, data=data, prose=redact(record.prose), votes=votes)
 
 
-def without_secrets(text: str) -> str:
-    """Return a text with each secret replaced by the word for its kind."""
-    # The patterns take as long to compile as a sync takes that finds nothing changed.
-    from orbit_registry.text.secrets import find_secrets
-
-    parts: list[str] = []
-    at = 0
-    for suspect in find_secrets(text):
-        if suspect.start >= at:
-            parts += [text[at : suspect.start], f"[redacted: {suspect.kind}]"]
-            at = _end_of_key(text, suspect.start) if suspect.kind == "private key" else suspect.end
-    return "".join([*parts, text[at:]])
-
-
-def _end_of_key(text: str, start: int) -> int:
-    """Return where a private key ends, of which the pattern knows only the start; at worst the whole rest is one."""
-    end = text.find("-----END ", start)
-    closing = text.find("-----", end + 9) if end >= 0 else -1
-    return closing + 5 if closing >= 0 else len(text)
-
-
 def _suspects(records: Iterable[Record]) -> Sequence[Record]:
     from orbit_registry.checks.spelling import Spelling
-    from orbit_registry.text.secrets import NEEDLES
 
     held = list(records)
     voted = [

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import mmap
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.store.cache import is_sealed, replace_unsynced
+from orbit_registry.store.cache import is_sealed, replace_unsynced, stamp_of
 from orbit_registry.store.files import inside, read_bytes
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import find_secrets
@@ -54,3 +56,30 @@ class KeptValue:
 
     def _path(self, part: str) -> Path:
         return inside(self._root, f"{self._folder}/{self._name}.{part}")
+
+
+class KeptBytes:
+    """A block of bytes that is mapped rather than read; who keeps it notes its stamp, and asks for it by that."""
+
+    def __init__(self, workspace: Workspace, name: str) -> None:
+        self._root, self._name = workspace.root, name
+        self._path = f"{workspace.relative(workspace.cache)}/{name}"
+
+    def content(self, stamp: object) -> mmap.mmap | None:
+        """Return the bytes; None where there are none, or others than those of that stamp."""
+        try:
+            path = inside(self._root, self._path)
+            with path.open("rb") as file:
+                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                return content if list(stamp_of(os.fstat(file.fileno()))) == stamp and is_sealed(path, stamp) else None
+        except (OrbitError, OSError, ValueError):
+            return None
+
+    def keep(self, content: bytes) -> list[int] | None:
+        """Replace the bytes and return their stamp; None where the disk refuses."""
+        try:
+            folder = inside(self._root, self._path).parent
+            folder.mkdir(parents=True, exist_ok=True)
+            return replace_unsynced(folder, self._name, content)
+        except (OSError, OrbitError):
+            return None

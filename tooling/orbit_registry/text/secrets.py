@@ -96,6 +96,24 @@ def find_secrets(text: str) -> Iterator[Suspect]:
             yield Suspect(form.kind, found.start(), found.end())
 
 
+def without_secrets(text: str) -> str:
+    """Return a text with each secret replaced by the word for its kind."""
+    parts: list[str] = []
+    at = 0
+    for suspect in find_secrets(text):
+        if suspect.start >= at:
+            parts += [text[at : suspect.start], f"[redacted: {suspect.kind}]"]
+            at = _end_of_key(text, suspect.start) if suspect.kind == "private key" else suspect.end
+    return "".join([*parts, text[at:]])
+
+
+def _end_of_key(text: str, start: int) -> int:
+    """Return where a private key ends, of which the pattern knows only the start; at worst the whole rest is one."""
+    end = text.find("-----END ", start)
+    closing = text.find("-----", end + 9) if end >= 0 else -1
+    return closing + 5 if closing >= 0 else len(text)
+
+
 def has_secret(value: object, text: str) -> bool:
     """Say whether a text within a value holds a secret; `text` is the value as JSON, in ASCII.
 

@@ -1,0 +1,117 @@
+"""What is asked of a search: versions, tags in context, generic texts, and how deep to look."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.errors import UsageError
+from orbit_registry.search.hits import Score
+from orbit_registry.search.query import Query, context_factor, context_weights, shape, version_factor
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "factor"),
+    [
+        ({"2", "3"}, {"2", "3"}, 1.0),
+        ({"2", "3", "4"}, {"2", "3"}, 0.95),
+        ({"3"}, {"2", "3"}, 0.85),
+        ({"2", "4"}, {"2", "3"}, 0.75),
+        ({"unversioned"}, {"2", "3"}, 0.70),
+        (set(), {"2", "3"}, 0.70),
+        ({"1"}, {"2", "3"}, 0.0),
+        ({"unversioned"}, {"unversioned"}, 1.0),
+        ({"1"}, {"unversioned"}, 0.0),
+        ({"1"}, set(), 1.0),
+        ({"unversioned"}, set(), 1.0),
+        (set(), set(), 1.0),
+    ],
+)
+def test_versions_that_overlap_more_are_worth_more(own: set[str], asked: set[str], factor: float) -> None:
+    """Exact, superset, subset, partial, unversioned; disjoint is out, and who asks for none gets all as they are."""
+    assert version_factor(own, asked) == factor
+
+
+@pytest.mark.parametrize(
+    ("said", "weights"),
+    [
+        ("a,b=1.5,c=1.3", {"a": 1.4, "b": 1.5, "c": 1.3}),
+        ("a", {"a": 1.5}),
+        ("a , b", {"a": 1.5, "b": 1.5}),
+        ("", {}),
+        (" , ", {}),
+        ("a=0", {"a": 0.0}),
+        ("a=2,a", {"a": 2.0}),
+    ],
+)
+def test_a_tag_without_a_weight_gets_the_average(said: str, weights: dict[str, float]) -> None:
+    """The average of the explicit weights, else 1.5."""
+    assert context_weights(said) == pytest.approx(weights)
+
+
+@pytest.mark.parametrize("said", ["a=", "a=x", "a=-1", "a=inf", "a=nan", "=1.5", "a,b=1,5x=y"])
+def test_a_weight_that_is_none_is_refused(said: str) -> None:
+    """A number from 0 up is one."""
+    with pytest.raises(UsageError, match="no tag with a weight"):
+        context_weights(said)
+
+
+def test_each_matching_tag_adds_a_tenth_of_its_weight() -> None:
+    """Two matches add; a tag that is said twice counts once."""
+    weights = {"a": 1.4, "b": 1.5, "c": 1.3}
+    assert context_factor(["a"], weights) == pytest.approx(1.14)
+    assert context_factor(["a", "b", "a", "z"], weights) == pytest.approx(1.29)
+    assert context_factor([], weights) == 1
+
+
+@given(
+    st.floats(0, 1),
+    st.sampled_from([1.0, 0.95, 0.85, 0.75, 0.70]),
+    st.dictionaries(st.sampled_from("abc"), st.floats(0, 1e6)),
+)
+def test_a_score_never_leaves_its_range(text: float, version: float, weights: dict[str, float]) -> None:
+    """Whatever the weights are."""
+    total = Score(text, version, context_factor("abc", weights)).total
+    assert 0 <= total <= 1
+    assert not math.isnan(total)
+
+
+@pytest.mark.parametrize("text", ["continue", "fix it", "ok", "OK!", "yes, please", "go on", "let's try again"])
+def test_a_text_that_names_nothing_is_generic(text: str) -> None:
+    """What a person says to go on."""
+    assert Query(text).is_generic
+
+
+@pytest.mark.parametrize("text", ['"continue"', "fix the parser", "retry uploads", "ok button", "#6928", "运行"])
+def test_a_text_that_names_something_is_not(text: str) -> None:
+    """One word of its own is enough, and so are quotes."""
+    assert not Query(text).is_generic
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("AuthHandler", "lean"),
+        ("#6928", "lean"),
+        ("src/app.py", "lean"),
+        ("ADR-0006", "lean"),
+        ("journal", "balanced"),
+        ("retry uploads", "balanced"),
+        ("why do we retry uploads?", "deep"),
+        ("word " * 20, "deep"),
+    ],
+)
+def test_the_shape_of_a_text_decides_how_deep_to_look(text: str, budget: str) -> None:
+    """An identifier wants one place, a question or a task all that bears on it; who says a budget gets it."""
+    assert shape(text) == budget
+    assert Query(text, budget="deep").depth.name == "deep"
+
+
+def test_a_budget_that_is_none_is_refused() -> None:
+    """The hint names those there are."""
+    with pytest.raises(UsageError, match="no budget") as refused:
+        Query("x", budget="huge").depth  # noqa: B018
+    assert "lean" in refused.value.hint

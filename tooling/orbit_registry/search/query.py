@@ -1,0 +1,200 @@
+"""What is asked of a search, as values: the words that weigh, how deep to look, what counts more; it ranks nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from orbit_registry.errors import UsageError
+from orbit_registry.search.terms import terms
+
+UNVERSIONED = "unversioned"
+"""What a record says that is meant for no version; one that says nothing is the same."""
+EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
+USUAL_WEIGHT = 1.5
+PER_WEIGHT = 0.1
+_QUOTES = "\"'“”‘’«»`"
+_GENERIC = frozenset(
+    [
+        "again",
+        "ahead",
+        "alright",
+        "carry",
+        "change",
+        "check",
+        "continue",
+        "cool",
+        "done",
+        "else",
+        "exactly",
+        "fix",
+        "fine",
+        "go",
+        "good",
+        "great",
+        "help",
+        "keep",
+        "let",
+        "like",
+        "nice",
+        "next",
+        "no",
+        "nope",
+        "ok",
+        "okay",
+        "perfect",
+        "please",
+        "proceed",
+        "ready",
+        "redo",
+        "retry",
+        "right",
+        "run",
+        "same",
+        "start",
+        "stop",
+        "sure",
+        "thank",
+        "thanks",
+        "then",
+        "thing",
+        "things",
+        "there",
+        "try",
+        "up",
+        "work",
+        "works",
+        "yeah",
+        "yep",
+        "yes",
+    ]
+)
+"""Words that a person says to go on; a text of nothing else names nothing that a record could be about."""
+_IDENTIFIER = re.compile(r"#?\d+|[\w#./:-]*(?:[a-z][A-Z]|_|::|\w/\w|\w\.\w|\d)[\w#./:-]*")
+_LONG = 15
+"""A text of more words than that describes a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a search may look at: hits, how many of the best texts are ranked twice, and where it looks."""
+
+    name: str
+    limit: int
+    pool: int
+    """So many of the best texts are ranked by their characters too; 0 is none."""
+    chunks: bool
+    """Whether it looks into the parts of long texts, or at titles, tags and records alone."""
+    linked: bool
+    """Whether it brings what the hits link to."""
+
+
+BUDGETS: Mapping[str, Budget] = MappingProxyType(
+    {
+        "lean": Budget("lean", 5, 0, chunks=False, linked=False),
+        "balanced": Budget("balanced", 10, 100, chunks=True, linked=False),
+        "deep": Budget("deep", 20, 400, chunks=True, linked=True),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """One search: its text and what narrows it or weighs.
+
+    `budget` is a name of `BUDGETS`; empty, the shape of the text decides. `limit` of 0 is the budget's own.
+    """
+
+    text: str
+    kind: str | None = None
+    tags: Sequence[str] = ()
+    path: str | None = None
+    versions: Collection[str] = ()
+    context: Mapping[str, float] = field(default_factory=dict)
+    limit: int = 0
+    everything: bool = False
+    budget: str = ""
+
+    @cached_property
+    def words(self) -> Mapping[str, list[str]]:
+        """The words that weigh, each with its terms."""
+        return {word: found for word in self.text.split() if (found := terms(word))}
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms of all words, in order."""
+        return [term for found in self.words.values() for term in found]
+
+    @property
+    def is_generic(self) -> bool:
+        """Say whether the text names nothing: `continue`, `fix it`. A word in quotes always names something."""
+        return bool(self.words) and all(
+            _GENERIC.issuperset(word.lower().strip(".,;:!?…").split("'")[:1]) for word in self.words
+        )
+
+    @property
+    def depth(self) -> Budget:
+        """How much may be looked at.
+
+        Raises:
+            UsageError: there is no such budget.
+        """
+        if self.budget and self.budget not in BUDGETS:
+            said = f"there is no budget {self.budget!r}"
+            raise UsageError(said, hint=f"budgets: {', '.join(BUDGETS)}; without one the query's shape decides")
+        return BUDGETS[self.budget or shape(self.text)]
+
+
+def shape(text: str) -> str:
+    """Return the budget that a text's shape asks for: an identifier wants one place, a task all that bears on it."""
+    words = text.split()
+    if len(words) == 1 and _IDENTIFIER.fullmatch(words[0].strip(_QUOTES)):
+        return "lean"
+    return "deep" if len(words) > _LONG or text.rstrip().endswith(("?", "？")) else "balanced"
+
+
+def version_factor(own: Collection[str], asked: Collection[str]) -> float:
+    """Return what a record for some versions is worth to who asks for others; 0 where no version is shared."""
+    held, wanted = frozenset(own) or {UNVERSIONED}, frozenset(asked)
+    if not wanted or held == wanted:
+        return EXACT
+    if UNVERSIONED in held:
+        return UNSTATED
+    if held > wanted:
+        return SUPERSET
+    if held < wanted:
+        return SUBSET
+    return PARTIAL if held & wanted else 0.0
+
+
+def context_weights(text: str) -> dict[str, float]:
+    """Read `reviewer,jira-api=1.5`: tags and what each weighs; those without a weight get the others' average.
+
+    Raises:
+        UsageError: a weight is no number from 0 up.
+    """
+    weights: dict[str, float] = {}
+    plain = []
+    for part in text.split(","):
+        tag, sign, said = (one.strip() for one in part.partition("="))
+        if not sign:
+            plain += [tag] if tag else []
+            continue
+        try:
+            weight = float(said)
+        except ValueError:
+            weight = -1.0
+        if not tag or not 0 <= weight < math.inf:
+            raise UsageError(f"{part.strip()!r} is no tag with a weight", hint="write `--context-tags a,b=1.5`")
+        weights[tag] = weight
+    usual = math.fsum(weights.values()) / len(weights) if weights else USUAL_WEIGHT
+    return {**dict.fromkeys(plain, usual), **weights}
+
+
+def context_factor(own: Collection[str], weights: Mapping[str, float]) -> float:
+    """Return what the tags of a record are worth to who works in a context."""
+    return 1 + PER_WEIGHT * math.fsum(weights[tag] for tag in dict.fromkeys(own) if tag in weights)
