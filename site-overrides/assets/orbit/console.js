@@ -79,6 +79,7 @@ const run = async () => {
 
 input.value = new URL(location).searchParams.get("sql") ?? document.querySelector("[data-orbit-sql]").textContent;
 form.hidden = false;
+document.querySelector("[data-orbit-asleep]").remove();
 start.addEventListener("click", async () => {
   start.disabled = true;
   said.textContent = "Loading DuckDB…";

@@ -210,6 +210,8 @@ def _example(what: str, sql: str) -> str:
 def _console() -> str:
     places = f'data-orbit-duckdb="{relative(PAGE, FOLDER)}" data-orbit-snapshot="{relative(PAGE, "snapshot.duckdb")}"'
     return (
+        '<p class="orbit-hint" data-orbit-asleep>The console needs scripts, and a site that a server serves: '
+        "<code>python3 -m http.server</code> in its folder is one.</p>"
         f'<form class="orbit-console" {places} hidden>'
         f'<p><button type="button" class="md-button md-button--primary" data-orbit-start>Ask here: load DuckDB</button>'
         f" <small>{DOWNLOAD}; it runs in this page and sends nothing anywhere.</small></p>"
