@@ -177,7 +177,7 @@ def test_a_kind_can_be_shipped_without_python(git_repo: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in CASES.iterdir()))
 def test_each_case_is_a_whole_kind(name: str) -> None:
-    """Rules and failures need no Python either: their folders load, and their tables contradict nothing."""
+    """Failures and requirements need no Python either: their folders load, and their tables contradict nothing."""
     kind = load_kinds(CASES)[name]
 
     assert name == kind.name

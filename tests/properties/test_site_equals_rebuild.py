@@ -10,11 +10,40 @@ from pathlib import Path
 
 import duckdb
 from hypothesis import given, settings
-from tests.properties.test_sync_equals_rebuild import steps, take, write
+from hypothesis import strategies as st
+from tests.conftest import Git
+from tests.properties.test_sync_equals_rebuild import LOG, change, take, target, write
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.output import MANIFEST
+
+CONFIG = """format: orbit-registry
+schema_version: 1
+project: demo
+code: [src/**]
+site: {repository: https://github.com/acme/demo}
+"""
+BODY = ".orbit/adrs/ADR-0001/body.md"
+CITING = (
+    "docs/design/f/1_overview.md",
+    "docs/design/f/2_design.md",
+    "src/a.py",
+    "README.md",
+    BODY,
+)
+LINKS = (f"[log]({LOG.rpartition('/')[2]}#adr-0001--t)", "[next](2_design.md)", "`L-bbbbb`", "")
+cite = st.tuples(st.just("cite"), st.sampled_from(CITING), st.lists(target, max_size=2), st.sampled_from(LINKS))
+steps = st.lists(st.lists(st.one_of(change, cite, cite), min_size=1, max_size=3), min_size=1, max_size=5)
+
+
+def apply(root: Path, change: Sequence[object]) -> None:
+    """Change the files as one step says; a file that cites has a heading, so that titles change too."""
+    match change:
+        case ("cite", str(path), list(targets), link):
+            write(root / path, f"# {' '.join(targets) or 'None'}\n\nSee {', '.join(targets)} {link}\n")
+        case _:
+            take(root, change)
 
 
 def pages(folder: Path) -> dict[str, str]:
@@ -31,14 +60,17 @@ def pages(folder: Path) -> dict[str, str]:
 
 @settings(max_examples=4, deadline=None)
 @given(steps=steps)
-def test_an_incremental_site_is_the_one_built_from_nothing(steps: list[list[Sequence[object]]]) -> None:
+def test_an_incremental_site_is_the_one_built_from_nothing(git: Git, steps: list[list[Sequence[object]]]) -> None:
     """After any changes, each followed by a build, files and findings are those of a build that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "kept"
-        write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n")
+        write(root / ".orbit/config.yaml", CONFIG)
+        write(root / ".gitignore", "/site/\n/.orbit/state/\n")
+        git(root, "init", "--quiet")
         for changes in steps:
             for change in changes:
-                take(root, change)
+                apply(root, change)
+                git(root, "add", "--all")
             kept = build_site(Registry.open(root), root / "site")
         fresh = Path(folder) / "fresh"
         shutil.copytree(root, fresh, ignore=shutil.ignore_patterns("cache", "site"))

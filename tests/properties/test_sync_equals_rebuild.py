@@ -46,11 +46,8 @@ harm = st.tuples(st.just("harm"), code, st.sampled_from(("id: [", "", "\x00", "-
 body = st.tuples(st.just("body"), number, word)
 touch = st.tuples(st.just("touch"), code)
 ground = st.tuples(st.just("ground"), st.sampled_from(("src/in.py", "src/in.json", "src/seen.py")), word)
-steps = st.lists(
-    st.lists(st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground), min_size=1, max_size=3),
-    min_size=1,
-    max_size=5,
-)
+change = st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground)
+steps = st.lists(st.lists(change, min_size=1, max_size=3), min_size=1, max_size=5)
 
 
 def write(file: Path, text: str) -> None:

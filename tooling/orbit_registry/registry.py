@@ -14,7 +14,7 @@ from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.author import Author, current_author
+from orbit_registry.store.author import Author, Review, current_author
 from orbit_registry.store.journal import begun
 from orbit_registry.store.reader import Collection, Reading
 from orbit_registry.store.workspace import Workspace, find_workspace
@@ -248,12 +248,12 @@ class Registry:
         self.refresh()
         return lifecycle.replace_text(self.workspace, any_id, before, after)
 
-    def transition(self, any_id: str, to: str) -> Record:
-        """Give a record another status, as its kind's table allows."""
-        from orbit_registry.store import lifecycle
+    def transition(self, any_id: str, to: str, review: Review | None = None) -> Record:
+        """Give a record another status, as its kind's table allows; `review` says who decides on one that waits."""
+        from orbit_registry.loop.review import transition
 
         self.refresh()
-        return lifecycle.transition(self.workspace, any_id, to, self.author())
+        return transition(self.workspace, self._found(any_id), to, self.author(), review)
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
         """Let one record replace another: both ends, or neither."""

@@ -72,3 +72,51 @@
   input.addEventListener("focus", show);
   if (new URLSearchParams(location.search).get("q")) setTimeout(show, 100);
 })();
+
+/* A citation shows what it leads to: while the pointer rests on it or on the preview, or it has the focus; Escape hides it. */
+(() => {
+  "use strict";
+  const REST = 180;
+  let link = null, card = null, timer = 0;
+  const hide = () => {
+    clearTimeout(timer);
+    if (link && card) link.title = link.dataset.title || "";
+    card?.remove();
+    link = card = null;
+  };
+  const show = (wanted) => {
+    if (wanted === link && card) return clearTimeout(timer);
+    const held = document.getElementById(wanted.getAttribute("aria-describedby") || "");
+    hide();
+    if (!held) return;
+    link = wanted;
+    link.dataset.title = link.title;
+    link.title = "";
+    card = held.cloneNode(true);
+    card.removeAttribute("id");
+    card.classList.add("orbit-shown", "md-typeset");
+    card.setAttribute("aria-hidden", "true"); // readers have it as the link's description
+    document.body.append(card);
+    const line = [...link.getClientRects()][0] ?? link.getBoundingClientRect();
+    const below = line.bottom + card.offsetHeight + 8 < innerHeight || line.top < card.offsetHeight + 8;
+    card.style.left = `${scrollX + Math.max(8, Math.min(line.left, document.documentElement.clientWidth - card.offsetWidth - 8))}px`;
+    card.style.top = `${scrollY + (below ? line.bottom + 4 : line.top - card.offsetHeight - 4)}px`;
+    card.addEventListener("pointerenter", () => clearTimeout(timer));
+    card.addEventListener("pointerleave", later);
+  };
+  const later = () => {
+    clearTimeout(timer);
+    timer = setTimeout(hide, REST);
+  };
+  const cited = (event) => (event.target instanceof Element ? event.target.closest("a.orbit-cite") : null);
+  document.addEventListener("pointerover", (event) => {
+    const found = event.pointerType === "touch" ? null : cited(event);
+    if (!found) return;
+    clearTimeout(timer);
+    timer = setTimeout(show, link ? 0 : REST, found);
+  });
+  document.addEventListener("pointerout", (event) => cited(event) && later());
+  document.addEventListener("focusin", (event) => (cited(event) ? show(cited(event)) : hide()));
+  document.addEventListener("focusout", (event) => cited(event) && later());
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+})();

@@ -66,6 +66,18 @@ ASKED: dict[str, list[str]] = {
     "learning vote": ["LEARNING", "--task", "T-1"],
     "learning verify": ["LEARNING"],
     "learning prune": [],
+    "rule add": ["--title", "Name each lock", "--rationale", "Deadlocks were found by their names."],
+    "rule list": [],
+    "rule show": ["RULE"],
+    "rule search": ["leap"],
+    "rule update": ["RULE", "--priority", "9"],
+    "rule supersede": ["APPROVED", "--with", "SECOND_APPROVED"],
+    "rule approve": ["RULE"],
+    "rule reject": ["RULE"],
+    "rule retire": ["APPROVED"],
+    "queue": [],
+    "promote": ["CANDIDATE", "RULE", "--by", "Ada", "--reason", "agreed"],
+    "reject": ["CANDIDATE", "RULE", "--reason", "the linter says so"],
     "stale": [],
     "verify": ["ADR-0001", "LEARNING", "--volatility", "stable"],
     "check": [],
@@ -109,6 +121,10 @@ def test_every_command_with_json_is_asked_below() -> None:
 def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
     """ok, data, diagnostics, next; the same keys for every command, and nothing else on the output."""
     words = {"LEARNING": shell.learning}
+    for word in {"RULE", "APPROVED", "SECOND_APPROVED"}.intersection(ASKED[name]):
+        words[word] = shell.json("rule", "add", "--title", word, "--rationale", f"Because of {word}.")[1]["data"]["id"]
+        if word != "RULE":
+            shell.json("promote", words[word])
     if "SECOND" in ASKED[name]:
         words["SECOND"] = shell.json("learning", "add", "--summary", "Measure twice")[1]["data"]["id"]
     if "CANDIDATE" in ASKED[name]:
@@ -144,7 +160,7 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
         (["learning", "add", "--summary", "X", "--set", "status=active"], 2, "can't be set by hand"),
         (["learning", "add", "--summary", "X", "--evidence", "T-1"], 2, "is not KIND:REF"),
         (["learning", "update", "L-nnnnn", "--priority", "x"], 2, "--priority"),
-        (["list", "decision"], 2, "known kinds: adr, learning"),
+        (["list", "decision"], 2, "known kinds: adr, learning, rule"),
         (["query", "DROP TABLE records"], 1, ""),
         (["query", "SELEC 1"], 1, ""),
         (["import", "nowhere"], 2, "nowhere"),

@@ -50,9 +50,8 @@ def rule(root: Path, code: str, title: str, **fields: object) -> None:
 
 @pytest.fixture
 def ruled(root: Path) -> Path:
-    """Return the workspace with rules and failures of the project's own kinds, and a decision."""
-    for name in ("rule", "failure"):
-        shutil.copytree(KINDS / name, root / ".orbit/kinds" / name)
+    """Return the workspace with rules, failures of a kind of its own, and a decision."""
+    shutil.copytree(KINDS / "failure", root / ".orbit/kinds/failure")
     rule(root, "aaaaa", "Wrap every query in a transaction", scope={"paths": ["src/**"]})
     rule(root, "bbbbb", "Retry uploads with a key", scope={"tags": ["sql"]})
     rule(root, "ccccc", "Name each lock", scope={"paths": ["nowhere/**", "src/none"]})

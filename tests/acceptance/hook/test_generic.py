@@ -133,4 +133,4 @@ def test_the_plugin_of_opencode_runs(
     assert all(one in system["system"][1] for one in ("L-00002", "L-00003"))
     assert first["output"].startswith("Edit applied.\n\n<project-notes>")
     assert ["L-00001" in one["output"] for one in (first, second, patch, again)] == [True, False, True, True]
-    assert said["shown"] == [{"message": "1 record awaits review: orbit list --phase pending", "variant": "info"}]
+    assert said["shown"] == [{"message": "1 record awaits review: orbit queue", "variant": "info"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections.abc import Callable
@@ -34,6 +35,12 @@ MORE = (
     "legacy_ids: [core/ADR-001]\n",
     'freshness:\n  fingerprint:\n    - {input: README.md, hash: "sha256:' + "0" * 64 + '"}\n    - input: src\n',
     "evidence:\n  - kind: file\n    reference: src/app.py\n",
+    "evidence:\n  - kind: record\n    reference: ADR-001\n",
+    "links:\n  - rel: related_to\n    to: L-aaaa3\n  - rel: derived_from\n    to: core/ADR-001\n",
+    "legacy_ids: [web/ADR-001, old-name]\n",
+    "superseded_by: [L-aaaa3]\nsupersedes: [old-name]\n",
+    "body: |-\n  As L-aaaa3 and core/ADR-001 say.\n",
+    "category: naming\n",
 )
 GLOBS = ("src/**", "lib/**", "src/app.py", "**/*.md", "[a-")
 DECISION = (
@@ -99,6 +106,24 @@ def move_source(root: Path, chance: random.Random) -> None:
     (root / here).rename(root / there)
 
 
+def vote(root: Path, chance: random.Random) -> None:
+    """Add a line to the votes of a learning, which may be no vote."""
+    for folder in sorted((root / ".orbit" / "learnings").glob("*"))[:1]:
+        row = {"learning_id": folder.name, "voter_model": "m", "voted_at": "2026-05-02T09:00:00Z", "task_id": "T-1"}
+        with (folder / "votes.jsonl").open("a", encoding="utf-8") as file:
+            file.write(chance.choice((json.dumps(row), "{}")) + "\n")
+
+
+def rename_learning(root: Path, chance: random.Random) -> None:
+    """Give a learning's folder another name, so that it holds no record."""
+    held = sorted((root / ".orbit" / "learnings").glob("*"))
+    if held:
+        chosen = chance.choice(held)
+        other = chosen.with_name("L-bbbb1" if chosen.name != "L-bbbb1" else "L-aaaa1")
+        if not other.exists():
+            chosen.rename(other)
+
+
 def commit(root: Path, chance: random.Random) -> None:
     """Commit everything, so that nothing counts as changed."""
     git = Registry.open(root).workspace.git
@@ -109,14 +134,20 @@ def commit(root: Path, chance: random.Random) -> None:
 def configure(root: Path, chance: random.Random) -> None:
     """Change the configuration."""
     more = chance.choice(
-        ("", "checks:\n  ignore: [ORB401]\n", "duplicates: {warning: 0.3}\n", 'citations: ["*.txt"]\n')
+        (
+            "",
+            "checks:\n  ignore: [ORB401]\n",
+            "duplicates: {warning: 0.3}\n",
+            'citations: ["*.txt"]\n',
+            "learnings_config:\n  agent_category_mapping: {writer: [naming, namimg]}\n",
+        )
     )
     (root / ".orbit" / "config.yaml").write_text(f"format: orbit-registry\nschema_version: 1\n{more}", "utf-8")
 
 
 EDITS: tuple[Edit, ...] = (
     write_learning, write_learning, write_learning, remove_learning, write_log, write_log, backfill, write_text,
-    move_source, commit, configure,
+    move_source, commit, configure, vote, rename_learning,
 )  # fmt: skip
 
 
@@ -125,12 +156,14 @@ def found(root: Path) -> tuple[Diagnostic, ...]:
     return Registry.open(root).check(everything=True).diagnostics
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, seed: int) -> None:
     """After each of a row of random edits the gate says what it says to someone who never ran it before."""
     chance = random.Random(seed)
     seen: set[str] = set()
-    for number in range(15):
+    for edit in (write_log, backfill, write_text, *[write_learning] * 8, commit):
+        edit(workspace, chance)
+    for number in range(20):
         chance.choice(EDITS)(workspace, chance)
         fresh = tmp_path / f"fresh-{number}"
         shutil.copytree(workspace, fresh, symlinks=True)

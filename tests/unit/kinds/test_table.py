@@ -86,7 +86,7 @@ def test_an_unknown_kind_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ConfigError) as caught:
         load_kinds()["decision"]
 
-    assert caught.value.hint == "known kinds: adr, learning"
+    assert caught.value.hint == "known kinds: adr, learning, rule"
 
 
 @pytest.fixture

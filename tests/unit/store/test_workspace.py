@@ -92,8 +92,8 @@ def test_a_committed_inbox_stands_outside_the_state(workspace_root: Path) -> Non
 
 def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:
     """A folder in `.orbit/kinds` is a kind here, and a broken one stops everything with its file."""
-    shutil.copytree(KINDS / "rule", workspace_root / ".orbit/kinds/rule")
-    assert [kind.name for kind in open_workspace(workspace_root).kinds] == ["adr", "learning", "rule"]
+    shutil.copytree(KINDS / "experiment", workspace_root / ".orbit/kinds/experiment")
+    assert [kind.name for kind in open_workspace(workspace_root).kinds] == ["adr", "learning", "rule", "experiment"]
 
     (workspace_root / ".orbit/kinds/broken").mkdir()
     (workspace_root / ".orbit/kinds/broken/kind.yaml").write_text("kind: broken\n", "utf-8")

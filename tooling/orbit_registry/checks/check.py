@@ -13,7 +13,9 @@ from orbit_registry.store.journal import Change
 DOCS = "docs/reference/checks.md"
 
 Run = Callable[[CheckContext], Iterable[Diagnostic]]
-
+"""Yields findings. Each rests on one record or text, on those that `checks.members` joins it with, and on those that it
+asks for by a link or a citation: others are not looked at again when one changes, nor need they be in the context. What
+rests on all records asks `context.everything`, and its findings stand in no record's file."""
 
 Fix = Callable[[CheckContext, Diagnostic], Sequence[Change]]
 """Returns the files a finding's fix changes, each with the text it was made for; the gate writes them as one step."""
@@ -33,9 +35,6 @@ class Check:
     """What to do, where a finding has no hint of its own."""
     run: Run
     fix: Fix | None = None
-    alone: bool = False
-    """Its findings depend on nothing but one record, its prose, its kind and the configuration: what it found right
-    once is not looked at again while those are the same. It asks `context.unproven` or `context.proven`."""
 
     @property
     def docs(self) -> str:

@@ -33,15 +33,18 @@ def cited_in(path: str, forms: IdForms, read: Callable[[str], str | None]) -> li
     return [(cited, position.line, position.column) for cited, position in found]
 
 
-def in_text(text: str, path: str, forms: IdForms) -> Iterator[Citation]:
-    """Yield the citations in a file that surely mean a record: no weak ones, no code blocks, no examples."""
+def in_text(text: str, path: str, forms: IdForms, *, weak: bool = False) -> Iterator[Citation]:
+    """Yield the citations in a file that mean a record, those in code blocks and examples left out.
+
+    Weak ones are only for those who know which records there are.
+    """
     markdown = path.lower().endswith((".md", ".markdown"))
-    if not any(not citation.weak for citation in find_citations(text, forms)):
+    if not any(weak or not citation.weak for citation in find_citations(text, forms)):
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
     skip = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
     for citation in find_citations(text, forms, skip):
-        if citation.weak:
+        if citation.weak and not weak:
             continue
         start = citation.span.start
         line = text.rfind("\n", at, start) + 1

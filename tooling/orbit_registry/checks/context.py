@@ -9,7 +9,7 @@ from functools import cached_property
 
 from orbit_registry.checks.citing import Cited, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
-from orbit_registry.checks.matching import count_covered, count_matches
+from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.spelling import Spelling
 from orbit_registry.checks.wording import copies, wording
@@ -54,18 +54,18 @@ class CheckContext:
     sight: Sight = field(default_factory=Sight)
     """What fingerprint inputs and evidence are now."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    proven: frozenset[str] = frozenset()
-    """Files of records in which the checks that look at one record alone are known to find nothing."""
+    whole: Callable[[], RecordSet] | None = None
+    """Makes all records where `records` are some of them."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """How many records of each kind wait or hold, where `records` are some of them."""
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = field(default=count_matches)
     """How many of some files each glob matches."""
-    cover: Callable[[Collection[tuple[str, ...]], Sequence[str]], Mapping[tuple[str, ...], int]] = field(
-        default=count_covered
-    )
-    """How many of some files each scope matches."""
     cite: Callable[[str, IdForms, Callable[[str], str | None]], Sequence[tuple[str, int, int]]] = field(
         default=cited_in
     )
     """The ids that a file cites, each with line and column."""
+    word: Callable[[Record], str] = field(default=wording)
+    """What a record says, as compared for duplicates."""
     near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
     """The pairs among texts of one kind that are at least that alike."""
     read: Callable[[str], str | None] = field(default=lambda _: None)
@@ -106,7 +106,7 @@ class CheckContext:
     @cached_property
     def targets(self) -> Targets:
         """What a decision's document can mean by a link, a number or a name of another decision."""
-        return Targets(place_of_text(record) for record in self.records if record.kind.in_document)
+        return Targets(place_of_text(record) for record in self.everything if record.kind.in_document)
 
     @cached_property
     def citations(self) -> tuple[Cited, ...]:
@@ -130,14 +130,14 @@ class CheckContext:
                         yield Cited(citation.id, where, record)
 
     @cached_property
-    def unproven(self) -> tuple[Record, ...]:
-        """The records that the checks which look at one record alone have to look at."""
-        return tuple(record for record in self.records if record.path not in self.proven)
+    def everything(self) -> RecordSet:
+        """All records, where these are some of them; what asks is to be found in no record's file."""
+        return self.records if self.whole is None else self.whole()
 
     @cached_property
     def spelling(self) -> Spelling:
-        """Their texts as one string."""
-        return Spelling(self.unproven)
+        """The records' texts as one string."""
+        return Spelling(self.records)
 
     @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
@@ -148,7 +148,7 @@ class CheckContext:
     @cached_property
     def wordings(self) -> Mapping[str, str]:
         """What each record says, as compared for duplicates; by the record's path."""
-        return {record.path: wording(record) for record in self.records}
+        return {record.path: self.word(record) for record in self.records}
 
     @cached_property
     def copies(self) -> Mapping[str, list[list[str]]]:

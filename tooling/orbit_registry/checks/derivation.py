@@ -31,6 +31,8 @@ class Standing:
     """Tracked files, and those that git would add."""
     dead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Globs that include and match none of them, by the record's path."""
+    tracked: tuple[str, ...] = ()
+    """The tracked ones of `files`."""
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -86,7 +88,7 @@ def standing(
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
     dead = {one.path: globs for one, paths in scoped if (globs := dead_globs(paths, counts))}
-    return Standing(found, sight, files, dead if tracked is not None else {})
+    return Standing(found, sight, files, dead if tracked is not None else {}, tuple(tracked or ()))
 
 
 def standing_of_all(workspace: Workspace, records: Sequence[Record]) -> Standing:

@@ -7,16 +7,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
-from orbit_registry.checks.ground import ground_of
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Sight
 from orbit_registry.store.cache import FileCache, FileState, code_stamp
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside
-from orbit_registry.store.freshness.ground import look
+from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import Workspace
 
@@ -28,15 +28,23 @@ class Inputs:
     workspace: Workspace
     now: datetime
     reading: Reading
-    documents: tuple[str, ...]
-    """The documents that records name, those that lead out of the root left out."""
+    documents: frozenset[str]
+    """The documents that records name, and those where decisions are written; none that leads out of the root."""
     facts: Facts
     texts: Mapping[str, FileState]
     """Documents, citing files and the baseline, by path."""
     sight: Sight
     """What fingerprint inputs and evidence are now."""
-    cache: FileCache
-    """Where `texts` were looked up, and what was found in them is remembered."""
+
+    @cached_property
+    def citing(self) -> frozenset[str]:
+        """The texts in which ids are looked up."""
+        return frozenset(self.facts.citing)
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """Documents, and texts in which ids are looked up."""
+        return tuple(sorted(self.documents | self.citing))
 
     @property
     def key(self) -> str:
@@ -66,16 +74,28 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     reading = Reading(workspace, now=now)
     named = {path for entry in reading.entries if (path := reading.document_of(entry)) is not None}
     facts = gather(workspace, reading.entries, named, against)
-    documents = tuple(sorted(path for path in named if _is_inside(workspace.root, path)))
+    documents = frozenset((*(path for path in named if _is_inside(workspace.root, path)), *decision_paths(workspace)))
     baseline = workspace.relative(workspace.baseline)
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
-    wanted = {*documents, *decision_paths(workspace), *facts.citing, *bodies, baseline}
-    stamp = hashlib.sha256(f"{code_stamp()} {workspace.kinds.id_forms}".encode()).hexdigest()
-    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "checked-texts", stamp)
+    wanted = {*documents, *facts.citing, *bodies, baseline}
+    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "checked-texts", code_stamp())
     texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()
-    sight = look(workspace, ground_of(workspace, reading), facts.tracked, facts.untracked)
-    return Inputs(workspace, now, reading, documents, facts, texts, sight, cache)
+    sight = look(workspace, _ground(workspace, reading), facts.tracked, facts.untracked)
+    return Inputs(workspace, now, reading, documents, facts, texts, sight)
+
+
+def _ground(workspace: Workspace, reading: Reading) -> Ground:
+    """Return what the records that wait or hold rest on, building none of them."""
+    kinds = kinds_of(workspace.config)
+    inputs: set[str] = set()
+    evidence: set[tuple[str, str]] = set()
+    for entry in reading.entries:
+        named = reading.named(entry)
+        if named is not None and entry.kind.status(named.status).phase != "closed":
+            inputs.update(named.inputs)
+            evidence.update((kind, reference) for kind, reference in named.evidence if kind in kinds)
+    return Ground(tuple(sorted(inputs)), tuple(sorted(evidence)))
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:

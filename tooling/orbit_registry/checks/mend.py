@@ -70,5 +70,5 @@ def mend(workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic
 def _fixable(
     workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool]
 ) -> tuple[CheckContext, list[Diagnostic]]:
-    context, _ = context_of(take(workspace, against, datetime.now(UTC)))
+    context = context_of(take(workspace, against, datetime.now(UTC)))
     return context, [one for one in run_checks(context) if one.fixable and wanted(one)]

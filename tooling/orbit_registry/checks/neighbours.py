@@ -12,7 +12,7 @@ from typing import Literal
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, contrast
-from orbit_registry.search.kept import KeptIndex
+from orbit_registry.search.kept import KeptIndex, hash_of
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
@@ -32,7 +32,7 @@ class Neighbour:
     is_exact: bool
     contrast: Contrast | None
     is_duplicate: bool
-    """Whether the gate would call the pair an error."""
+    """Whether the gate would call the pair an error, or a review turned that record down."""
 
     @property
     def words(self) -> str:
@@ -41,11 +41,22 @@ class Neighbour:
         only = "but " if self.contrast is not None and self.contrast.alone else ""
         return f"{alike}; {only}{self.contrast}" if self.contrast is not None else alike
 
+    @property
+    def rejection(self) -> str:
+        """When, by whom and why a review turned it down; empty where none did."""
+        if not self.record.is_rejected:
+            return ""
+        said = self.record.approval
+        at = said.get("rejected_at", "")[:10]
+        words = ("rejected", f"on {at}" if at else "", f"by {said['rejected_by']}" if "rejected_by" in said else "")
+        return " ".join(filter(None, words)) + (f": {' '.join(said['reason'].split())}" if "reason" in said else "")
+
 
 def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> list[Neighbour]:
     """Return the records of the new one's kind that are like it, the most alike first.
 
-    `records` have their prose. Closed ones are not looked at, nor those that the new one says it is distinct from.
+    `records` have their prose. Of closed ones those are looked at that a review turned down. Those that the new one
+    says it is distinct from are left out, unless they say word for word what was turned down.
     """
     apart = _apart(new)
     held = [record for record in records if _is_compared(record, new)]
@@ -57,9 +68,11 @@ def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> 
     found = []
     for record in held:
         score = scores.get(record.path)
-        if score is None or not apart.isdisjoint((record.id, *record.legacy_ids)):
+        if score is None:
             continue
         is_exact = normalised(texts[record.path]) == letters
+        if _is_apart(record, apart) and not (is_exact and record.is_rejected):
+            continue
         differs = None if is_exact else contrast(said, texts[record.path])
         is_duplicate = is_exact or outcome_of(said, texts[record.path], score, upper) == "refused"
         found.append(Neighbour(record, score, is_exact, differs, is_duplicate))
@@ -74,12 +87,17 @@ def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
         for record in records
         if _is_compared(record, new)
         and normalised(wording(record)) == letters
-        and apart.isdisjoint((record.id, *record.legacy_ids))
+        and (record.is_rejected or not _is_apart(record, apart))
     ]
 
 
 def _is_compared(record: Record, new: Record) -> bool:
-    return record.kind.name == new.kind.name and record.phase != "closed" and record.uid != new.uid
+    waits_or_holds = record.phase != "closed" or record.is_rejected
+    return waits_or_holds and record.kind.name == new.kind.name and record.uid != new.uid
+
+
+def _is_apart(record: Record, apart: set[str]) -> bool:
+    return not apart.isdisjoint((record.id, *record.legacy_ids))
 
 
 def _apart(new: Record) -> set[str]:
@@ -98,9 +116,10 @@ def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outco
 def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: str) -> dict[str, float]:
     """Return how alike the texts are to a new one, by key, as the gate will find it: as if it stood among them."""
     kept = KeptIndex(workspace, kind)
-    index = kept.of(texts)
+    hashes = {key: hash_of(text) for key, text in texts.items()}
+    index = kept.of(hashes, texts.__getitem__)
     if kept.is_empty and texts:
-        kept.keep(index, texts)
+        kept.keep(index, hashes)
     index.put(_NEW, said)
     lower = workspace.config.duplicates["warning"]
     pairs = index.pairs(lower, only={_NEW})

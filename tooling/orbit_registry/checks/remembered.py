@@ -26,18 +26,19 @@ def recall(workspace: Workspace, key: str) -> Result | None:
     """Return what an earlier run found under the same key."""
     match KeptValue(workspace, CACHE, key).value:
         case {"diagnostics": list(rows), "checked": int(checked), "base": None | str() as base}:
-            return Result(tuple(_read(row) for row in rows), checked, base)
+            return Result(tuple(diagnostic_of(row) for row in rows), checked, base)
     return None
 
 
 def remember(workspace: Workspace, key: str, result: Result) -> None:
     """Keep a result; a disk that refuses is let be."""
-    rows = [_row(diagnostic) for diagnostic in result.diagnostics]
+    rows = [row_of(diagnostic) for diagnostic in result.diagnostics]
     value = {"diagnostics": rows, "checked": result.checked_count, "base": result.base}
     KeptValue(workspace, CACHE, key).keep(value)
 
 
-def _row(one: Diagnostic) -> list[object]:
+def row_of(one: Diagnostic) -> list[object]:
+    """Return a finding as JSON holds it."""
     related = [_place(location) for location in one.related]
     return [one.code, one.severity.value, one.message, _place(one.location), one.hint, one.record, related, one.fixable]
 
@@ -47,7 +48,8 @@ def _place(location: Location) -> list[object]:
     return [location.path, place.line, place.column] if place is not None else [location.path]
 
 
-def _read(row: Sequence[object]) -> Diagnostic:
+def diagnostic_of(row: Sequence[object]) -> Diagnostic:
+    """Return the finding that `row_of` wrote."""
     match row:
         case [str(code), str(severity), str(message), list(place), hint, record, list(related), bool(fixable)]:
             return Diagnostic(

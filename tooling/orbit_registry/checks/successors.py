@@ -40,8 +40,8 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
         if isinstance(edge, Unresolved):
             unresolved += [edge] if edge.rel == "superseded_by" else []
         elif edge.rel == "supersedes" and edge.target == record.id:
-            held = context.records.with_id(edge.subject)
-            if record.id in ancestors(context.records, edge.subject, "superseded_by"):
+            held = context.everything.with_id(edge.subject)
+            if record.id in ancestors(context.everything, edge.subject, "superseded_by"):
                 written = edge.as_written.removeprefix("superseded_by ")
                 unresolved.append(Unresolved("superseded_by", written, (), f"{edge.subject} is itself replaced by it"))
             elif len(held) == 1:

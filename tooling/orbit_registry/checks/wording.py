@@ -32,16 +32,16 @@ def copies(texts: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Return the keys of texts that are the same but for case, punctuation and spaces, in groups of two and more."""
     alike: dict[bytes, list[tuple[str, str]]] = defaultdict(list)
     for key, text in texts:
-        alike[_letters(text)].append((key, text))
+        alike[letters(text)].append((key, text))
     found: dict[str, list[str]] = defaultdict(list)
-    for letters, held in alike.items():
-        if letters and len(held) > 1:
+    for said, held in alike.items():
+        if said and len(held) > 1:
             for key, text in held:
                 found[normalised(text)].append(key)
     return [keys for keys in found.values() if len(keys) > 1]
 
 
-def _letters(text: str) -> bytes:
+def letters(text: str) -> bytes:
     """Return the letters and digits of a text, in lower case; texts that are the same but for form give the same."""
     plain = text if text.isascii() else normalised(text)
     return plain.encode("utf-8", "surrogatepass").translate(_ASCII_LOWER, _NO_LETTER)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.neighbours import MOST_NAMED, near_text, neighbours_data, shows
+from orbit_registry.answers.neighbours import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
 from orbit_registry.answers.records import record_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
@@ -139,9 +139,9 @@ def _refuse_duplicate(output: str, kind: Kind, near: Sequence[Neighbour], task: 
     known = same.record
     vote = f"orbit {kind.name} vote {known.id} --task {task or 'TASK'}"
     instead = f"`{vote}` strengthens it" if kind.voted and known.phase == "live" else f"`orbit show {known.id}`"
-    hint = f"{instead}; where the two differ, add `--distinct-from {known.id}`"
+    hint = f"{instead}; {settles(same, f'add `--distinct-from {known.id}`')}"
     follows = [vote, f"orbit show {known.id}"] if kind.voted and known.phase == "live" else [f"orbit show {known.id}"]
-    refuse(output, RefusedError(f"this is known already: {near_text(same)}", hint=hint), next_commands=follows)
+    refuse(output, RefusedError(known_already(same), hint=hint), next_commands=follows)
 
 
 def _may_ask(output: str, yes: bool) -> bool:

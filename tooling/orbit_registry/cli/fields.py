@@ -26,7 +26,6 @@ MANAGED = FIXED | {
     "labels",
     "source",
     "status_raw",
-    "approval",
     "title",
 }
 """Fields that have options of their own, or none."""

@@ -20,6 +20,7 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.store.author import Review
 
 
 def open_registry() -> Registry:
@@ -153,14 +154,15 @@ def renumber_command(kind: Kind) -> click.Command:
 def status_command(kind: Kind, verb: str, status: str) -> click.Command:
     """Return a verb that sets a status, as the kind's table names it."""
 
-    def move(any_ids: Sequence[str], output: str) -> None:
+    def move(any_ids: Sequence[str], output: str, by: str | None = None, reason: str | None = None) -> None:
+        review = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
         registry = open_registry()
         moved: list[Record] = []
         failed: list[OrbitError] = []
         for any_id in any_ids:
             try:
                 refuse_other_kind(registry, kind, any_id)
-                moved.append(registry.transition(any_id, status))
+                moved.append(registry.transition(any_id, status, review))
             except OrbitError as error:
                 failed.append(error)
         text = "\n".join(f"{record.id} is {record.status.name}" for record in moved)
@@ -170,4 +172,9 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
         emit(output, data, text)
 
     params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=True)]
+    if kind.status(status).phase == "live" or kind.is_rejection(kind.status(status)):
+        params += [
+            click.Option(["--by"], metavar="WHO", help="Who decides; whoever runs this if not given."),
+            click.Option(["--reason"], metavar="WHY", help="Why; kept in the record."),
+        ]
     return format_option(click.Command(verb, params=params, callback=move, help=f"Set the status to {status}."))

@@ -37,6 +37,9 @@ FIRST: Mapping[str, tuple[str, str]] = {
 REST: Mapping[str, tuple[str, str]] = {
     "list": ("records:list_records", "List records of every kind."),
     "show": ("records:show", "Show a record by id or legacy id."),
+    "queue": ("review:queue", "What waits for a person's review."),
+    "promote": ("review:promote", "Bring what waits for review into force."),
+    "reject": ("review:reject", "Turn down what waits for review, with the reason."),
     "stale": ("freshness:stale", "Records that may no longer hold, why, and what to do."),
     "verify": ("freshness:verify", "Say that records still hold, and hash what they rest on."),
     "match": ("match:match", "Records that apply to paths or tags, as they are pushed."),

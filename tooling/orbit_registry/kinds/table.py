@@ -71,6 +71,17 @@ class Kind:
         known = self.statuses.get(name)
         return known or Status(name, "pending", False, False, False, name, f"Status {name!r} is not known", ())
 
+    def way(self, status: Status, phase: Phase) -> str | None:
+        """Return the status of a phase that leads on from another, the first that its `to` names: what a review sets.
+
+        From a pending status the way to `live` is approval, the way to `closed` is rejection.
+        """
+        return next((name for name in status.to if self.status(name).phase == phase), None)
+
+    def is_rejection(self, status: Status) -> bool:
+        """Say whether a status is what a review that turns a record down sets."""
+        return any(one.phase == "pending" and self.way(one, "closed") == status.name for one in self.statuses.values())
+
     def template(self, name: str = "new.md") -> str:
         """Return the text of a template in the kind's folder."""
         return (self.folder / name).read_text(encoding="utf-8")

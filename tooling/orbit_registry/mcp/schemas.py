@@ -13,7 +13,7 @@ LONGEST = 200_000
 """Characters of all arguments of a call together."""
 OF_A_DOCUMENT = ("title", "date", "tasks", "feature", "deciders", "summary", "labels", "legacy_ids", "scope")
 """Fields that a new decision takes; the others are given by `update`, once it has a document."""
-WITHHELD = FIXED | {"approval", "freshness", "status_raw"}
+WITHHELD = FIXED | {"freshness", "status_raw"}
 """Fields that no agent gives: they say who, when and in which state."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orbit_registry.answers.neighbours import near_text, neighbours_data
+from orbit_registry.answers.neighbours import known_already, near_text, neighbours_data, settles
 from orbit_registry.answers.records import record_data
 from orbit_registry.answers.tallies import vote_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
@@ -188,8 +188,10 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
         known = clean(same.record)
         votes = known.kind.voted and known.phase == "live"
         instead = f'`vote` {{"id": "{known.id}", "task": …}} strengthens it' if votes else f"`show` {known.id}"
-        hint = f'{instead}; where the two differ, call again with "distinct_from": ["{known.id}"]'
-        raise RefusedError(f"this is known already: {near_text(replace(same, record=known))}", hint=hint)
+        one = replace(same, record=known)
+        differs = f'call again with "distinct_from": ["{known.id}"]'
+        hint = f"{instead}; {settles(one, differs)}"
+        raise RefusedError(known_already(one), hint=hint)
 
 
 def _written(asked: Asked, record: Record, instead_of: Record | None = None) -> Answer:

@@ -133,7 +133,7 @@ class Dispatch:
                 return False
             if call.greets and (number := awaiting(root)):
                 said = "1 record awaits" if number == 1 else f"{number} records await"
-                call.message = f"{said} review: orbit list --phase pending"
+                call.message = f"{said} review: orbit queue"
             if paths or call.error or call.surface == SESSION:
                 text, behind = self._chosen(root, call, paths, ledger)
             else:

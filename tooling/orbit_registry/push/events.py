@@ -27,6 +27,9 @@ FAULTS = {
 }
 """What may go wrong by itself; of anything else the name of the exception's class is written down, and no more."""
 OPENED, LOADED, RETRIEVAL = "opened", "loaded", "retrieval"
+APPROVED, REJECTED, NOTED = "approved", "rejected", "noted"
+DONE = (OPENED, LOADED, APPROVED, REJECTED, NOTED)
+"""Events that say what was done with the records of `ids`, and retrieved none."""
 LARGEST = 1_000_000
 """Bytes; a log that has more becomes the older one, whose predecessor goes."""
 MOST_ASKED = 20
@@ -38,8 +41,9 @@ class Event:
 
     `name` is `retrieval`, or what else happened: then nothing was chosen, and only when and where is written.
     `opened` are ids of records that were read; they make an event of their own. Where the name is `loaded`, they stand
-    in a rule file that the agent loaded by itself. `fault` is one of `FAULTS`, the name of an exception's class, or
-    empty. `details` are further members of the line as JSON, each after a comma: what a brief knows and no hook does.
+    in a rule file that the agent loaded by itself; where it is another of `DONE`, they are those it was done with.
+    `fault` is one of `FAULTS`, the name of an exception's class, or empty. `details` are further members of the line
+    as JSON, each after a comma: what a brief knows and no hook does.
     `agent` is the program that asks, where it is known; `tokens` are those of what was shown, 0 where nobody counted.
     `failed` are ids of records whose pattern the error of a failed call holds, shown before or not.
     """
@@ -74,8 +78,8 @@ class Event:
             + (f'"failed": [{_listed(self.failed)}], ' if self.failed else "")
             + (f'"tokens": {self.tokens}, ' if self.tokens else "")
         )
-        if self.name in (OPENED, LOADED):
-            return f'{self._start(self.name)}"ids": [{_listed(self.opened)}], {end}'
+        if self.name in DONE:
+            return f'{self._start(self.name)}"ids": [{_listed(self.opened)}]{self.details}, {end}'
         first = f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}' if self.opened else ""
         return first + self._start(self.name) + (middle if self.name == RETRIEVAL else "") + end
 

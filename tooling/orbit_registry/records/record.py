@@ -68,6 +68,23 @@ class Record:
         return self.status.phase
 
     @property
+    def is_rejected(self) -> bool:
+        """Whether a review turned it down."""
+        return self.phase == "closed" and self.kind.is_rejection(self.status)
+
+    @property
+    def author(self) -> str:
+        """Who made it; empty where the file does not say."""
+        value = self.data.get("created_by")
+        return str(value.get("name", "")) if isinstance(value, Mapping) else ""
+
+    @property
+    def approval(self) -> Mapping[str, str]:
+        """Who suggested it and took it up or turned it down, when and why, as far as a review wrote it."""
+        value = self.data.get("approval")
+        return {str(key): str(said) for key, said in value.items()} if isinstance(value, Mapping) else {}
+
+    @property
     def body_path(self) -> str:
         """Where its prose stands if no document holds it, from the root; the file need not be there."""
         return f"{self.folder}/{BODY}"

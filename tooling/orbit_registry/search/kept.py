@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from orbit_registry.search.similarity import SimilarityIndex
 from orbit_registry.store.cache import code_stamp
@@ -22,25 +22,26 @@ class KeptIndex:
         """Say whether nothing is kept, so that an index has to be made of every text."""
         return not self._kept.value
 
-    def of(self, texts: Mapping[str, str]) -> SimilarityIndex:
-        """Return an index of these texts, by key; those that were kept are not read again."""
+    def of(self, said: Mapping[str, str], text_of: Callable[[str], str]) -> SimilarityIndex:
+        """Return an index of texts, whose keys and hashes `said` has; only those that were not kept are asked for."""
         index = SimilarityIndex.from_state(self._kept.value.get("state"))
         seen = self._kept.value.get("texts")
         if index is None or not isinstance(seen, dict):
-            return SimilarityIndex(texts.items())
-        for key in seen.keys() - texts.keys():
+            return SimilarityIndex((key, text_of(key)) for key in said)
+        for key in seen.keys() - said.keys():
             index.remove(key)
-        for key, text in texts.items():
-            if seen.get(key) != _digest(text):
-                index.put(key, text)
+        for key, hashed in said.items():
+            if seen.get(key) != hashed:
+                index.put(key, text_of(key))
         return index
 
-    def keep(self, index: SimilarityIndex, texts: Mapping[str, str]) -> None:
-        """Keep an index of these texts for the next run; a disk that refuses is let be."""
-        value = {"state": index.to_state(), "texts": {key: _digest(text) for key, text in texts.items()}}
+    def keep(self, index: SimilarityIndex, said: Mapping[str, str]) -> None:
+        """Keep an index of texts with their hashes for the next run; a disk that refuses is let be."""
+        value = {"state": index.to_state(), "texts": dict(said)}
         if value != self._kept.value:
             self._kept.keep(value)
 
 
-def _digest(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Return what tells a text from another."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

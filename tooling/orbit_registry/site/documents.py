@@ -127,8 +127,21 @@ def document_page(document: Document, text: str, site: SiteMap) -> tuple[str, st
     banner += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
     heading = "" if any(one.level == 1 for one in prose.headings) else f"<h1>{escape(title)}</h1>"
     body = clean(f'<div class="orbit-document">{banner}<div class="orbit-prose">{heading}{prose.html}</div></div>')
-    front: Mapping[str, object] = {"title": escape(title), "orbit_toc": contents(prose.headings)}
-    return with_front_matter(front, body.translate(_INERT)), title, prose
+    # What leads on from a document, expand knows: the theme's own footer names only pages of the navigation.
+    front = {"title": escape(title), "orbit_toc": contents(prose.headings), "hide": ["footer"]}
+    return with_front_matter(front, f"{body.translate(_INERT)}{slot('about')}{slot('cards')}"), title, prose
+
+
+def slot(name: str) -> str:
+    """Return the place in a page that expand fills."""
+    return f'<div data-orbit-slot="{name}"></div>'
+
+
+def neighbours(documents: Sequence[Document], titles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return by URL the paths of the documents before and after each in their list, "" for none."""
+    shown = [document for document in documents if document.path in titles]
+    paths = ["", *(document.path for document in shown), ""]
+    return {document.url: (paths[at], paths[at + 2]) for at, document in enumerate(shown)}
 
 
 def with_front_matter(front: Mapping[str, object], body: str) -> str:

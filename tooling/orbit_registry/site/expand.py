@@ -16,28 +16,31 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import console, explorer, facets, feeds, finder, health, listing, timeline
+from orbit_registry.site import connections, console, explorer, facets, feeds, finder, health, listing, timeline
 from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
+from orbit_registry.site.citers import Said, citers_of, said_by, said_from
 from orbit_registry.site.csp import Policy, policy_of
-from orbit_registry.site.documents import Document
+from orbit_registry.site.documents import Document, neighbours, slot
 from orbit_registry.site.groups import GroupPage, Groups, groups_of
 from orbit_registry.site.memo import Lookup, Made, Memo, key_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.pages import SHELL, shell_url
+from orbit_registry.site.previews import Previews
 from orbit_registry.site.prose import Place, ask, render
 from orbit_registry.site.redirects import redirect_pages
-from orbit_registry.site.render import article, contents_html, templates_digest
+from orbit_registry.site.render import about, article, contents_html, templates_digest
 from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, SiteMap, url_of
 from orbit_registry.site.urls import depth_of, file_of, relative
-from orbit_registry.site.views import Relations, record_view, what_a_page_shows
+from orbit_registry.site.views import Relations, document_token, document_view, record_view, what_a_page_shows
 from orbit_registry.site.views import listing as listed
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.votes import half_life_days
 
 DATA = "records.json"
+CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
 _LEFT_OUT = re.compile(rf"(?:{SHELL}/.*|sitemap\.xml(?:\.gz)?|.*\.map)\Z")
@@ -97,14 +100,25 @@ class Expansion:
     """Whether a kind has a timeline."""
     facts: dict[str, Facts] = field(default_factory=dict)
     origins: dict[str, Location] = field(default_factory=dict)
+    citing: Mapping[str, Said] = field(default_factory=dict)
+    """What the files that cite name, by path."""
+    said: dict[str, Said] = field(default_factory=dict)
+    """What the records' texts name, by the record's path."""
+    previews: Previews = field(init=False)
+    beside: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Of each document's page, the documents before and after it."""
     found: list[Diagnostic] = field(default_factory=list)
 
     def run(self) -> list[Diagnostic]:
         """Write every page and return what is wrong with them."""
+        by_url = {url_of(record): record for record in self.records}
+        self.previews = Previews(by_url, lambda record: self._said(record).lead)
+        self.site.preview = self.previews.token
+        citers = citers_of(self.records, self._said, self.citing, self.site, self.titles)
         empty = empty_pages(self.generated)
         self.policy = policy_of(empty.values())
         self.shells = shells_of(empty, self.policy, self.base_url)
-        self.relations = Relations(self.records, self.freshness)
+        self.relations = Relations(self.records, self.freshness, citers=citers)
         self.groups = groups_of(self.records)
         forge = self.site.forge
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
@@ -138,19 +152,30 @@ class Expansion:
         except OrbitError:
             return found
 
-    def _page(self, url: str, key: str, make: Callable[[], Page]) -> None:
+    def _said(self, record: Record) -> Said:
+        """Return what a record's text names: what the last build found, where the text is the same."""
+        if record.path not in self.said:
+            made = self.memo.held.get(file_of(url_of(record)))
+            noted = made.extra[3] if made is not None and len(made.extra) > 3 else None
+            if noted and noted[0] == self.shelf.stamp(record):
+                self.said[record.path] = said_from(noted[1])
+            else:
+                self.said[record.path] = said_by(self.shelf.text(record), self.site.forms)
+        return self.said[record.path]
+
+    def _page(self, url: str, key: str, make: Callable[[], Page], note: object = None) -> None:
         """Write the page at a URL, which is made only if there is none of that key, or its links lead elsewhere now."""
         path = file_of(url)
         made = self.memo.fresh(path, key, lambda *question: ask(self.site, *question))
         if made is not None and self.out.keep(path):
             self.kept.add(url)
-            ids, targets, foreign = made.extra
+            ids, targets, foreign = made.extra[:3]
             facts = Facts(frozenset(ids), tuple(targets), tuple(foreign))
         else:
             page = make()
             facts = page.facts
             self.out.write(path, page.html)
-            extra = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
+            extra = [sorted(facts.ids), list(facts.targets), list(facts.foreign), note]
             self.memo.put(path, Made(key, page.origin, page.lookups, page.diagnostics, extra))
         if url != "404.html":
             self.facts[url] = facts
@@ -161,7 +186,8 @@ class Expansion:
             about = what_a_page_shows(record, self.relations, self.site, self.groups)
             key = self.keys[record.path] = key_of(self.look, about, self.shelf.stamp(record))
             self.origins[url] = Location(record.source.path if record.source else record.path)
-            self._page(url, key, partial(self._record_page, record, url))
+            note = [self.shelf.stamp(record), self._said(record).as_row()]
+            self._page(url, key, partial(self._record_page, record, url), note)
             if self.progress is not None:
                 self.progress(number, len(self.records))
 
@@ -170,6 +196,7 @@ class Expansion:
         text = self.shelf.text(record)
         prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
+        content += self.previews.html(self.previews.on(content, url))
         toc = contents_html(prose.headings)
         html = self._shell(record.kind, depth_of(url)).page(
             url, f"{record.id} {record.title}", content, toc, self.base_url
@@ -187,6 +214,7 @@ class Expansion:
     def _generated_files(self) -> None:
         """Copy what the generator made, its pages with their slots filled and their policy set."""
         pages = {document.url: document.path for document in self.documents}
+        self.beside = neighbours(self.documents, self.titles)
         for file in sorted(path for path in self.generated.rglob("*") if path.is_file()):
             path = file.relative_to(self.generated).as_posix()
             if _LEFT_OUT.match(path):
@@ -198,11 +226,20 @@ class Expansion:
             html = file.read_text("utf-8", "replace")
             if url in pages:
                 self.origins[url] = Location(pages[url])
-            key = key_of(self.look, html, [self._token(name, url) for name in _SLOT.findall(html)])
+            cited = [self.previews.token(one) for one in self.previews.on(html, url)]
+            key = key_of(self.look, html, cited, [self._token(name, url) for name in _SLOT.findall(html)])
             self._page(url, key, partial(self._filled, html, url))
 
     def _filled(self, html: str, url: str) -> Page:
-        return self._under_policy(url, _SLOT.sub(lambda slot: self._slot(slot[1], url), html))
+        filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))
+        return self._under_policy(url, filled)
+
+    def _document(self, url: str) -> tuple[str, str, tuple[str, str]]:
+        """Return the path and URL of a document, and the paths of those beside it."""
+        return self.origins[url].path, url, self.beside[url]
+
+    def _cards(self, html: str, url: str) -> str:
+        return self.previews.html(self.previews.on(html, url))
 
     def _under_policy(self, url: str, html: str) -> Page:
         page, refused = self.policy.applied(html, compiled=url == console.PAGE and self.console is not None)
@@ -226,10 +263,14 @@ class Expansion:
             return explorer.page_html(self.records)
         if name == "console":
             return console.page_html(self.records, works=self.console is not None, database=self.export is not None)
+        if name == "map":
+            return connections.map_html(self.records, self.relations)
         if name == "counts":
             return listing.counts_html(self.kinds, self.by_kind, self.freshness, url)
         if name == "recent":
             return listing.recent_html(self.records, url)
+        if name == "about":
+            return about(*document_view(*self._document(url), self.relations, self.site))
         if name == "documents":
             return listing.documents_html(self.documents, self.titles, url)
         if name == "health":
@@ -241,8 +282,12 @@ class Expansion:
 
     def _token(self, name: str, url: str) -> str:
         """Return a text that changes when what a slot is filled with does: of an index, without making it."""
+        if name == "about":
+            return key_of(document_token(*self._document(url), self.relations, self.site))
         if name == "explorer":
             return key_of(explorer.page_depends_on(self.records))
+        if name == "map":
+            return key_of(connections.depends_on(self.records, self.relations))
         kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
         return self._slot(name, url) if kind is None else self._index_key(kind, f"{kind.plural}/")
 

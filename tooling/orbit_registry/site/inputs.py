@@ -27,6 +27,8 @@ def inputs_of(prepared: Prepared) -> Iterator[str]:
     own = git_folder(workspace.root)
     if own is not None:  # which files are tracked decides whether a scope matches one
         yield str(own / "index")
+        yield from map(str, (own / "HEAD", own / "logs/HEAD"))  # links lead to files as they are at the commit
+    yield from (f"{root}/{path}" for path in prepared.citing)
     for name in files_of(workspace, Ground.of(prepared.records, kinds_of(workspace.config))):
         yield f"{root}/{name}"
     for problem in prepared.collection.problems:

@@ -7,17 +7,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from orbit_registry.kinds.table import Kind, KindTable
-from orbit_registry.site.documents import Document, with_front_matter
+from orbit_registry.site.documents import Document, slot, with_front_matter
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
 MOST_IN_NAV = 80
 """Above this number of documents the navigation names their overview alone: it is repeated on every page."""
-
-
-def slot(name: str) -> str:
-    """Return the place in a page that expand fills."""
-    return f'<div data-orbit-slot="{name}"></div>'
 
 
 def shell_url(depth: int) -> str:
@@ -32,6 +27,7 @@ def curated_pages(kinds: KindTable, title: str, documents: Sequence[Document]) -
         "health/index.md": _titled("Health", "health"),
         "paths/index.md": _titled("By path", "explorer"),
         "query/index.md": _titled("Ask in SQL", "console"),
+        "map/index.md": _titled("Map", "map"),
     }
     for kind in kinds:
         front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": ["toc"]}
@@ -56,7 +52,8 @@ def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
     reasons = ' The reasons stand in the <a href="documents/">design documents</a>.' if has_documents else ""
     adds = " and ".join(f"<code>orbit {kind.name} add</code>" for kind in list(kinds)[:2])
     ways = {
-        "To read": f'Browse the {indexes}, or ask <a href="paths/">by path</a>.{reasons} '
+        "To read": f'Browse the {indexes}, ask <a href="paths/">by path</a>, '
+        f'or see on the <a href="map/">map</a> what replaced what.{reasons} '
         '<a href="health/">Health</a> says what wants attention.',
         "To write": f"{adds} make a record, <code>orbit check</code> proves it valid, a pull request reviews it.",
         "For agents": "<code>orbit hook install</code> puts the records that apply before an agent as it works, "
@@ -84,7 +81,7 @@ def _titled(title: str, content: str) -> str:
 def navigation(kinds: Sequence[Kind], documents: Mapping[str, str]) -> list[object]:
     """Return the navigation of the generated pages; `documents` are staged file → title, in order of their paths."""
     nav: list[object] = [{kind.labels: f"{kind.plural}/index.md"} for kind in kinds]
-    nav.append({"By path": "paths/index.md"})
+    nav += [{"By path": "paths/index.md"}, {"Map": "map/index.md"}]
     if documents:
         nav.append({"Design documents": _document_nav(documents)})
     nav += [{"Health": "health/index.md"}, {"Ask in SQL": "query/index.md"}]

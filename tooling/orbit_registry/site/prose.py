@@ -55,8 +55,27 @@ class Prose:
 def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
     """Return the answer's token to one question of a `Prose.lookups`."""
     if kind == "id":
-        return site.cited(name, origin) or ""
-    return (site.image(origin, name) if kind == "image" else site.target(origin, name)).token
+        return site.token(site.cited(name, origin))
+    if kind == "image":
+        return site.image(origin, name).token
+    return _token(site, site.target(origin, name))
+
+
+def _token(site: SiteMap, meaning: Meaning) -> str:
+    return f"{meaning.token}|{site.token(meaning.url)}" if meaning.url in site.labels else meaning.token
+
+
+def citation(site: SiteMap, page: str, url: str) -> str:
+    """Return the opening tag of a link from a page to that of a record: it says title and status, and has a preview."""
+    said = escape(site.labels.get(url, ""))
+    return (
+        f'<a class="orbit-cite" href="{escape(relative(page, url))}" title="{said}" aria-describedby="{card_id(url)}">'
+    )
+
+
+def card_id(url: str) -> str:
+    """Return the id, on any page, of the preview of the record at a site URL."""
+    return f"card-{url.strip('/').replace('/', '-')}"
 
 
 def render(text: str, place: Place, site: SiteMap, *, top: int | None = None) -> Prose:
@@ -86,7 +105,7 @@ class _Renderer:
         closing = ""
         for piece, is_tag in _pieces(html):
             if not is_tag:
-                out.append(piece if open_code or open_link else self._with_citations(piece))
+                out.append(piece if open_link else self._with_citations(piece, code=open_code))
                 continue
             name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
             if name in ("code", "pre"):
@@ -134,7 +153,7 @@ class _Renderer:
         attributes = dict(_ATTRIBUTE.findall(tag))
         written = unescape(attributes.get("href", ""))
         meaning = self.site.target(self.place.path, written)
-        self.lookups[("link", written)] = meaning.token
+        self.lookups[("link", written)] = _token(self.site, meaning)
         if meaning.url is not None and meaning.url.startswith("#"):
             meaning = self._anchor(written)
         if meaning.problem:
@@ -143,6 +162,8 @@ class _Renderer:
             said = "This leads to nothing" if meaning.broken else "A file of the repository"
             kind = "orbit-dead" if meaning.broken else "orbit-file"
             return f'<span class="{kind}" title="{said}: {escape(written)}">', False
+        if meaning.url in self.site.labels and meaning.url != self.place.page and "title" not in attributes:
+            return citation(self.site, self.place.page, meaning.url), True
         href, outside = meaning.url, ' rel="noopener noreferrer"'
         if not meaning.outside:
             href, outside = relative(self.place.page, meaning.url), ""
@@ -172,18 +193,22 @@ class _Renderer:
             return f"<span>{alt}</span>" if inside_link else shown
         return f'<img src="{escape(relative(self.place.page, meaning.url))}" alt="{alt}" loading="lazy">'
 
-    def _with_citations(self, piece: str) -> str:
+    def _with_citations(self, piece: str, code: int) -> str:
+        """Return a text with links to what it cites; in a line's `code` only where that says an id and no more."""
+        if code > 1:
+            return piece  # a block
         out: list[str] = []
         end = 0
-        for citation in find_citations(piece, self.site.forms):
-            url = self.site.cited(citation.id, self.place.path)
-            self.lookups[("id", citation.id)] = url or ""
-            if url is None or url == self.place.page or citation.span.start < end:
+        for cited in find_citations(piece, self.site.forms):
+            if code and cited.span.of(piece) != piece:
+                break
+            url = self.site.cited(cited.id, self.place.path)
+            self.lookups[("id", cited.id)] = self.site.token(url)
+            if url is None or url == self.place.page or cited.span.start < end:
                 continue
-            href = escape(relative(self.place.page, url))
-            out += [piece[end : citation.span.start], f'<a class="orbit-id" href="{href}">']
-            out += [citation.span.of(piece), "</a>"]
-            end = citation.span.end
+            out += [piece[end : cited.span.start], citation(self.site, self.place.page, url)]
+            out += [cited.span.of(piece), "</a>"]
+            end = cited.span.end
         out.append(piece[end:])
         return "".join(out)
 

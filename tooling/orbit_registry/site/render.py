@@ -76,6 +76,12 @@ def article(kind: Kind, view: dict[str, Any], prose_html: str) -> str:
     return _with_drawings(clean(html), view)
 
 
+def about(cited: Mapping[str, Any], beside: Sequence[Mapping[str, Any] | None], applying: Sequence[Any]) -> str:
+    """Return what stands below a document as safe HTML: what applies to it, who cites it, the pages beside it."""
+    module: Any = _environment().get_template("cited.html").module
+    return clean(str(module.about(cited, beside, applying)))
+
+
 def _with_drawings(html: str, view: Mapping[str, Any]) -> str:
     """Return an article with each drawing in the last place that asks for it: prose stands above ours."""
     for place, draw in ((_SPARKLINE, _votes_drawn), (_NEIGHBOURS, neighbourhood)):

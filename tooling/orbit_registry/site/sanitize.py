@@ -20,7 +20,7 @@ _TAGS = {
 }
 _ATTRIBUTES = {
     "*": {"class", "id", "title", "aria-label", "aria-hidden", "role"},
-    "a": {"href", "rel"},
+    "a": {"href", "rel", "aria-describedby"},
     "img": {"src", "alt", "width", "height", "loading"},
     "td": {"colspan", "rowspan", "style"},
     "th": {"colspan", "rowspan", "scope", "style"},

@@ -27,6 +27,8 @@ class Text:
     text: str
     path: str
     first_line: int
+    entry: tuple[int, int] | None = None
+    """First and last line of its entry in a document, the heading's line included."""
 
 
 class _ReadOnDemand(Mapping[str, Document]):
@@ -94,7 +96,9 @@ class Shelf:
         document, entry = found
         text = entry_text(document, entry)
         start = document.text.find(text, entry.span.start) if text else entry.span.start
-        return Text(text, document.path, document.text.count("\n", 0, max(start, 0)) + 1)
+        first = document.text.count("\n", 0, max(start, 0)) + 1
+        heading = first - document.text.count("\n", entry.span.start, max(start, 0))
+        return Text(text, document.path, first, (heading, first + text.count("\n")))
 
     def _body(self, record: Record) -> str:
         """Return the text beside a record; none where a symbolic link leads to it."""

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -25,6 +25,8 @@ OVERVIEW = "documents/"
 HEADING_PREFIX = "s-"
 """Stands before the id of every heading we render, so that no text can take an id that the theme or a form uses."""
 _NUMBERED = re.compile(r"([A-Z][A-Z0-9]*-)0*([0-9]{1,9})\Z")
+_ENTRY = re.compile(r"adr-0*([0-9]{1,9})(?:-|\Z)", re.IGNORECASE)
+"""The anchor of a decision in a log, as forges make it of `ADR-0108 — Title`."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -62,8 +64,14 @@ class SiteMap:
     """Those of `documents` that are pages of their own, not part of a record's page."""
     curated: Mapping[str, str] = field(default_factory=dict)
     """Repository path of a page that the generator renders itself → its site URL."""
-    anchors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Document path → slug of an entry's heading → site URL of that record."""
+    shared: frozenset[str] = frozenset()
+    """Last parts of legacy ids that several records have: alone they mean none of them."""
+    entries: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Path of a log of decisions and a number in it → site URL of that record."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Site URL of a record → its title and status, as a link to it says them."""
+    preview: Callable[[str], str] = field(default=lambda _: "")
+    """What tells the preview of the record at a site URL from its earlier ones; set when pages are made."""
     folders: Mapping[str, str] = field(default_factory=dict)
     """Repository path of a folder with mirrored documents → where the overview lists them."""
     homes: Mapping[str, str] = field(default_factory=dict)
@@ -77,14 +85,22 @@ class SiteMap:
     known: dict[tuple[str, str], Meaning] = field(default_factory=dict)
     """What links were found to mean, by the file they stand in and what they say."""
 
+    def token(self, url: str | None) -> str:
+        """Return a text that changes when a link to a page of the site would look different."""
+        if url is None:
+            return ""
+        return f"{url}|{self.labels[url]}|{self.preview(url)}" if url in self.labels else url
+
     def cited(self, any_id: str, origin: str) -> str | None:
         """Return the page of the one record that an id means in the document `origin`."""
         if any_id in self.records:
             return self.records[any_id]
-        feature = posixpath.basename(posixpath.dirname(origin))
+        feature = posixpath.basename(self.homes.get(origin) or posixpath.dirname(origin))
         for name in (f"{feature}/{any_id}", any_id):
             if name in self.legacy:
                 return self.legacy[name]
+        if any_id in self.shared:
+            return None
         numbered = _NUMBERED.match(any_id)
         return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
 
@@ -125,8 +141,8 @@ class SiteMap:
         return Meaning(ASSETS + path)
 
     def _meaning_of(self, path: str, fragment: str, written: str) -> Meaning:
-        if fragment and (entry := self.anchors.get(path, {}).get(fragment)):
-            return Meaning(entry)
+        if fragment and (entry := _ENTRY.match(fragment)) and (path, int(entry[1])) in self.entries:
+            return Meaning(self.entries[path, int(entry[1])])
         for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
             if candidate in self.documents:
                 mark = f"#{HEADING_PREFIX}{fragment.lower()}" if fragment else ""
@@ -142,7 +158,7 @@ class SiteMap:
         self.seen.add(path)
         if not os.path.lexists(full):
             return Meaning(None, problem=f"the link `{written}` leads to nothing", broken=True)
-        address = self.forge.view(path, folder=full.is_dir())
+        address = self.forge.built(path, folder=full.is_dir())
         if address is None:
             return Meaning(None, problem=f"the link `{written}` leads to a file that is no page: {path}")
         return Meaning(f"{address}#{fragment}" if fragment else address, outside=True)
@@ -197,8 +213,11 @@ def site_map(
     by_tail: dict[str, set[str]] = defaultdict(set)
     by_document: dict[str, set[str]] = defaultdict(set)
     homes: dict[str, str] = {}
+    entries: dict[tuple[str, int], str] = {}
+    labels: dict[str, str] = {}
     for record in records:
         url = url_of(record)
+        labels[url] = f"{record.title} ({record.status.word})"
         if feature := record.text("feature"):
             homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}
         by_id[record.id].add(url)
@@ -207,9 +226,12 @@ def site_map(
             by_tail[name.rpartition("/")[2]].add(url)
         if record.source is not None:
             by_document[record.source.path].add(url)
+            if numbered := _ENTRY.match(record.source.heading or ""):
+                entries[record.source.path, int(numbered[1])] = url
     folders = {posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}" for path in mirrored}
     named = {name: next(iter(urls)) for name, urls in by_legacy.items() if len(urls) == 1}
     tails = {name: next(iter(urls)) for name, urls in by_tail.items() if len(urls) == 1 and name not in by_legacy}
+    shared = frozenset(name for name, urls in by_tail.items() if len(urls) > 1 and name not in by_legacy)
     own = {path: next(iter(urls)) for path, urls in by_document.items() if len(urls) == 1}
     ids = {record_id: next(iter(urls)) for record_id, urls in by_id.items() if len(urls) == 1}
     return SiteMap(
@@ -221,6 +243,9 @@ def site_map(
         {**own, **mirrored},
         mirrored,
         curated,
+        shared,
+        entries,
+        labels,
         folders=folders,
         homes=homes,
         generated=frozenset(generated),

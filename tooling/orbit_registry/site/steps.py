@@ -13,6 +13,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site import console
+from orbit_registry.site.citers import Said, files_that_cite
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
@@ -31,7 +32,19 @@ from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 
-TAKEN = ("health/", "documents/", "paths/", "query/", "tags/", f"{SHELL}/", "legacy/", "files/", "assets/", "search/")
+TAKEN = (
+    "health/",
+    "documents/",
+    "paths/",
+    "map/",
+    "query/",
+    "tags/",
+    f"{SHELL}/",
+    "legacy/",
+    "files/",
+    "assets/",
+    "search/",
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,8 @@ class Prepared:
     """Those that the site shows."""
     freshness: Mapping[str, Freshness]
     """Of all records that are not fresh, by path."""
+    citing: Mapping[str, Said]
+    """What the files that cite name, by path."""
     collection: Collection
     problems: Sequence[Diagnostic]
     """Those of the collection, without secrets."""
@@ -73,8 +88,11 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     memo = open_memo(cache / "staged.json", code)
     staged = stage(sources, cache / "source", memo)
     memo.save()
-    freshness = publication.freshness(standing_of_all(workspace, everything).freshness)
-    return Prepared(registry, records, freshness, collection, problems, sources, staged, memo, code, base_url)
+    now = standing_of_all(workspace, everything)
+    tracked = (path for path in now.tracked if not publication.leaves_out(path))
+    citing = files_that_cite(workspace, tracked, sources.site.mirrored)
+    freshness = publication.freshness(now.freshness)
+    return Prepared(registry, records, freshness, citing, collection, problems, sources, staged, memo, code, base_url)
 
 
 def sources_of(
@@ -92,7 +110,8 @@ def sources_of(
         pages = [f"{docs}/{name}" for name in own_pages(publication, own) if name.lower().endswith(".md")]
         curated = {path: document_url(path, docs) for path in pages if path not in mirrored}
     config = workspace.config.site
-    forge = forge_of(config.get("repository"), config.get("branch"))
+    commit = workspace.git.head() if config.get("repository") else None
+    forge = forge_of(config.get("repository"), config.get("branch"), commit)
     title = publication.text(str(config.get("title") or workspace.name))
     generated = [*curated_pages(workspace.kinds, title, documents), "records.json", "snapshot.duckdb"]
     site = site_map(
@@ -145,6 +164,7 @@ def publish(
         console=archives,
         progress=lambda done, of: report("pages", done, of),
         freshness=prepared.freshness,
+        citing=prepared.citing,
     )
     found = expansion.run()
     removed = out.finish()

@@ -18,7 +18,7 @@ from orbit_registry.site.groups import TAGS
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
-from orbit_registry.site.words import date_of, own_columns, status_class
+from orbit_registry.site.words import area_of, date_of, status_class
 
 WIDTH, LABEL, RIGHT = 960, 150, 16
 LANE, DOT, TOP, FOOT = 34, 6, 26, 12
@@ -60,14 +60,14 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
     """Return the drawing, and below it in words how many records have no day."""
     page = url(kind)
     dated = [(record, day) for record in records if (day := _day(record)) is not None]
-    lanes = _lanes(kind, [record for record, _ in dated])
+    lanes = _lanes([record for record, _ in dated])
     first, last = min(day for _, day in dated), max(day for _, day in dated)
     span = max((last - first).days, 1)
     dots: dict[str, _Dot] = {}
     taken: dict[tuple[int, int], int] = {}
     for record, day in dated:
         x = LABEL + (WIDTH - LABEL - RIGHT) * (day - first).days / span
-        lane = lanes[_area(kind, record, lanes)]
+        lane = lanes[_area(record, lanes)]
         cell = (lane, round(x / DOT))
         stacked = taken[cell] = taken.get(cell, -1) + 1  # those of one day stand side by side, as far as there is room
         x = min(x + stacked * (DOT + 1) * 2, WIDTH - RIGHT)
@@ -89,10 +89,10 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
     return f'<div class="orbit-scroll">{drawing}</div>{said}'
 
 
-def _lanes(kind: Kind, records: Sequence[Record]) -> dict[str, int]:
+def _lanes(records: Sequence[Record]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for record in records:
-        name = _own_area(kind, record)
+        name = _own_area(record)
         counts[name] = counts.get(name, 0) + 1
     named = sorted(counts)
     if len(named) > MOST_LANES:
@@ -101,14 +101,13 @@ def _lanes(kind: Kind, records: Sequence[Record]) -> dict[str, int]:
     return {name: number for number, name in enumerate(named)}
 
 
-def _area(kind: Kind, record: Record, lanes: dict[str, int]) -> str:
-    name = _own_area(kind, record)
+def _area(record: Record, lanes: dict[str, int]) -> str:
+    name = _own_area(record)
     return name if name in lanes else "others"
 
 
-def _own_area(kind: Kind, record: Record) -> str:
-    said = next((record.text(column) for column in own_columns(kind) if record.text(column)), None)
-    return said or "no area"
+def _own_area(record: Record) -> str:
+    return area_of(record) or "no area"
 
 
 def _day(record: Record) -> date | None:

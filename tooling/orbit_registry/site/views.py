@@ -12,6 +12,7 @@ from orbit_registry.records.freshness import Freshness, State, stated
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import by_month, counted, stamp
+from orbit_registry.site.citers import Citers
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
 from orbit_registry.site.sitemap import SiteMap, url_of
@@ -68,7 +69,8 @@ class Ref(TypedDict):
 class Relations:
     """What is known of a record beside its file: who names whom, read from both ends, and whether it still holds.
 
-    `freshness` is by the record's path; a record that is left out is fresh. `today` ends the months of votes.
+    `records` are in the order of lists. `freshness` is by the record's path; a record that is left out is fresh.
+    `today` ends the months of votes.
     """
 
     def __init__(
@@ -76,12 +78,20 @@ class Relations:
         records: Iterable[Record],
         freshness: Mapping[str, Freshness] = MappingProxyType({}),
         today: date | None = None,
+        citers: Citers | None = None,
     ) -> None:
         self._freshness = freshness
+        self.citers = citers or Citers()
         self.today = today or datetime.now(UTC).date()
         self.by_id: dict[str, Record] = {}
+        self._before: dict[str, Record] = {}
+        self._after: dict[str, Record] = {}
+        last: dict[str, Record] = {}
         twice: set[str] = set()
         for record in records:
+            if (earlier := last.get(record.kind.name)) is not None:
+                self._before[record.path], self._after[earlier.path] = earlier, record
+            last[record.kind.name] = record
             if record.id in self.by_id:
                 twice.add(record.id)
             self.by_id[record.id] = record
@@ -97,6 +107,10 @@ class Relations:
                 self._replaces[other].append(record.id)
             for link in record.links:
                 self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
+
+    def beside(self, record: Record) -> tuple[Record | None, Record | None]:
+        """Return the records of its kind that stand before and after it in lists."""
+        return self._before.get(record.path), self._after.get(record.path)
 
     @property
     def month(self) -> str:
@@ -198,6 +212,8 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         ],
         "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
         "votes": relations.votes(record),
+        "beside": [link_to(one, page) if one else None for one in relations.beside(record)],
+        "cited_by": cited_by(page, relations.citers, site),
         "updated": (record.text("updated_at") or "")[:10],
         "fields": [(name, texts) for name, texts in own if max(map(len, texts)) <= SHORT],
         "sections": [(name, texts) for name, texts in own if max(map(len, texts)) > SHORT],
@@ -221,6 +237,8 @@ def what_a_page_shows(record: Record, relations: Relations, site: SiteMap, group
         shown.append([other.id, other.title, other.status.name] if other else [any_id, site.cited(any_id, "")])
     mirrored = site.mirrored.get(record.source.path) if record.source else None
     return [
+        [one and [one.id, one.title, one.status.name] for one in relations.beside(record)],
+        cited_by_token(url_of(record), relations.citers, site),
         record.kind.name,
         record.path,
         links,
@@ -240,8 +258,54 @@ def reference(any_id: str, page: str, relations: Relations, site: SiteMap) -> Re
     if record is None:
         url = site.cited(any_id, "")
         return {"id": any_id, "title": "", "word": "", "url": relative(page, url) if url else None}
+    return link_to(record, page)
+
+
+def link_to(record: Record, page: str) -> Ref:
+    """Return how a page names a record of the site."""
     word = "" if record.phase == "live" else record.status.word
     return {"id": record.id, "title": record.title, "word": word, "url": relative(page, url_of(record))}
+
+
+def cited_by(page: str, citers: Citers, site: SiteMap) -> dict[str, Any]:
+    """Return who cites what a page shows: records, and files with their lines, as a template lists them."""
+    files = []
+    for place in citers.places.get(page, ()):
+        shown = relative(page, place.page) if place.page else site.forge.built(place.path)
+        lines = [{"number": line, "url": site.forge.built(place.path, line=line)} for line in place.lines]
+        files.append({"path": place.path, "title": citers.titles.get(place.path), "url": shown, "lines": lines})
+    return {"records": [link_to(one, page) for one in citers.records.get(page, ())], "files": files}
+
+
+def cited_by_token(page: str, citers: Citers, site: SiteMap) -> list[object]:
+    """Return what `cited_by` depends on, without the work of making it."""
+    places = citers.places.get(page, ())
+    if not places and page not in citers.records:
+        return []
+    held = [[place.path, place.lines, place.page, citers.titles.get(place.path)] for place in places]
+    records = [[one.id, one.title, one.status.name] for one in citers.records.get(page, ())]
+    return [records, held, site.forge.commit if places else None]
+
+
+def document_view(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> tuple[Any, ...]:
+    """Return what stands below a document: who cites it, the documents `beside` it in lists, what applies to it.
+
+    `beside` are paths, "" for none.
+    """
+    citers = relations.citers
+    refs = [
+        {"id": "", "title": citers.titles[one], "url": relative(page, site.mirrored[one])} if one else None
+        for one in beside
+    ]
+    return cited_by(page, citers, site), refs, [link_to(one, page) for one in citers.applying.get(path, ())]
+
+
+def document_token(path: str, page: str, beside: Sequence[str], relations: Relations, site: SiteMap) -> list[object]:
+    """Return what `document_view` depends on, without the work of making it."""
+    citers = relations.citers
+    near = [[one, citers.titles.get(one)] for one in beside]
+    applying = [[one.id, one.title] for one in citers.applying.get(path, ())]
+    return [cited_by_token(page, citers, site), near, applying]
 
 
 def own_fields(record: Record) -> list[tuple[str, list[str]]]:

@@ -40,6 +40,14 @@ class Author:
         return {**data, "model": self.model} if self.model else data
 
 
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Who decides on a record that waits, as they name themselves, and why; empty for whoever runs this."""
+
+    by: str = ""
+    reason: str = ""
+
+
 def current_author(git: Git, *, model: str | None = None, environment: Mapping[str, str] | None = None) -> Author:
     """Return who runs this command. `ORBIT_ACTOR=human|agent` decides where it is set.
 

@@ -42,7 +42,7 @@ def write_step(
 def refuse_for_agent(
     workspace: Workspace, changes: Iterable[Change], *, author: Author | None = None, hint: str = BY_A_PERSON
 ) -> None:
-    """Raise when changes break the rule: by an agent, nothing comes into force and nothing in force changes.
+    """Raise when changes break the rule: by an agent nothing comes into force, is turned down, or changes in force.
 
     A record that is named among the changes counts as changed even where its own file stays: its text may not. Kinds
     whose records an agent's are live from the start (a failure is opened by whoever meets it) are free.
@@ -52,6 +52,7 @@ def refuse_for_agent(
         return
     files = {f"{kind.name}.yaml": kind for kind in workspace.kinds}
     made: list[Record] = []
+    waited: set[str] = set()
     for change in changes:
         kind = files.get(change.path.rpartition("/")[2])
         if kind is None or not change.path.startswith(f"{ORBIT}/") or _may_be_live(kind):
@@ -62,8 +63,11 @@ def refuse_for_agent(
             said = f"{before.id} is in force; an agent may not change it"
             way = "propose a new record; " if hint == BY_A_PERSON else ""
             raise RefusedError(said, hint=way + hint)
-        if after is not None and after.phase == "live":
+        if before is not None and before.phase == "pending":
+            waited.add(before.uid)
+        if after is not None and (after.phase == "live" or after.is_rejected):
             made.append(after)
+    made = [one for one in made if one.phase == "live" or one.uid in waited]  # it may import what others rejected
     if made:
         first = made[0]
         said = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(made)}"

@@ -57,7 +57,8 @@ class _Entry:
     offset: int
     """Where the value stands; -1 where there is none."""
     length: int
-    note: str | None
+    note: object
+    """A little of the value, as JSON can hold it, to be had without loading it; None where there is none."""
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
@@ -166,12 +167,12 @@ class FileCache:
         entry = self._seen_entries.get(state.path)
         return state.path in self._values or (entry is not None and entry.offset >= 0)
 
-    def note(self, state: FileState) -> str | None:
-        """Return the word kept with a file's value."""
+    def note(self, state: FileState) -> object:
+        """Return the note kept with a file's value."""
         entry = self._seen_entries.get(state.path)
         return entry.note if entry is not None else None
 
-    def keep(self, state: FileState, value: object, note: str | None = None, *, plain: bool = False) -> None:
+    def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> None:
         """Remember a value for a file's content; one that JSON would change, or that holds a secret, is not kept.
 
         `plain` says that JSON is known to hold the value as it is, which is then not tried.

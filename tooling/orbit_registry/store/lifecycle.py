@@ -15,14 +15,14 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
-from orbit_registry.store.author import Author
+from orbit_registry.store.author import Author, Review
 from orbit_registry.store.authority import write_step
 from orbit_registry.store.decisions.documents import Document, Documents, read_documents
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_scope, validated, writing
+from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_scope, schema_line, validated, writing
 from orbit_registry.text.adr import AdrDocument, read_document, set_status
 from orbit_registry.text.anchors import anchor_at
 from orbit_registry.text.yaml_edit import rewrite
@@ -32,8 +32,10 @@ _LONGEST_LINK = 500
 """Characters of a link that `text.adr.relations` still reads."""
 
 
-def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Record:
+def transition(workspace: Workspace, any_id: str, to: str, author: Author, review: Review | None = None) -> Record:
     """Give a record another status; the same status again changes nothing.
+
+    Where it leaves review, the record says by whom, when and why.
 
     Raises:
         RefusedError: the kind's table has no such transition (it says which there are), or an agent may not make it.
@@ -42,7 +44,7 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author) -> Re
         record = read_collection(workspace).records.get(any_id)
         if str(record.data["status"]) == to:
             return record
-        changes, result = _moved(workspace, record, to)
+        changes, result = _moved(workspace, record, to, author, review)
         write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
         return result
 
@@ -62,7 +64,7 @@ def transitions(
         changes: list[Change] = []
         for any_id in ids:
             try:
-                own, result = _moved(workspace, records.get(any_id), to)
+                own, result = _moved(workspace, records.get(any_id), to, author)
             except OrbitError as error:
                 left.append(error)
                 continue
@@ -73,7 +75,9 @@ def transitions(
         return done, left
 
 
-def _moved(workspace: Workspace, record: Record, to: str) -> tuple[list[Change], Record]:
+def _moved(
+    workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None
+) -> tuple[list[Change], Record]:
     """Return what giving a record another status changes, and the record as it is then."""
     refuse_transition(record, to)
     if to == SUPERSEDED and not record.superseded_by:
@@ -82,9 +86,29 @@ def _moved(workspace: Workspace, record: Record, to: str) -> tuple[list[Change],
             hint=f"`orbit {record.kind.name} supersede {record.id} --with NEW-ID` writes both ends",
         )
     restated = _restated(workspace, record, to.capitalize(), to)
-    change, result = edited(workspace, record, lambda data: {**data, "status": to, **restated.fields})
+    fields = {"status": to, **_reviewed(record, to, review or Review(), author), **restated.fields}
+    change, result = edited(workspace, record, lambda data: {**data, **fields})
     changes = [change, *restated.changes]
     return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
+
+
+def verdict(record: Record, to: str) -> str:
+    """Return what giving a record another status says of it in review: approved, rejected, or nothing."""
+    if record.phase != "pending" or to == SUPERSEDED:
+        return ""
+    status = record.kind.status(to)
+    return "approved" if status.phase == "live" else "rejected" if record.kind.is_rejection(status) else ""
+
+
+def _reviewed(record: Record, to: str, review: Review, author: Author) -> Mapping[str, object]:
+    """Return what a review leaves in the record: who suggested it, who decided, when and why."""
+    said = verdict(record, to)
+    if not said:
+        return {}
+    first = record.approval.get("suggested_by") or record.author
+    by, at = review.by or author.name, stamp(datetime.now(UTC))
+    given = {"suggested_by": first, f"{said}_by": by, f"{said}_at": at, "reason": review.reason}
+    return {"approval": {name: value for name, value in given.items() if value}}
 
 
 def refuse_transition(record: Record, to: str) -> None:
@@ -249,8 +273,11 @@ def _out_of_inbox(
     own, *others = changes
     beside = list(_files_beside(workspace, record))
     folder = path.rpartition("/")[0]
+    text = (own.after or "").replace(
+        f"# {schema_line(workspace, record.kind, record.path)}\n", f"# {schema_line(workspace, record.kind, path)}\n", 1
+    )
     # No reader may find a folder without its record: that comes first and goes last.
-    come = [Change(path, None, own.after), *(Change(f"{folder}/{name}", None, text) for name, text in beside)]
+    come = [Change(path, None, text), *(Change(f"{folder}/{name}", None, text) for name, text in beside)]
     gone = [
         *(Change(f"{record.folder}/{name}", text, None) for name, text in beside),
         Change(own.path, own.before, None),

@@ -6,14 +6,16 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind, KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.freshness import inputs_of
 from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.record import BODY, Record
 from orbit_registry.records.record_set import RecordSet
@@ -27,6 +29,10 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 
 UNREADABLE = "ORB101"
+NAMING = frozenset({"source", "freshness", "evidence"})
+"""Fields by which a record names what stands outside the collection."""
+PROOFS = frozenset({"commit", "file", "task"})
+"""Kinds of evidence that can be looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,20 @@ def read_collection(workspace: Workspace, *, now: datetime | None = None, explai
     return Reading(workspace, now=now, explain=explain).collection
 
 
+class Named(NamedTuple):
+    """What a record names outside the collection, known without building it."""
+
+    document: str | None
+    """The document that holds its prose."""
+    status: str
+    is_dated: bool
+    """Whether it states something about its freshness."""
+    inputs: Sequence[str]
+    """Its fingerprint."""
+    evidence: Sequence[Sequence[str]]
+    """Its commits, files and tasks, each a kind and a reference."""
+
+
 class Reading:
     """One pass over the files of all records: hashes at once, records when they are asked for."""
 
@@ -77,6 +97,7 @@ class Reading:
         """What stands where the folder of a record should."""
         self._cache = cache_of(workspace, "records")
         self._fresh: dict[str, tuple[Record | None, list[Diagnostic]]] = {}
+        self._named: dict[str, Named | None] = {}
         self.entries = list(entries(workspace, self.misplaced, self._cache))
         self.states: dict[str, FileState] = {}
         """Record and vote files by path."""
@@ -99,18 +120,25 @@ class Reading:
         found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
         if record is not None and not problems:
-            source = record.source
             # What `text.yaml.load` returns is what JSON can say.
-            self._cache.keep(state, record.data, source.path if source else None, plain=True)
+            self._cache.keep(state, record.data, _named(record), plain=True)
         return found
+
+    def named(self, entry: Entry) -> Named | None:
+        """Return what a record names, without building the record; None where it names nothing."""
+        if entry.path not in self._named:
+            fresh = self._fresh.get(entry.path)
+            if fresh is not None:
+                self._named[entry.path] = _named(fresh[0]) if fresh[0] is not None else None
+            else:
+                note = self._cache.note(self.states[entry.path])
+                self._named[entry.path] = Named(*note) if isinstance(note, (list, Named)) else None
+        return self._named[entry.path]
 
     def document_of(self, entry: Entry) -> str | None:
         """Return the document that a record names, without building the record."""
-        fresh = self._fresh.get(entry.path)
-        if fresh is None:
-            return self._cache.note(self.states[entry.path])
-        source = fresh[0].source if fresh[0] is not None else None
-        return source.path if source else None
+        named = self.named(entry)
+        return named.document if named is not None else None
 
     @property
     def documents(self) -> set[str]:
@@ -129,6 +157,20 @@ class Reading:
                 records.append(record)
         self.save()
         return Collection(RecordSet(records), tuple(problems))
+
+    @cached_property
+    def problems(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with files, asked only of those in which nothing is remembered to be right."""
+        problems = list(self.misplaced)
+        for entry in self.entries:
+            votes = self.states[f"{entry.folder}/{VOTES}"] if entry.has_votes else None
+            if entry.path in self._fresh or (votes is not None and not self._cache.has_value(votes)):
+                problems += self._read(entry)[1]
+        return tuple(problems)
+
+    def is_broken(self, entry: Entry) -> bool:
+        """Say whether a record's file holds none."""
+        return entry.path in self._fresh and self._fresh[entry.path][0] is None
 
     def save(self) -> None:
         """Keep what was read for the next run."""
@@ -166,6 +208,14 @@ class Reading:
         if not wrong:
             self._cache.keep(state, [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes])
         return votes, wrong
+
+
+def _named(record: Record) -> Named | None:
+    if NAMING.isdisjoint(record.data):
+        return None
+    source, inputs = record.source, tuple(one.input for one in inputs_of(record))
+    evidence = tuple(one for one in record.evidence if one[0] in PROOFS)
+    return Named(source.path if source else None, record.status.name, "freshness" in record.data, inputs, evidence)
 
 
 def cache_of(workspace: Workspace, name: str) -> FileCache:

@@ -36,6 +36,7 @@ Admission = Callable[[Record], None]
 FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
     "superseded_by",
     "source",
+    "approval",
 }
 """Fields that only verbs change."""
 _ABANDONED_SECONDS = 3600
@@ -70,8 +71,13 @@ def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mappi
 
 def render(workspace: Workspace, kind: Kind, data: Mapping[str, object], path: str) -> str:
     """Return the text of a new record file, the schema named on its first line for editors."""
+    return dump(data, comment=schema_line(workspace, kind, path))
+
+
+def schema_line(workspace: Workspace, kind: Kind, path: str) -> str:
+    """Return what names a kind's schema, as seen from a record's file, to editors."""
     schema = os.path.relpath(f"{workspace.config.schemas}/{kind.name}.schema.json", path.rpartition("/")[0])
-    return dump(data, comment=f"yaml-language-server: $schema={schema.replace(os.sep, '/')}")
+    return f"yaml-language-server: $schema={schema.replace(os.sep, '/')}"
 
 
 def record_path(workspace: Workspace, kind: Kind, record_id: str, *, pending_review: bool = False) -> str:

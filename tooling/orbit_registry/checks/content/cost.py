@@ -14,7 +14,7 @@ _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because"."""
-    for record in context.unproven:
+    for record in context.records:
         if not record.kind.in_document or record.phase == "closed" or not record.prose.strip():
             continue
         entry = decision_of(context, record)
@@ -33,5 +33,4 @@ CHECK = Check(
     "A decision names no cost.",
     "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
     run,
-    alone=True,
 )

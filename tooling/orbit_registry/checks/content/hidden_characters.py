@@ -45,5 +45,4 @@ CHECK = Check(
     "A text holds characters that nobody sees: they can reverse, hide or smuggle words.",
     "type the line anew, without what was pasted",
     run,
-    alone=True,
 )

@@ -15,7 +15,7 @@ MOST_IN_A_DOCUMENT = 40_000
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield records that fit into no brief, and decisions that nobody reads to the end."""
-    for record in context.unproven:
+    for record in context.records:
         if record.phase == "closed":
             continue
         size = len(record.prose)
@@ -38,5 +38,4 @@ CHECK = Check(
     "A text is too long to be read, or to be shown to an agent.",
     "split it, or move the detail into a document and link to it",
     run,
-    alone=True,
 )

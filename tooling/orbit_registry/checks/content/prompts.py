@@ -12,7 +12,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record with prompts in it, at the first one."""
-    for record in context.unproven:
+    for record in context.records:
         if record.phase == "closed" or not record.prose:
             continue
         known = prompts_of(record.kind.folder, record.kind.in_document)
@@ -31,5 +31,4 @@ CHECK = Check(
     "A prompt of the template was left in a record's text.",
     "write the answer in its place, or delete the line",
     run,
-    alone=True,
 )

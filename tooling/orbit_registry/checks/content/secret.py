@@ -28,5 +28,4 @@ CHECK = Check(
     "A record or its document holds a secret.",
     "withdraw the secret where it is valid, then remove it here; git keeps the old text in its history",
     run,
-    alone=True,
 )

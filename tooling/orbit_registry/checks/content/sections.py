@@ -20,7 +20,7 @@ _NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each needed part that is missing or empty; in adopted documents only empty ones, as notes."""
-    for record in context.unproven:
+    for record in context.records:
         if not record.kind.in_document or record.phase == "closed":
             continue
         entry = decision_of(context, record)
@@ -59,5 +59,4 @@ CHECK = Check(
     "A decision lacks one of its parts, or has the heading without a text.",
     "say in a sentence or two why a decision was needed, what it is, and what follows from it",
     run,
-    alone=True,
 )

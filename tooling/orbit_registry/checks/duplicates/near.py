@@ -26,7 +26,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         for pair in context.near(kind, texts, lower):
             one, other = by_path[pair.a], by_path[pair.b]
             if not settled(context, one, other):
-                yield _finding(context, pair, one, other, enough=len(held) >= FEWEST_TO_ERR and pair.score >= upper)
+                enough = context.sizes.get(kind, len(held)) >= FEWEST_TO_ERR
+                yield _finding(context, pair, one, other, enough=enough and pair.score >= upper)
 
 
 def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, enough: bool) -> Diagnostic:

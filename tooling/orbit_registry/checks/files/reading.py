@@ -52,3 +52,4 @@ CHECKS = tuple(
     Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code, hint))
     for code, name, summary, hint in _CODES
 )
+CODES = frozenset(check.code for check in CHECKS)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.matching import count_covered
 from orbit_registry.push.breadth import FEWEST_FILES, SHARE
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
@@ -21,7 +22,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     suspects = [
         (record, paths) for record, paths in context.scoped if sum(counts.get(text, 0) for text in paths) > most
     ]
-    covered = context.cover([paths for _, paths in suspects], tracked)
+    covered = count_covered([paths for _, paths in suspects], tracked)
     for record, paths in suspects:
         count = covered[paths]
         if count > most:

@@ -11,7 +11,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
-    for record in context.unproven:
+    for record in context.records:
         if record.is_never_shown:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
             place = context.at(record, "scope" if "scope" in record.data else "id")
@@ -26,5 +26,4 @@ CHECK = Check(
     "A record in force names neither a path nor a tag.",
     "say where it applies: `orbit KIND update ID --path 'src/**'`",
     run,
-    alone=True,
 )

@@ -15,8 +15,6 @@ from orbit_registry.text.position import Problem
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each glob that is none, and each scope of excluding globs alone."""
     for record, paths in context.scoped:
-        if record.path in context.proven:
-            continue
         read = [parsed(text) for text in paths]
         for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
             if isinstance(glob, Problem):
@@ -35,5 +33,4 @@ CHECK = Check(
     "A glob in a record's scope can't be read, so the record is never shown where it should be.",
     "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below",
     run,
-    alone=True,
 )

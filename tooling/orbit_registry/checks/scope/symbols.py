@@ -12,7 +12,7 @@ from orbit_registry.records.scope import symbol_problem
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each symbol that has another form, or a path that leads out of the root."""
-    for record in context.unproven:
+    for record in context.records:
         if record.phase != "closed" and "scope" in record.data:
             for index, symbol in enumerate(record.scope.symbols):
                 problem = symbol_problem(symbol)
@@ -28,5 +28,4 @@ CHECK = Check(
     "A symbol in a record's scope is not of the form path::name.",
     "write the file from the root and the name in it: src/app/session.py::open_session",
     run,
-    alone=True,
 )

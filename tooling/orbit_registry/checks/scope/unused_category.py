@@ -22,7 +22,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     mapping = context.config.setting(SECTION, MAPPING, {})
     if not mapping:
         return
-    used = {str(record.data["category"]) for record in context.records if _counts(record.phase, record.data)}
+    used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}
     known = {GENERAL, *used}.union(*default_mapping().values())
     text = context.read(CONFIG)
     for agent, categories in mapping.items():

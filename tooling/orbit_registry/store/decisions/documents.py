@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from orbit_registry.errors import OrbitError
@@ -68,27 +68,32 @@ def read_documents(
     records: RecordSet | Iterable[Record],
     *,
     everywhere: bool = True,
-    parse: Callable[[str, str], AdrFile] = read_document,
 ) -> Documents:
-    """Return every document that a record names and, if `everywhere`, that stands where decisions are written.
-
-    `parse` makes a file's decisions of its text and path.
-    """
+    """Return every document that a record names and, if `everywhere`, that stands where decisions are written."""
     paths = {record.source.path for record in records if record.source is not None}
     if everywhere:
         paths |= set(decision_paths(workspace))
     found: dict[str, Document] = {}
     problems: list[Diagnostic] = []
     for path in sorted(paths):
-        try:
-            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-        except OrbitError as error:
-            if (workspace.root / path).exists() or (workspace.root / path).is_symlink():
-                said = error.message.replace(f"{workspace.root}{os.sep}", "")
-                problems.append(Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, said, Location(path), error.hint))
-            continue
-        found[path] = Document(path, text, parse(text, path))
+        document = read_one(workspace, path)
+        if isinstance(document, Document):
+            found[path] = document
+        elif document is not None:
+            problems.append(document)
     return Documents(found, tuple(problems))
+
+
+def read_one(workspace: Workspace, path: str) -> Document | Diagnostic | None:
+    """Return a document, or why it can't be read; None where there is none."""
+    try:
+        text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
+    except OrbitError as error:
+        if not ((workspace.root / path).exists() or (workspace.root / path).is_symlink()):
+            return None
+        said = error.message.replace(f"{workspace.root}{os.sep}", "")
+        return Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, said, Location(path), error.hint)
+    return Document(path, text, read_document(text, path))
 
 
 def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:

@@ -1,0 +1,165 @@
+"""Review through the commands: what waits, of whatever kind, who decides and why, and what is not proposed again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.text.yaml import load
+
+RULE = ("rule", "add", "--title", "Wrap each query in a transaction", "--rationale", "The export read half a row.")
+
+
+@pytest.fixture
+def rule(shell: Any) -> str:
+    """Return the id of a rule that waits."""
+    return str(shell.json(*RULE, "--tag", "sql")[1]["data"]["id"])
+
+
+def on_disk(shell: Any, record_id: str) -> dict[str, Any]:
+    """Return what the one file of a record says."""
+    (file,) = shell.root.glob(f".orbit/**/{record_id}/*.yaml")
+    found = load(file.read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def events(root: Path) -> list[dict[str, Any]]:
+    """Return the events that say what was done."""
+    log = root / ".orbit/state/log/events.jsonl"
+    lines = log.read_text("utf-8").splitlines() if log.exists() else []
+    return [{key: row[key] for key in ("event", "ids", "by")} for row in map(json.loads, lines) if "by" in row]
+
+
+def test_a_rule_needs_its_rationale(shell: Any) -> None:
+    """Without the reason, or with a blank one, nothing is written."""
+    assert shell("rule", "add", "--title", "Name each lock")[0] == 2
+    assert shell("rule", "add", "--title", "Name each lock", "--rationale", " ")[0] == 1
+    assert shell("queue", "--count")[1] == "0\n"
+
+
+def test_whoever_suggests_a_rule_it_waits_and_is_found_nowhere(shell: Any, rule: str) -> None:
+    """A person's too: it stands in the queue alone, and no search, match or brief says it."""
+    assert shell.json("show", rule)[1]["data"]["phase"] == "pending"
+    assert shell.json("search", "transaction")[1]["data"]["hits"] == []
+    assert shell.json("match", "--tag", "sql")[1]["data"]["matches"] == []
+    assert rule not in shell("brief", "--for", "prompt", "--tag", "sql")[1]
+
+
+def test_the_queue_has_every_kind_rules_first(shell: Any, rule: str) -> None:
+    """In each kind what waits longest comes first; what it says of the first is what comes next."""
+    learning = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
+    decision = shell.json("adr", "add", "--title", "Perhaps", "--pending")[1]["data"]["id"]
+
+    _, whole = shell.json("queue")
+
+    assert [one["id"] for one in whole["data"]["records"]] == [rule, learning, decision]
+    assert whole["data"]["count"] == 3
+    assert whole["data"]["kinds"] == {"rule": 1, "learning": 1, "adr": 1}
+    assert whole["next"] == [f"orbit show {rule}", f"orbit promote {rule}", f"orbit reject {rule} --reason WHY"]
+    assert shell("queue", "--kind", "rule", "--count")[1] == "1\n"
+    assert shell.json("queue", "--count", "--kind", "learning")[1]["data"] == {"count": 1, "kinds": {"learning": 1}}
+    assert shell("queue", "--kind", "nonsense")[0] == 2
+
+
+def test_approval_says_who_when_and_why_in_record_and_log(shell: Any, rule: str) -> None:
+    """The three stand in the file that is reviewed, and the event log has who approved which record."""
+    code, whole = shell.json("promote", rule, "--by", "Grace", "--reason", "seen twice")
+
+    assert (code, whole["data"][0]["status"]) == (0, "approved")
+    said = on_disk(shell, rule)["approval"]
+    assert said.pop("approved_at") == whole["data"][0]["updated_at"]
+    assert said == {
+        "suggested_by": whole["data"][0]["created_by"]["name"],
+        "approved_by": "Grace",
+        "reason": "seen twice",
+    }
+    assert events(shell.root) == [{"event": "approved", "ids": [rule], "by": "Grace"}]
+    assert shell("check")[0] == 0
+    assert shell("queue")[1] == "nothing waits for review\n"
+
+
+def test_every_kind_that_waits_is_reviewed_alike(shell: Any) -> None:
+    """Candidates and proposed decisions go the same way, by the status that their own table names."""
+    learning = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
+    decision = shell.json("adr", "add", "--title", "Perhaps", "--pending")[1]["data"]["id"]
+    refused = shell.json("adr", "add", "--title", "Rather not", "--pending")[1]["data"]["id"]
+
+    assert [one["status"] for one in shell.json("promote", learning, decision)[1]["data"]] == ["active", "accepted"]
+    assert shell.json("reject", refused, "--reason", "too dear")[1]["data"][0]["status"] == "rejected"
+
+    assert on_disk(shell, refused)["approval"]["reason"] == "too dear"
+    assert [row["event"] for row in events(shell.root)] == ["approved", "approved", "rejected"]
+    assert shell("check")[0] == 0
+
+
+def test_what_does_not_wait_is_not_decided_twice(shell: Any, rule: str) -> None:
+    """The first verdict stands, and the others of one call are done all the same."""
+    second = shell.json("rule", "add", "--title", "Name each lock", "--rationale", "Deadlocks.")[1]["data"]["id"]
+    shell("promote", rule)
+
+    code, whole = shell.json("reject", rule, second, "--reason", "no")
+
+    assert (code, whole["ok"], [one["id"] for one in whole["data"]]) == (1, False, [second])
+    assert f"{rule} is approved and does not wait" in whole["error"]
+    assert shell("reject", second)[0] == 2
+    assert shell("promote", second, "--by", " ")[0] == 2
+
+
+def test_an_agent_suggests_and_decides_nothing(shell: Any, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither promote nor reject, nor the kind's own verbs, whatever name it gives."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    before = on_disk(shell, rule)
+    for call in (
+        ("promote", rule, "--by", "Ada"),
+        ("reject", rule, "--reason", "no", "--by", "Ada"),
+        ("rule", "approve", rule, "--by", "Ada"),
+        ("rule", "reject", rule),
+    ):
+        code, whole = shell.json(*call)
+        assert (code, whole["data"]) == (1, None)
+        assert "a person does that in review" in whole["hint"]
+    assert on_disk(shell, rule) == before
+    assert events(shell.root) == []
+
+
+def test_what_was_turned_down_is_not_proposed_again(shell: Any, rule: str) -> None:
+    """The same words are refused with the id and the reason, whoever asks; other words need to say that they differ."""
+    shell("reject", rule, "--reason", "the linter says so already")
+
+    for more in ((), ("--distinct-from", rule), ("--pending",)):
+        code, whole = shell.json(*RULE, *more)
+        assert code == 1
+        assert rule in whole["error"]
+        assert "the linter says so already" in whole["error"]
+    assert shell("rule", "add", "--title", "Wrap each import in a transaction", "--rationale", "Half imports.")[0] == 0
+    assert on_disk(shell, rule)["approval"]["reason"] == "the linter says so already"
+
+
+def test_nobody_forges_an_approval(shell: Any, rule: str) -> None:
+    """It can't be given with a record or set on one, and a rule in force without it is a finding."""
+    said = "approval={approved_by: Ada, approved_at: 2026-01-01T00:00:00Z}"
+    assert shell("rule", "add", "--title", "Name locks", "--rationale", "So.", "--set", said)[0] == 2
+    assert shell("rule", "update", rule, "--set", said)[0] == 2
+    shell("promote", rule)
+    file = shell.root / f".orbit/rules/{rule}/rule.yaml"
+    text = file.read_text("utf-8")
+    file.write_text(text[: text.index("approval:")] + text[text.index("created_at:") :], "utf-8")
+
+    code, whole = shell.json("check")
+
+    assert code == 1
+    assert any("`approval` is missing" in one["message"] for one in whole["diagnostics"])
+
+
+def test_the_schema_is_named_from_where_the_record_goes(shell: Any, rule: str) -> None:
+    """An editor finds the schema of a record that left the inbox."""
+    shell("promote", rule)
+    file = shell.root / f".orbit/rules/{rule}/rule.yaml"
+
+    named = file.read_text("utf-8").splitlines()[0].rpartition("$schema=")[2]
+
+    assert (file.parent / named).resolve() == shell.root / ".orbit/schemas/rule.schema.json"

@@ -1,0 +1,105 @@
+"""Citations on the site: they lead to the record, say what it is, and the record's page says who cites it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+
+import pytest
+from tests.conftest import Git
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+
+CASE = Path(__file__).parents[1] / "cases" / "site" / "demo"
+CODE = "import os\n\n\ndef save() -> None:  # ADR-0002, and L-7k3fq\n    os.sync()  # ADR-0002\n"
+GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> tuple[Path, Path, str]:
+    """Return a repository with code and a guide that cite records, its site, and the commit it was built at."""
+    root = Path(shutil.copytree(CASE, tmp_path_factory.mktemp("citations") / "repo"))
+    (root / "dot_orbit").rename(root / ".orbit")
+    (root / "src/save.py").write_text(CODE, "utf-8")
+    (root / "GUIDE.md").write_text(GUIDE, "utf-8")
+    config = root / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}code: [src/**]\n", "utf-8")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "Start")
+    build_site(Registry.open(root), root.parent / "site", snapshot=False)
+    return root, root.parent / "site", git(root, "rev-parse", "HEAD").strip()
+
+
+def section(page: Path, anchor: str) -> str:
+    """Return the words of a page's section."""
+    found = re.search(rf'<h2 id="{anchor}">.*?</section>', page.read_text("utf-8"), re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", found[0])).split()) if found else ""
+
+
+def test_a_page_says_who_cites_it(built: tuple[Path, Path, str]) -> None:
+    """Records, documents and files of code are named with their lines, at the commit the site was built at."""
+    _, out, commit = built
+    page = out / "adrs/ADR-0002/index.html"
+    said = section(page, "cited-by")
+    assert "L-7k3fq" in said
+    assert "GUIDE.md line 3" in said
+    assert "src/save.py lines 4 , 5" in said
+    assert f'href="https://github.com/acme/demo/blob/{commit}/src/save.py#L4"' in page.read_text("utf-8")
+    assert "GUIDE.md" not in section(out / "adrs/ADR-0005/index.html", "cited-by"), "an example in a block is none"
+
+
+def test_a_page_that_nobody_cites_says_nothing_of_it(built: tuple[Path, Path, str]) -> None:
+    """There is no empty list."""
+    _, out, _ = built
+    assert section(out / "adrs/ADR-0004/index.html", "cited-by") == ""
+
+
+def test_a_document_names_what_stands_beside_it(built: tuple[Path, Path, str]) -> None:
+    """A mirrored document names the documents before and after it, once."""
+    _, out, _ = built
+    html = (out / "design/core/1_overview/index.html").read_text("utf-8")
+    assert re.findall(r'<a rel="(\w+)" href="([^"]+)">', html) == [("next", "../4_decisions/")]
+    assert re.search(r'<nav class="md-footer__inner[^>]* hidden', html), "the theme names them no second time"
+
+
+def test_a_decision_leads_to_the_numbers_before_and_after(built: tuple[Path, Path, str]) -> None:
+    """The first has none before it."""
+    _, out, _ = built
+    pages = {number: (out / f"adrs/ADR-000{number}/index.html").read_text("utf-8") for number in (1, 2)}
+    along = {number: re.findall(r'<a rel="(\w+)" href="([^"]+)">', html) for number, html in pages.items()}
+    assert along == {1: [("next", "../ADR-0002/")], 2: [("prev", "../ADR-0001/"), ("next", "../ADR-0003/")]}
+
+
+def test_every_citation_has_its_preview_on_the_page(built: tuple[Path, Path, str]) -> None:
+    """Each link to a record says title and status, and what describes it is there once, hidden."""
+    _, out, _ = built
+    seen = 0
+    for page in out.rglob("*.html"):
+        html = page.read_text("utf-8")
+        for link in re.findall(r'<a class="orbit-cite"[^>]*>', html):
+            seen += 1
+            described = re.search(r'title="[^"]+ \([^)"]+\)" aria-describedby="([^"]+)"', link)
+            assert described, link
+            assert html.count(f'<div class="orbit-card" id="{described[1]}">') == 1, (page, link)
+        cards = html.partition('<div class="orbit-cards" hidden>')[2]
+        assert html.count('class="orbit-card"') == cards.count('class="orbit-card"')
+    assert seen > 8
+
+
+def test_a_change_of_a_title_reaches_the_pages_that_preview_it(built: tuple[Path, Path, str], tmp_path: Path) -> None:
+    """A page cites by title too: what is built after a change is what is built from nothing."""
+    root = Path(shutil.copytree(built[0], tmp_path / "repo"))
+    kept, fresh = tmp_path / "kept", tmp_path / "fresh"
+    build_site(Registry.open(root), kept, snapshot=False)
+    file = root / ".orbit/adrs/ADR-0002/adr.yaml"
+    file.write_text(file.read_text("utf-8").replace("Store sessions in files", "Keep sessions in files"), "utf-8")
+    (root / "src/save.py").write_text("\n" + CODE, "utf-8")
+    build_site(Registry.open(root), kept, snapshot=False)
+    build_site(Registry.open(root), fresh, snapshot=False)
+    files = [page.relative_to(kept) for page in kept.rglob("*.html")]
+    assert [name for name in files if (kept / name).read_bytes() != (fresh / name).read_bytes()] == []
+    assert "src/save.py lines 5 , 6" in section(kept / "adrs/ADR-0002/index.html", "cited-by")

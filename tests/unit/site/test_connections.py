@@ -1,0 +1,122 @@
+"""The map of connections: read from then to now, never a tangle, and nothing of it only in the drawing."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.record import Record
+from orbit_registry.site.connections import MOST, depends_on, edges_of, map_html
+from orbit_registry.site.layered import columns, components, layered
+from orbit_registry.site.views import Relations
+
+ADR = load_kinds()["adr"]
+NODES = [f"n{number}" for number in range(12)]
+PAIRS = st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)).filter(lambda pair: pair[0] != pair[1])
+GRAPHS = st.lists(PAIRS, max_size=25, unique=True)
+
+
+def decision(number: int, **fields: Any) -> Record:
+    """Return a decision; its number is its age."""
+    data = {"id": f"ADR-{number:04d}", "title": f"Use <{number}>", "status": "accepted", **fields}
+    return Record(ADR, data, f".orbit/adrs/{data['id']}/adr.yaml")
+
+
+def tangle(number: int) -> list[Record]:
+    """Return decisions of a few areas that replace and name each other at random."""
+    chance = random.Random(number)
+    rels = ("amends", "extends", "contradicts", "references")
+    found = []
+    for at in range(1, number + 1):
+        fields: dict[str, Any] = {"feature": chance.choice(("core", "web", "store")), "date": f"{2000 + at % 20}-05"}
+        if chance.random() < 0.2:
+            fields["supersedes"] = [f"ADR-{chance.randint(1, number):04d}"]
+        if chance.random() < 0.6:
+            some = chance.sample(rels, 2)
+            fields["links"] = [{"rel": rel, "to": f"ADR-{chance.randint(1, number):04d}"} for rel in some]
+        found.append(decision(at, **fields))
+    return found
+
+
+@given(GRAPHS)
+def test_lines_lead_to_the_right_and_boxes_keep_apart(edges: list[tuple[str, str]]) -> None:
+    """Without a cycle every line leads to a later column; boxes of a column are a row apart; lines cross no box."""
+    forward = [edge for edge in edges if NODES.index(edge[0]) < NODES.index(edge[1])]
+    column = columns(NODES, forward)
+    assert all(column[start] < column[end] for start, end in forward)
+
+    layout = layered(NODES, edges)
+
+    assert layout == layered(NODES, edges)
+    for number in range(len(NODES)):
+        rows = sorted(row for at, row in layout.places.values() if at == number)
+        assert all(below - above >= 0.999 for above, below in pairwise(rows))
+        passing = [row for places in layout.passes.values() for at, row in places if at == number]
+        assert all(abs(line - box) > 0.6 for line in passing for box in rows)
+
+
+@given(GRAPHS)
+def test_what_hangs_together_is_together(edges: list[tuple[str, str]]) -> None:
+    """Each node is in one component, and so are both ends of a line."""
+    parts = components(NODES, edges)
+    assert sorted(node for part in parts for node in part) == sorted(NODES)
+    where = {node: number for number, part in enumerate(parts) for node in part}
+    assert all(where[start] == where[end] for start, end in edges)
+
+
+def test_a_line_reads_from_the_older_to_the_newer() -> None:
+    """A replacement leads to what replaced it; a link is worded as it reads from the older record."""
+    old, new = decision(1, date="2020-01"), decision(2, date="2024-01", supersedes=["ADR-0001"])
+    amends = decision(
+        3, date="2025-01", links=[{"rel": "amends", "to": "ADR-0002"}, {"rel": "extends", "to": "ADR-0099"}]
+    )
+    edges = edges_of([old, new, amends], Relations([old, new, amends]))
+    assert [(edge.start, edge.word, edge.end) for edge in edges] == [
+        ("ADR-0001", "replaced by", "ADR-0002"),
+        ("ADR-0002", "amended by", "ADR-0003"),
+    ]
+
+
+def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
+    """Of 400 records in one tangle: each line has its row, each drawing has few boxes, each box is a link."""
+    records = tangle(400)
+    relations = Relations(records)
+    edges = edges_of(records, relations)
+    html = map_html(records, relations)
+    rows = re.findall(r'orbit-id">([^<]+)</span>.*?orbit-word">([^<]+)<.*?orbit-id">([^<]+)<', html)
+    assert sorted(rows) == sorted((edge.start, edge.word, edge.end) for edge in edges)
+    drawings = [
+        ElementTree.fromstring(one) for one in re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', html)
+    ]
+    assert len(drawings) > 20
+    for drawing in drawings:
+        boxes, links = list(drawing.iter("rect")), list(drawing.iter("a"))
+        assert 2 <= len(boxes) == len(links) <= MOST
+        assert all(link.get("href", "").startswith("../adrs/") for link in links)
+    left = 400 - len({one for edge in edges for one in edge.ends})
+    assert f"{left} records without any are left out" in html
+    assert html == map_html(records, Relations(records))
+
+
+def test_nothing_to_draw_is_said() -> None:
+    """Without a connection the page says how one is made."""
+    html = map_html([decision(1)], Relations([decision(1)]))
+    assert "<svg" not in html
+    assert "--supersedes" in html
+
+
+def test_the_page_depends_on_what_it_shows() -> None:
+    """A new title changes what the page is made of only where the record is on it."""
+    old, new, other = decision(1), decision(2, supersedes=["ADR-0001"]), decision(3)
+    before = depends_on([old, new, other], Relations([old, new, other]))
+    shown = [decision(1, title="Else"), new, other]
+    unseen = [old, new, decision(3, title="Else")]
+    assert depends_on(shown, Relations(shown)) != before
+    assert depends_on(unseen, Relations(unseen)) == before

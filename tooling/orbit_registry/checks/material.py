@@ -1,0 +1,229 @@
+"""Builds what a run looks at, piece by piece and each piece once: records, documents, what they cite and how they read.
+
+What no finding is to be made about is not built: where one record of ten thousand changed, that is nearly everything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from orbit_registry.checks.citing import cited_in
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.inputs import Inputs
+from orbit_registry.checks.members import Member, asks_of, joins_of, joins_of_text
+from orbit_registry.checks.memories import Counts, Near
+from orbit_registry.checks.wording import copies, wording
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.search.kept import hash_of
+from orbit_registry.search.similarity import Pair
+from orbit_registry.store.baseline import read_baseline
+from orbit_registry.store.decisions.documents import Document, Documents, read_one, with_prose
+from orbit_registry.store.facts import read_citing
+from orbit_registry.store.files import read_text
+from orbit_registry.text.citations import IdForms, find_citations
+
+Cited = Sequence[tuple[str, int, int]]
+Pairs = Mapping[str, list[list[object]]]
+"""By a record's path the records that say nearly the same, as a member holds them."""
+
+
+class Material:
+    """What the inputs name, read when it is asked for."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._workspace = inputs.workspace
+        self._entries = {entry.path: entry for entry in inputs.reading.entries}
+        self._folders = {entry.folder: entry.path for entry in inputs.reading.entries}
+        self._texts: dict[str, str | None] = {}
+        self._documents: dict[str, Document | Diagnostic | None] = {}
+        self._records: dict[str, Record | None] = {}
+        self._words: dict[str, str] = {}
+        self._cited: dict[str, Cited] = {}
+        self.is_steady = True
+        """Whether all texts were those that the inputs saw."""
+
+    # --- pieces
+
+    def text(self, path: str) -> str | None:
+        """Return the text of a file, named from the root; None where it has none."""
+        if path not in self._texts:
+            self._put(path, self._read(path))
+        return self._texts[path]
+
+    def _read(self, path: str) -> str | None:
+        if path not in self._inputs.reading.states:
+            return read_citing(self._workspace, path)
+        try:  # listed as a record's file: no part of its path is a symbolic link
+            return read_text(self._workspace.root / path)
+        except OrbitError:
+            return None
+
+    def _put(self, path: str, text: str | None) -> None:
+        self._texts[path] = text
+        seen = self._inputs.texts.get(path) or self._inputs.reading.states.get(path)
+        if text is not None and seen is not None and hashlib.sha256(text.encode()).hexdigest() != seen.sha256:
+            self.is_steady = False
+
+    def document(self, path: str) -> Document | None:
+        """Return a document that holds decisions; None where there is none, or it can't be read."""
+        if path not in self._documents:
+            found = self._documents[path] = read_one(self._workspace, path)
+            if isinstance(found, Document):
+                self._put(path, found.text)
+        held = self._documents[path]
+        return held if isinstance(held, Document) else None
+
+    def record(self, path: str) -> Record | None:
+        """Return the record in a file with its prose; None where it holds none."""
+        if path not in self._records:
+            record = self._inputs.reading.record(self._entries[path])
+            if record is not None and record.kind.in_document:
+                source = record.source
+                home = self.document(source.path) if source is not None else None
+                record = with_prose(self._workspace, record, Documents({home.path: home} if home is not None else {}))
+            self._records[path] = record
+        return self._records[path]
+
+    def wording(self, record: Record) -> str:
+        """Return what a record is compared by for duplicates."""
+        if record.path not in self._words:
+            self._words[record.path] = wording(record)
+        return self._words[record.path]
+
+    def cited(self, path: str, forms: IdForms, read: Callable[[str], str | None]) -> Cited:
+        """Return what `citing.cited_in` does, each file looked at once."""
+        if path not in self._cited:
+            self._cited[path] = cited_in(path, forms, read)
+        return self._cited[path]
+
+    # --- members
+
+    def member(self, path: str, token: str) -> Member:
+        """Return a record or text as it is now, nothing found in it yet and compared with none."""
+        forms = self._workspace.kinds.id_forms
+        if path not in self._entries:
+            document = self.document(path) if path in self._inputs.documents else None
+            is_citing = path in self._inputs.citing
+            asks = {cited for cited, _, _ in self.cited(path, forms, self.text)} if is_citing else ()
+            return Member(token, joins_of_text(path, document), sorted(asks))
+        record = self.record(path)
+        if record is None:  # whoever names its id is told that it is there
+            return Member(token, [self._entries[path].folder.rpartition("/")[2]])
+        said = self.wording(record) if record.phase != "closed" else None
+        in_field = not record.kind.in_document and forms.may_stand_in(record.prose)
+        cited = (one.id for one in find_citations(record.prose, forms) if not one.weak) if in_field else ()
+        hashed = hash_of(said) if said is not None else None
+        return Member(token, joins_of(record, said), asks_of(record, cited), hashed)
+
+    def owner(self, path: str) -> str | None:
+        """Return the member whose file stands at a path; None where it is nobody's."""
+        if path in self._entries or path in self._members:
+            return path
+        return self._folders.get(path.rpartition("/")[0])
+
+    @cached_property
+    def _members(self) -> frozenset[str]:
+        return frozenset(self._inputs.members)
+
+    @property
+    def count(self) -> int:
+        """How many records there are, unreadable files among them."""
+        places = {one.location.path for one in self._problems}
+        broken = {place for place in places if place.startswith(".orbit/")}
+        reading = self._inputs.reading
+        invalid = {entry.path for entry in reading.entries if reading.is_broken(entry)}
+        return len(self._entries.keys() - invalid) + len(broken - (self._entries.keys() - invalid))
+
+    @cached_property
+    def _problems(self) -> tuple[Diagnostic, ...]:
+        return (*self._inputs.reading.problems, *read_baseline(self._workspace)[1])
+
+    # --- what all of them say together
+
+    def sizes(self, members: Mapping[str, Member]) -> Mapping[str, int]:
+        """Return how many records of each kind are compared."""
+        found: dict[str, int] = defaultdict(int)
+        for path, member in members.items():
+            if member.said is not None:
+                found[self._entries[path].kind.name] += 1
+        return found
+
+    def pairs(self, members: Mapping[str, Member], fewest: int) -> Pairs:
+        """Return which records say nearly the same, copies but the first left out; `fewest` are enough to tell."""
+        threshold = self._workspace.config.duplicates["warning"]
+        sizes = self.sizes(members)
+        found: dict[str, list[list[object]]] = defaultdict(list)
+        by_kind: dict[str, dict[str, str]] = defaultdict(dict)
+        copied = self._copied(members)
+        for path, member in members.items():
+            if member.said is not None and path not in copied:
+                by_kind[self._entries[path].kind.name][path] = member.said
+        near = Near(self._workspace)
+        for kind, said in by_kind.items():
+            for pair in near(kind, said, self._text_of, threshold):
+                is_enough = sizes[kind] >= fewest
+                found[pair.a].append([pair.b, pair.score, is_enough])
+                found[pair.b].append([pair.a, pair.score, is_enough])
+        return found
+
+    def _copied(self, members: Mapping[str, Member]) -> set[str]:
+        """Return the records that say what an earlier one of their kind says, but for form."""
+        alike: dict[str, list[str]] = defaultdict(list)
+        for path, member in members.items():
+            for name in member.joins if member.said is not None else ():
+                if name.startswith("text "):
+                    alike[name].append(path)
+        found: set[str] = set()
+        for paths in alike.values():
+            held = [record for path in paths if (record := self.record(path)) is not None] if len(paths) > 1 else []
+            for _, *rest in copies((record.path, self.wording(record)) for record in RecordSet(held)):
+                found.update(rest)
+        return found
+
+    def _text_of(self, path: str) -> str:
+        record = self.record(path)
+        return self.wording(record) if record is not None else ""
+
+    def context(self, members: Mapping[str, Member], paths: Collection[str], pairs: Pairs) -> CheckContext:
+        """Return what the checks look at: some members, and what is the same for all."""
+        inputs, is_whole = self._inputs, len(paths) == len(members)
+        held = [self.record(path) for path in paths if path in self._entries]
+        records = RecordSet(record for record in held if record is not None)
+        by_path = {path: home for path in sorted(inputs.documents.intersection(paths)) if (home := self.document(path))}
+        unread = [one for path in paths if isinstance(one := self._documents.get(path), Diagnostic)]
+        facts = replace(inputs.facts, citing=tuple(path for path in inputs.facts.citing if path in paths))
+        return CheckContext(
+            records=records,
+            kinds=self._workspace.kinds,
+            config=self._workspace.config,
+            problems=(*self._problems, *unread),
+            documents=Documents(by_path, tuple(unread)),
+            facts=facts,
+            sight=inputs.sight,
+            now=inputs.now,
+            whole=None if is_whole else lambda: inputs.reading.collection.records,
+            sizes=self.sizes(members),
+            count=Counts(self._workspace),
+            cite=self.cited,
+            word=self.wording,
+            near=lambda kind, texts, threshold: _pairs_of(pairs, texts),
+            read=self.text,
+        )
+
+
+def _pairs_of(pairs: Pairs, paths: Collection[str]) -> list[Pair]:
+    """Return the pairs among some records, each once."""
+    return [
+        Pair(path, other, score)
+        for path in paths
+        for other, score, _ in pairs.get(path, ())
+        if isinstance(other, str) and isinstance(score, float) and path < other and other in paths
+    ]

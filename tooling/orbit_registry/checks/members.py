@@ -1,0 +1,211 @@
+"""Tells what of a collection has to be looked at again: tokens of records and texts, and the names that join them.
+
+A finding rests on its record or text, on those it is joined with, on those that it asks for, and on what is the same
+for all (`Memory`'s key). So where none of these changed, it stands. Names that join reach on and on: an id that several
+have, one text in two records, a document and its records, supersession. A name that is only asked for, by a
+link or a citation, reaches one step: the asker rests on whoever bears it, not on others who ask for it too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orbit_registry.checks.inputs import Inputs, kinds_stamp
+from orbit_registry.checks.wording import letters
+from orbit_registry.records.ids import sequence_id
+from orbit_registry.records.record import Record
+from orbit_registry.search.kept import hash_of
+from orbit_registry.store.adopt.ids import Candidate
+from orbit_registry.store.cache import FileState, code_stamp
+from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.facts import IMPORTED_BODY, Facts
+from orbit_registry.store.kept import KeptValue
+from orbit_registry.store.reader import Entry, Named
+from orbit_registry.store.votes import NAME as VOTES
+
+SURE = 32
+"""Hexadecimal digits of a hash that tell one text from another."""
+
+
+class Member(NamedTuple):
+    """One record or text as a run left it."""
+
+    token: str
+    """What tells it from its earlier and later selves; an empty one is like none."""
+    joins: Sequence[str] = ()
+    asks: Sequence[str] = ()
+    said: str | None = None
+    """A hash of what is compared for duplicates; None where nothing is."""
+    pairs: Sequence[Sequence[object]] = ()
+    """The records that say nearly the same: path, how nearly, whether there are enough records to tell."""
+    found: Sequence[Sequence[object]] = ()
+    """The findings in its files, as `remembered.row_of` writes them."""
+
+
+class Memory:
+    """The members as the last run left them, none where what all findings rest on is not what it was."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        facts = inputs.facts
+        key = digest(
+            code_stamp(), kinds_stamp(inputs.workspace), repr(inputs.workspace.config), facts.tracked, facts.untracked
+        )
+        self._kept = KeptValue(inputs.workspace, "members", key)
+        self.members: dict[str, Member] = dict(_rows(self._kept.value))
+
+    def keep(self, members: Mapping[str, Member]) -> None:
+        """Remember the members for the next run."""
+        if members != self.members:
+            self._kept.keep(dict(members))
+
+
+def _rows(value: Mapping[str, Any]) -> Iterator[tuple[str, Member]]:
+    return ((path, Member(*row)) for path, row in value.items())
+
+
+def digest(*parts: object) -> str:
+    """Return a hash of values that JSON can hold."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+# --- tokens
+
+
+def tokens_of(inputs: Inputs) -> dict[str, str]:
+    """Return the token of each record's file, of each document and of each text in which ids are looked up."""
+    texts = {path: _text_token(inputs, path) for path in inputs.members}
+    return {**{entry.path: _record_token(inputs, entry, texts) for entry in inputs.reading.entries}, **texts}
+
+
+def _text_token(inputs: Inputs, path: str) -> str:
+    state, facts = inputs.texts[path], inputs.facts
+    said = [_state(state), "c" * (path in inputs.citing), "d" * (path in inputs.documents)]
+    if facts.changed is not None and path in facts.changed:
+        said += ["changed", hash_of(facts.texts_before.get(path, ""))]
+    return " ".join(said)
+
+
+def _state(state: FileState) -> str:
+    return state.sha256[:SURE] or f"! {state.error}"
+
+
+def _record_token(inputs: Inputs, entry: Entry, texts: Mapping[str, str]) -> str:
+    reading, facts = inputs.reading, inputs.facts
+    token = _state(reading.states[entry.path])
+    if entry.has_votes:
+        token += f" votes {_state(reading.states[f'{entry.folder}/{VOTES}'])}"
+    if entry.has_body:
+        token += f" body {_state(inputs.texts[entry.body_path])}"
+    named = reading.named(entry)
+    if named is not None:
+        token += _outside(inputs, named, texts)
+    if facts.beside and f"{entry.folder}/{IMPORTED_BODY}" in facts.beside:
+        token += " aside"
+    if facts.changed and entry.path in facts.changed:
+        token += f" changed {_at_others(facts, entry.folder.rpartition('/')[2])}"
+    return token
+
+
+def _outside(inputs: Inputs, named: Named, texts: Mapping[str, str]) -> str:
+    """Return what is seen of what a record names, and the day where time alone can make it stale."""
+    sight, token = inputs.sight, ""
+    if named.document is not None:
+        token += f" in {texts.get(named.document)}{' gone' * (named.document in inputs.facts.documents_gone)}"
+    if named.is_dated:
+        token += f" {inputs.now:%F} {hash_of(repr([sight.inputs.get(one) for one in named.inputs]))}"
+    if named.evidence and (sight.there or sight.gone):
+        proofs = [(kind, reference) for kind, reference in named.evidence]
+        token += " " + "".join("t" if one in sight.there else "g" if one in sight.gone else "-" for one in proofs)
+    return token
+
+
+def _at_others(facts: Facts, record_id: str) -> str:
+    """Return what the commits compared with hold under an id."""
+    return repr((facts.before.get(record_id), facts.theirs.get(record_id), facts.against))
+
+
+# --- names
+
+
+def joins_of(record: Record, wording: str | None) -> list[str]:
+    """Return the names by which a record is one group with others that have them.
+
+    `wording` is what is compared for duplicates, None where nothing is.
+    """
+    names = {record.id, f"uid {record.uid}", *record.supersedes, *record.superseded_by, *record.words("distinct_from")}
+    for name in record.legacy_ids:
+        names |= {name, name.rpartition("/")[2]}
+    source = record.source if "source" in record.data else None
+    if source is not None:
+        names.add(f"file {source.path}")
+    if wording is not None:
+        names.add(f"text {record.kind.name} {hashlib.sha256(letters(wording)).hexdigest()[:SURE]}")
+    return sorted(names)
+
+
+def asks_of(record: Record, cited: Iterable[str]) -> list[str]:
+    """Return the names of records that a record's links, evidence and text rest on."""
+    proofs = (reference for kind, reference in record.evidence if kind == "record")
+    return sorted({*(link.to for link in record.links), *proofs, *cited})
+
+
+def joins_of_text(path: str, document: Document | None) -> list[str]:
+    """Return the names by which a text is one group with records and texts that have them."""
+    names = {f"file {path}"}
+    for entry in document.file.entries if document is not None else ():
+        if document is None or entry.number is None:
+            continue
+        candidate = Candidate(document, entry)
+        names.add(f"ADR-{entry.number}")
+        if candidate.number is not None:
+            names.add(sequence_id("ADR-", candidate.number))
+        if candidate.local_name is not None:
+            names.add(candidate.local_name)
+    return sorted(names)
+
+
+# --- what has to be looked at again
+
+
+class Reach:
+    """Which members a change reaches, by the names of all members as they were and as they are."""
+
+    def __init__(self, before: Mapping[str, Member], now: Mapping[str, Member]) -> None:
+        self._now = now
+        self._bearers: dict[str, list[str]] = defaultdict(list)
+        self._askers: dict[str, list[str]] = defaultdict(list)
+        for path, member in now.items():
+            for name in member.joins:
+                self._bearers[name].append(path)
+            for name in member.asks:
+                self._askers[name].append(path)
+        self._before = before
+
+    def of(self, changed: Iterable[str]) -> set[str]:
+        """Return the members whose findings a change of some members, gone ones among them, can change."""
+        changed = set(changed)
+        names = {name for path in changed if path in self._before for name in self._before[path].joins}
+        near = {str(pair[0]) for path in changed if path in self._before for pair in self._before[path].pairs}
+        started = {path for name in names for path in self._bearers.get(name, ())}
+        group = self.group({path for path in (*changed, *started, *near) if path in self._now})
+        names |= {name for path in group for name in self._now[path].joins}
+        return self.group({*group, *(path for name in names for path in self._askers.get(name, ()))})
+
+    def group(self, paths: Iterable[str]) -> set[str]:
+        """Return the members that are joined with some members, these among them."""
+        found, ahead = set(paths), list(paths)
+        while ahead:
+            member = self._now[ahead.pop()]
+            joined = {path for name in member.joins for path in self._bearers[name]}
+            joined |= {path for pair in member.pairs if (path := str(pair[0])) in self._now}
+            ahead += joined - found
+            found |= joined
+        return found
+
+    def asked_by(self, paths: Iterable[str]) -> set[str]:
+        """Return the members that bear a name which some members ask for."""
+        return {path for one in paths for name in self._now[one].asks for path in self._bearers.get(name, ())}

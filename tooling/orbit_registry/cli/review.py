@@ -1,0 +1,116 @@
+"""`orbit queue`, `orbit promote`, `orbit reject`: review of what waits, of every kind; its table says what is set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import click
+
+from orbit_registry.answers.records import record_data
+from orbit_registry.answers.tables import table
+from orbit_registry.cli.kind import open_registry
+from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
+from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.kinds.table import Phase
+from orbit_registry.loop import review
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.store.author import Review
+
+
+@click.command("queue")
+@click.option("--kind", help="Only of this kind.")
+@click.option("--count", "counts", is_flag=True, help="Print how many wait, no more.")
+@format_option
+def queue(kind: str | None, counts: bool, output: str) -> None:
+    """List what waits for a person's review, of every kind, the longest waiting first.
+
+    \b
+    orbit queue --kind rule
+    orbit queue --count
+    """
+    registry = Registry.open()
+    if kind is not None:
+        registry.workspace.kinds[kind]
+    waiting = review.queue(registry.collection.records, kind)
+    of_kind = Counter(record.kind.name for record in waiting)
+    data: dict[str, object] = {"count": len(waiting), "kinds": dict(of_kind)}
+    if counts:
+        emit(output, data, str(len(waiting)))
+        return
+    rows = [
+        (record.id, record.kind.name, record.status.name, (record.text("created_at") or "")[:10], record.author,
+         record.title)
+        for record in waiting
+    ]  # fmt: skip
+    first = waiting[0].id if waiting else ""
+    following = [f"orbit show {first}", f"orbit promote {first}", f"orbit reject {first} --reason WHY"] if first else []
+    emit(
+        output,
+        {**data, "records": [record_data(record) for record in waiting]},
+        table(("id", "kind", "status", "since", "by", "title"), rows) or "nothing waits for review",
+        next_commands=following,
+    )
+    warn_of_unread(registry.collection.problems)
+
+
+@click.command("promote")
+@click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--by", metavar="WHO", help="Who approves; whoever runs this if not given.")
+@click.option("--reason", metavar="WHY", help="Why; kept in the record.")
+@format_option
+def promote(any_ids: Sequence[str], by: str | None, reason: str | None, output: str) -> None:
+    """Bring what waits for review into force: a suggested rule, a candidate, a proposed decision.
+
+    \b
+    orbit promote R-7k3fq --by "Ada Lovelace"
+    """
+    _decide(any_ids, "live", by, reason, output)
+
+
+@click.command("reject")
+@click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
+@click.option("--reason", metavar="WHY", required=True, help="Why; kept in the record.")
+@click.option("--by", metavar="WHO", help="Who rejects; whoever runs this if not given.")
+@format_option
+def reject(any_ids: Sequence[str], reason: str, by: str | None, output: str) -> None:
+    """Turn down what waits for review; the record stays, closed, so that the same is not proposed again.
+
+    \b
+    orbit reject R-7k3fq --reason "the linter says so already"
+    """
+    _decide(any_ids, "closed", by, reason, output)
+
+
+def _decide(any_ids: Sequence[str], phase: Phase, by: str | None, reason: str | None, output: str) -> None:
+    said = Review(line(by, "--by"), line(reason, "--reason"))
+    registry = open_registry()
+    author = registry.author()
+    decided: list[Record] = []
+    refused: list[OrbitError] = []
+    for any_id in any_ids:
+        try:
+            decided.append(review.decide(registry.workspace, registry.get(any_id), phase, author, said))
+        except OrbitError as error:
+            refused.append(error)
+    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in decided)
+    data = [record_data(record) for record in decided]
+    if refused:
+        say_refusals(output, data if decided else None, text, refused)
+    registry.refresh()
+    left = len(review.queue(registry.collection.records))
+    emit(output, data, text, next_commands=["orbit check", *(["orbit queue"] if left else [])])
+    if left and output == "text":
+        click.echo(f"{plural(left, 'record')} left: orbit queue", err=True)
+
+
+def line(said: str | None, option: str) -> str:
+    """Return an option's text in one line; empty where it was not given.
+
+    Raises:
+        UsageError: it was given, and says nothing.
+    """
+    if said is not None and not said.strip():
+        raise UsageError(f"{option} is empty", hint=f"say it in words, or leave {option} out")
+    return " ".join((said or "").split())

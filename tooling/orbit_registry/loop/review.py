@@ -1,0 +1,67 @@
+"""Review: what waits for a person, and their verdict on it, kept in the record and in the event log; it prints nothing.
+
+Which status a verdict sets stands in the kind's table, so that every kind with pending records is reviewed alike.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+
+from orbit_registry.errors import RefusedError
+from orbit_registry.kinds.table import Phase
+from orbit_registry.push.events import APPROVED, REJECTED, Event, append
+from orbit_registry.push.hosts import session_of_process
+from orbit_registry.push.ledger import Ledger
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store import lifecycle
+from orbit_registry.store.author import Author, Review
+from orbit_registry.store.workspace import Workspace
+
+_PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
+_EVENTS = {"approved": APPROVED, "rejected": REJECTED}
+
+
+def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
+    """Return the records that wait for review: kinds in the order of briefs, in each the longest waiting first."""
+    waiting = [one for one in records if one.phase == "pending" and kind in (None, one.kind.name)]
+    return sorted(waiting, key=lambda one: (one.kind.brief.get("place", 0), one.text("created_at") or "", one.sort_key))
+
+
+def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review) -> Record:
+    """Give a record that waits the status by which its kind approves (`live`) or rejects (`closed`).
+
+    Raises:
+        RefusedError: it does not wait, its kind has no such status, or an agent may not decide.
+    """
+    status = record.status
+    if record.phase != "pending":
+        hint = f"`orbit show {record.id}` says who decided; `orbit queue` lists what waits"
+        raise RefusedError(f"{record.id} is {status.name} and does not wait for review", hint=hint)
+    to = record.kind.way(status, phase)
+    if to is None:
+        said = f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
+        raise RefusedError(said, hint=f"from {status.name} it can become {', '.join(status.to) or 'nothing'}")
+    return transition(workspace, record, to, author, review)
+
+
+def transition(workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None) -> Record:
+    """Give a record another status, and write the event where that was a verdict; see `lifecycle.transition`."""
+    result = lifecycle.transition(workspace, record.id, to, author, review)
+    said = lifecycle.verdict(record, to)
+    if said and result.approval != record.approval:
+        note(workspace, _EVENTS[said], [result.id], {"by": result.approval[f"{said}_by"]})
+    return result
+
+
+def note(workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object]) -> None:
+    """Write an event of what was done with some records, in the session of an agent where one is running this."""
+    root = str(workspace.root)
+    session = session_of_process(root)
+    event = Event("cli", time.time())
+    event.name, event.opened = name, list(ids)
+    event.session = Ledger(root, *session).name if session is not None else ""
+    event.details = f", {json.dumps(details)[1:-1]}" if details else ""
+    append(root, event)
