@@ -75,6 +75,9 @@ ASKED: dict[str, list[str]] = {
     "rule approve": ["RULE"],
     "rule reject": ["RULE"],
     "rule retire": ["APPROVED"],
+    "link": ["ADR-0001", "amends", "ADR-0002"],
+    "unlink": ["ADR-0001", "extends", "ADR-0002"],
+    "related": ["ADR-0001"],
     "queue": [],
     "promote": ["CANDIDATE", "RULE", "--by", "Ada", "--reason", "agreed"],
     "reject": ["CANDIDATE", "RULE", "--reason", "the linter says so"],
@@ -129,6 +132,8 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
         words["SECOND"] = shell.json("learning", "add", "--summary", "Measure twice")[1]["data"]["id"]
     if "CANDIDATE" in ASKED[name]:
         words["CANDIDATE"] = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
+    if name == "unlink":
+        shell.json("link", "ADR-0002", "extended_by", "ADR-0001")
     if name == "adr reject":
         shell.json("adr", "add", "--title", "Maybe", "--pending")
     if name in {"hook test", "hook uninstall"}:

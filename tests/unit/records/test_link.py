@@ -1,19 +1,35 @@
-"""Links between records: a closed vocabulary whose every word reads well from the other end."""
+"""The vocabulary of links: closed, each with one inverse, said in any spelling a person uses."""
 
 from __future__ import annotations
 
-from orbit_registry.kinds.table import load_kinds
-from orbit_registry.records.link import INVERSES
+import json
+
+import pytest
+
+from orbit_registry.errors import UsageError
+from orbit_registry.kinds.schema import ENVELOPE
+from orbit_registry.records.link import INVERSES, relation
 
 
-def test_schema_and_vocabulary_are_one() -> None:
-    """What a file may say is what the engine knows; supersession alone is derived from its own fields."""
-    allowed = load_kinds()["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
+def test_each_word_names_one_relation_from_one_end() -> None:
+    """The inverse of an inverse is the relation, and no word has two meanings; one reads the same from both ends."""
+    for rel, inverse in INVERSES.items():
+        assert relation(rel) == (rel, False)
+        assert relation(inverse.replace("_", "-").upper()) == (rel, inverse != rel)
+    assert len({*INVERSES, *INVERSES.values()}) == 2 * len(INVERSES) - 1
 
-    assert set(allowed) == set(INVERSES) - {"supersedes"}
+
+def test_records_may_state_every_relation_but_supersession() -> None:
+    """The schema of records has the same words."""
+    schema = json.loads(ENVELOPE.read_text("utf-8"))["properties"]["links"]["items"]["properties"]["rel"]["enum"]
+    assert [*schema] == [rel for rel in INVERSES if rel != "supersedes"]
 
 
-def test_each_inverse_is_unlike_the_others() -> None:
-    """From an inverse one can tell the relation; only `related_to` reads the same from both ends."""
-    assert len(set(INVERSES.values())) == len(INVERSES)
-    assert [name for name, inverse in INVERSES.items() if name == inverse] == ["related_to"]
+def test_another_word_is_answered_with_all_there_are() -> None:
+    """And with the one that may have been meant."""
+    with pytest.raises(UsageError, match="no relation 'blocks'") as caught:
+        relation("blocks")
+    assert "proves" in str(caught.value.hint)
+    with pytest.raises(UsageError) as caught:
+        relation("ammends")
+    assert str(caught.value.hint).startswith("did you mean amends?")

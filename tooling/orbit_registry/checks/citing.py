@@ -1,10 +1,15 @@
-"""The ids that a file cites, with their places, examples left out; which file is read when, `checks.context` says."""
+"""What a text cites: ids with their places, examples left out, and files it links to; it decides no meaning of either.
+
+Which file is read when, `checks.context` says.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
@@ -12,6 +17,11 @@ from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 
+MOST_REFERENCES = 200
+"""So many of one record are kept."""
+_LINK = re.compile(r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#|//)[^\s()<>]*\.[^\s()<>]*")
+"""What a link to a file looks like; a text without one is not parsed."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)|^(?: {4}|\t)", re.MULTILINE)
 
 
@@ -58,3 +68,35 @@ def in_text(text: str, path: str, forms: IdForms, *, weak: bool = False) -> Iter
 def _is_whole_code(text: str, span: Span) -> bool:
     """Say whether the code span around a citation says the id alone, and is no example, command or path."""
     return text[span.start - 1 : span.start] == "`" and text[span.end : span.end + 1] == "`"
+
+
+def references_of(record: Record, forms: IdForms) -> tuple[str, ...]:
+    """Return what a record's texts refer to, in their order: ids as written, and files, from the root, with anchors.
+
+    A link in a document counts from there, one that begins with a dot in another record from its folder, any other
+    from the root.
+    """
+    text = "\n".join(filter(None, (record.title, record.text("summary"), record.prose)))
+    found = dict.fromkeys(citation.id for citation in in_text(text, "record.md", forms))
+    if _LINK.search(text):
+        for link in parse_markdown(text).links:
+            target = None if link.kind == "image" else _file_of(record, link.target)
+            if target is not None:
+                found[target] = None
+    return tuple(one for one in found if one != record.id)[:MOST_REFERENCES]
+
+
+def _file_of(record: Record, target: str) -> str | None:
+    """Return the file that a link in a record's text names, from the root; None for addresses and what leads out."""
+    file, _, anchor = target.partition("#")
+    file = unquote(file.partition("?")[0])
+    if not file or _SCHEME.match(file) or "." not in posixpath.basename(file) or any(map(str.isspace, file)):
+        return None
+    if file.startswith("/"):
+        folder = ""
+    elif record.kind.in_document:
+        folder = posixpath.dirname(record.source.path) if record.source else record.folder
+    else:
+        folder = record.folder if file.startswith(".") else ""
+    path = posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
+    return None if path.startswith("..") else f"{path}#{anchor}" if anchor else path

@@ -37,6 +37,9 @@ FIRST: Mapping[str, tuple[str, str]] = {
 REST: Mapping[str, tuple[str, str]] = {
     "list": ("records:list_records", "List records of every kind."),
     "show": ("records:show", "Show a record by id or legacy id."),
+    "link": ("linking:link", "State a link between two records."),
+    "unlink": ("linking:unlink", "Take back a link."),
+    "related": ("linking:related", "What a record has to do with, by links and citations."),
     "queue": ("review:queue", "What waits for a person's review."),
     "promote": ("review:promote", "Bring what waits for review into force."),
     "reject": ("review:reject", "Turn down what waits for review, with the reason."),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from orbit_registry.errors import UsageError
 
 INVERSES: Mapping[str, str] = {
     "supersedes": "superseded_by",
@@ -20,6 +23,7 @@ INVERSES: Mapping[str, str] = {
     "references": "referenced_by",
 }
 """Each relation and how it reads from the other end. Supersession is derived from its own fields."""
+SUPERSEDES, REFERENCES, RELATED = "supersedes", "references", "related_to"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,3 +32,21 @@ class Link:
 
     rel: str
     to: str
+
+
+def relation(word: str) -> tuple[str, bool]:
+    """Return the relation that a word names, and whether the word reads it from its other end (`amended_by`).
+
+    Raises:
+        UsageError: there is none; the vocabulary is listed.
+    """
+    said = word.strip().lower().replace("-", "_").replace(" ", "_")
+    if said in INVERSES:
+        return said, False
+    found = next((rel for rel, inverse in INVERSES.items() if inverse == said), None)
+    if found is not None:
+        return found, True
+    known = [*INVERSES, *INVERSES.values()]
+    near = difflib.get_close_matches(said, known, n=1)
+    meant = f"did you mean {near[0]}? " if near else ""
+    raise UsageError(f"there is no relation {word!r}", hint=f"{meant}relations: {', '.join(dict.fromkeys(known))}")

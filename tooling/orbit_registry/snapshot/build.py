@@ -135,8 +135,10 @@ def held_by(path: Path) -> Held:
         try:
             records = connection.execute("SELECT path, id, inbox, content_hash FROM records").fetchall()
             files = connection.execute("SELECT path, role, sha256 FROM sources WHERE NOT inbox").fetchall()
+            said = "SELECT record_id, list(target) FROM links WHERE derived AND rel = 'references' GROUP BY record_id"
+            references = dict(connection.execute(said).fetchall())
         finally:
             connection.close()
     except duckdb.Error:
         return Held({}, frozenset())
-    return Held({at: (name, inbox, known) for at, name, inbox, known in records}, frozenset(files))
+    return Held({at: (name, inbox, known) for at, name, inbox, known in records}, frozenset(files), references)

@@ -43,6 +43,13 @@ def query(
     return _with_current(workspace, lambda path: ask(path, sql), diagnostics, policy).render(form)
 
 
+def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
+    """Return the whole answer to a question of our own, for which the files were read already."""
+    from orbit_registry.snapshot.query import ask
+
+    return _with_current(workspace, lambda path: ask(path, sql), tuple, NO_SECRETS, reading)
+
+
 def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, policy: Policy = NO_SECRETS) -> Answer:
     """Return the answer to one question that may take so many seconds and have so many rows.
 

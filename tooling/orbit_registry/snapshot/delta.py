@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.records.record import Record
@@ -17,6 +17,8 @@ class Held:
 
     records: Mapping[str, tuple[str, bool, str]]
     files: frozenset[tuple[str, str, str]]
+    references: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the texts of records refer to, as written, by id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.build import write_database
@@ -45,6 +46,7 @@ def export_published(
         sources_of(reading, prose, {one.path for one in records}, False),
         freshness=publication.freshness(known),
         half_life_days=half_life_days(),
+        references={one.path: references_of(one, workspace.kinds.id_forms) for one in records},
     )
     with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
         whole = Path(folder) / "snapshot.duckdb"

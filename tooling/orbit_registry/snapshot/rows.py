@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from orbit_registry.records.diagnostic import Diagnostic
@@ -17,6 +18,7 @@ from orbit_registry.records.rank import vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope
 from orbit_registry.records.vote import counted, moment
+from orbit_registry.store.adopt.edges import Place, Targets, place_of
 from orbit_registry.store.cache import FileState
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
 
@@ -81,12 +83,13 @@ def rows_of(
     inbox: str = "",
     half_life_days: float | None = None,
     untouched: Mapping[str, str] = MappingProxyType({}),
+    references: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
     the one in git counts. `untouched` has the hashes of records whose own rows are made already, and are not among
-    those returned.
+    those returned. `references` are what the texts of records refer to, by path (`checks.citing.references_of`).
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
@@ -95,7 +98,7 @@ def rows_of(
     made = [record for record in kept if record.path not in untouched]
     hashes = {one.path: untouched.get(one.path, "") for one in kept}
     hashes |= {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in made}
-    for row in _links(kept, own):
+    for row in _links(kept, own, references):
         (local if row["record_id"] in own else shared)["links"].append(_encode(row))
     total = hashlib.sha256()
     for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
@@ -134,9 +137,10 @@ def _kept(records: Sequence[Record], inbox: str) -> list[Record]:
 
 
 class _Names:
-    """Resolves what links name, as `RecordSet.candidates` does, for many names at once."""
+    """Resolves what links name, as `RecordSet.candidates` does, for many names at once; and files that texts link."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
         self._steps: tuple[dict[str, set[str]], ...] = (defaultdict(set), defaultdict(set), defaultdict(set))
         ids, legacy, tails = self._steps
         for record in records:
@@ -144,6 +148,23 @@ class _Names:
             for name in record.legacy_ids:
                 legacy[name].add(record.id)
                 tails[name.rpartition("/")[2]].add(record.id)
+
+    @cached_property
+    def _files(self) -> Targets:
+        """The files that hold records or their texts: a record's own, its document, what it is about."""
+        places = [place_of(record) for record in self._records]
+        named = ((one.id, path) for one in self._records for path in (one.path, one.body_path, one.text("path")))
+        return Targets([*places, *(Place(record_id, path, None) for record_id, path in named if path)])
+
+    def referred(self, target: str, origin: str) -> str | None:
+        """Return the id that a text in the file `origin` means by an id or by a file's path."""
+        feature = posixpath.basename(posixpath.dirname(origin))
+        known = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
+        if known is None and "." in target:
+            path, _, anchor = target.partition("#")
+            found = self._files.at(path, anchor)
+            known = found[0] if len(found) == 1 else None
+        return known
 
     def resolve(self, name: str) -> str | None:
         """Return the id that a name means; None where no record or several answer to it."""
@@ -153,13 +174,15 @@ class _Names:
         return None
 
 
-def _links(records: Sequence[Record], local: frozenset[str]) -> list[Row]:
-    """Return the links that records state and those that follow from supersession, as edges from the newer record.
+def _links(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return the links that records state, those that follow from supersession, as edges from the newer record, and
+    what their texts refer to.
 
     What git carries is resolved among what git carries, so that this machine's inbox changes no shared row.
     """
-    shared, everything = _Names(one for one in records if one.id not in local), _Names(records)
+    shared, everything = _Names([one for one in records if one.id not in local]), _Names(records)
     edges: set[tuple[str, str, str, bool]] = set()
+    referred: dict[tuple[str, str], str | None] = {}
     for record in records:
         names = everything if record.id in local else shared
         edges.update((record.id, link.rel, link.to, False) for link in record.links)
@@ -167,12 +190,20 @@ def _links(records: Sequence[Record], local: frozenset[str]) -> list[Row]:
         if record.id not in local:
             newer = (names.resolve(name) for name in record.superseded_by)
             edges.update((known, "supersedes", record.id, True) for known in newer if known is not None)
+        origin = record.source.path if record.source else record.path
+        for target in references.get(record.path, ()):
+            meant = names.referred(target, origin)
+            if meant != record.id and (record.id, "references", target, False) not in edges:
+                referred[record.id, target] = meant
+    edges.update((start, "references", target, True) for start, target in referred)
     return [
         {
             "record_id": start,
             "rel": rel,
             "target": target,
-            "target_id": (everything if start in local else shared).resolve(target),
+            "target_id": referred[start, target]
+            if derived and rel == "references"
+            else (everything if start in local else shared).resolve(target),
             "derived": derived,
         }
         for start, rel, target, derived in sorted(edges)

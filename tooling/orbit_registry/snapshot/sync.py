@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from orbit_registry.checks.citing import references_of
 from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
@@ -225,6 +226,7 @@ class _Build:
             inbox=inbox,
             half_life_days=half_life_days(),
             untouched=base.untouched if base is not None else {},
+            references=self._references(records, held, base),
         )
         _tidy(self.folder)
         try:
@@ -243,6 +245,13 @@ class _Build:
         made = [record for record in kept if record.path not in base.untouched]
         rest = [record for record in kept if record.path in base.untouched]
         return [*self.policy.applied(self.prose.filled(made)), *self.policy.applied(rest, self.reading.parsed)]
+
+    def _references(self, records: Sequence[Record], held: Held, base: Base | None) -> Mapping[str, Sequence[str]]:
+        """Return what the texts of records refer to, by path; of those whose rows are made, as the last build found."""
+        untouched = base.untouched if base is not None else {}
+        known = {one.path: held.references.get(one.id, ()) for one in records if one.path in untouched}
+        forms = self.workspace.kinds.id_forms
+        return known | {one.path: references_of(one, forms) for one in records if one.path not in untouched}
 
     def _publish(self, rows: Rows, base: Base | None) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""

@@ -120,10 +120,14 @@ class Targets:
             target = posixpath.normpath(file.lstrip("/"))
         else:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
-        held = self._by_path.get(target)
-        if held is None:
+        if target not in self._by_path:
             return None if not file.lower().endswith((".md", ".markdown")) else ()
-        if len(held) == 1:
+        return self.at(target, fragment, text)
+
+    def at(self, path: str, fragment: str = "", text: str = "") -> tuple[str, ...]:
+        """Return the records that a file from the root holds; of several, the one whose number anchor or words say."""
+        held = self._by_path.get(path, {})
+        if len(held) < 2:
             return tuple(held)
         number = _IN_FRAGMENT.search(unquote(fragment)) or _IN_FRAGMENT.search(text)
         wanted = int(number["number"]) if number else None

@@ -1,0 +1,163 @@
+"""Links through the commands: stated and taken back, derived from texts, walked in both directions."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.records.link import INVERSES
+
+
+def ties(whole: dict[str, Any]) -> dict[str, tuple[int, list[str]]]:
+    """Return how far each related record is, and the words that lead to it."""
+    rows = whole["data"]["related"]
+    return {one["id"]: (one["depth"], sorted(tie["rel"] for tie in one["links"])) for one in rows}
+
+
+def learning(shell: Any, summary: str, body: str = "Because.") -> str:
+    """Return the id of a new learning."""
+    said = ["learning", "add", "--summary", summary, "--body", body, "--path", "src/**", "--yes"]
+    return str(shell.json(*said)[1]["data"]["id"])
+
+
+@pytest.mark.parametrize("rel", ["has_script", "proves", "related_to"])
+def test_each_relation_reads_from_both_ends(shell: Any, rel: str) -> None:
+    """Said by its inverse it is written at the other end, and `related` words it by where one stands."""
+    inverse = INVERSES[rel]
+    start, end = ("ADR-0002", "ADR-0001") if inverse != rel else ("ADR-0001", "ADR-0002")
+
+    code, whole = shell.json("link", "ADR-0001", inverse, "ADR-0002")
+
+    assert (code, whole["data"]["id"], whole["data"]["rel"], whole["data"]["to"]) == (0, start, rel, end)
+    assert ties(shell.json("related", start)[1]) == {end: (1, [rel])}
+    assert ties(shell.json("related", end)[1]) == {start: (1, [inverse])}
+    assert shell("check")[0] == 0
+
+
+def test_a_link_is_stated_once_and_two_relations_may_stand_side_by_side(shell: Any) -> None:
+    """The same link again is refused, from either end; another relation between the two is none of that."""
+    assert shell("link", "ADR-0001", "amends", "ADR-0002")[0] == 0
+    assert shell("link", "ADR-0001", "related_to", "ADR-0002")[0] == 0
+    for again in (("ADR-0001", "amends", "ADR-0002"), ("ADR-0002", "amended_by", "ADR-0001"),
+                  ("ADR-0002", "related_to", "ADR-0001")):  # fmt: skip
+        code, whole = shell.json("link", *again)
+        assert code == 1
+        assert "stated already" in whole["error"]
+    assert ties(shell.json("related", "ADR-0001")[1]) == {"ADR-0002": (1, ["amends", "related_to"])}
+
+
+def test_what_is_no_link_is_refused(shell: Any) -> None:
+    """An unknown word lists the vocabulary, supersession names its own command, and nobody is linked to nobody."""
+    code, whole = shell.json("link", "ADR-0001", "amend", "ADR-0002")
+    assert code == 2
+    assert whole["hint"].startswith("did you mean amends?")
+    assert all(word in whole["hint"] for pair in INVERSES.items() for word in pair)
+    assert (
+        "orbit adr supersede ADR-0002 --with ADR-0001"
+        in shell.json("link", "ADR-0001", "supersedes", "ADR-0002")[1]["hint"]
+    )
+    assert shell("link", "ADR-0001", "amends", "ADR-0001")[0] == 1
+    assert shell("link", "ADR-0001", "amends", "ADR-0042")[0] == 1
+    assert shell.json("related", "ADR-0001")[1]["data"]["related"] == []
+
+
+def test_a_link_is_taken_back_alone(shell: Any) -> None:
+    """Others stay, the last one leaves no empty list, and what is not there is refused with what is."""
+    before = (shell.root / ".orbit/adrs/ADR-0001/adr.yaml").read_text("utf-8")
+    shell("link", "ADR-0001", "amends", "ADR-0002")
+    shell("link", "ADR-0001", "proves", "ADR-0002")
+
+    assert shell("unlink", "ADR-0002", "amended_by", "ADR-0001")[0] == 0
+    code, whole = shell.json("unlink", "ADR-0001", "amends", "ADR-0002")
+    assert (code, "proves ADR-0002" in whole["hint"]) == (1, True)
+    assert shell("unlink", "ADR-0001", "proves", "ADR-0002")[0] == 0
+
+    after = (shell.root / ".orbit/adrs/ADR-0001/adr.yaml").read_text("utf-8")
+    assert [line for line in after.splitlines() if "updated_at" not in line] == [
+        line for line in before.splitlines() if "updated_at" not in line
+    ]
+
+
+def test_what_a_text_cites_is_derived_and_written_nowhere(shell: Any) -> None:
+    """Ids and links to documents become references; those in code are examples; the file states no link."""
+    document = next(path for path in Path("docs/adr").iterdir() if path.name.startswith("0002"))
+    body = f"As [they said]({document}). ADR-0001 too.\n\n```\nADR-0099\n```\n"
+    known = learning(shell, "Look twice before you leap", body)
+
+    assert ties(shell.json("related", known)[1]) == {
+        "ADR-0001": (1, ["references"]),
+        "ADR-0002": (1, ["references"]),
+    }
+    assert ties(shell.json("related", "ADR-0002")[1]) == {known: (1, ["referenced_by"])}
+    assert "links:" not in (shell.root / f".orbit/learnings/{known}/learning.yaml").read_text("utf-8")
+
+
+def test_what_leads_nowhere_is_kept_until_its_target_arrives(shell: Any) -> None:
+    """A document that is no record yet, and an id that none has, are listed; both become edges by themselves."""
+    known = learning(shell, "Look twice", "See [the next one](docs/adr/0003-leap.md) and ADR-0003.")
+    dangling = shell.json("related", known)[1]["data"]["dangling"]
+    assert {one["to"] for one in dangling} == {"docs/adr/0003-leap.md", "ADR-0003"}
+
+    shell("adr", "add", "--title", "Leap")
+
+    whole = shell.json("related", known)[1]
+    assert (whole["data"]["dangling"], ties(whole)) == ([], {"ADR-0003": (1, ["references"])})
+    shutil.rmtree(shell.root / ".orbit/adrs/ADR-0003")
+    whole = shell.json("related", known)[1]
+    assert (len(whole["data"]["dangling"]), whole["data"]["related"]) == (2, [])
+
+
+def test_a_record_that_goes_takes_its_edges_along(shell: Any) -> None:
+    """What it stated and what its text cited is gone from the other records too."""
+    known = learning(shell, "Look twice", "As ADR-0001 says.")
+    shell("link", known, "proves", "ADR-0002")
+    assert set(ties(shell.json("related", "ADR-0002", "--depth", "2")[1])) == {known, "ADR-0001"}
+
+    shutil.rmtree(shell.root / f".orbit/learnings/{known}")
+
+    assert shell.json("related", "ADR-0002")[1]["data"]["related"] == []
+    assert "0" in shell("query", "SELECT count(*) FROM links", "--format", "csv")[1]
+
+
+def test_circles_end_and_depth_and_direction_bind(shell: Any) -> None:
+    """Each record is listed once, at its least distance, the one asked about never; `in` and `out` follow arrows."""
+    for title in ("Three", "Four"):
+        shell("adr", "add", "--title", title)
+    for start, end in (("1", "2"), ("2", "3"), ("3", "1"), ("3", "4")):
+        shell("link", f"ADR-000{start}", "extends", f"ADR-000{end}")
+
+    def reached(*more: str) -> dict[str, int]:
+        return {one: depth for one, (depth, _) in ties(shell.json("related", "ADR-0001", *more)[1]).items()}
+
+    assert reached() == {"ADR-0002": 1, "ADR-0003": 1}
+    assert reached("--depth", "9") == {"ADR-0002": 1, "ADR-0003": 1, "ADR-0004": 2}
+    assert reached("--direction", "out") == {"ADR-0002": 1}
+    assert reached("--direction", "out", "--depth", "3") == {"ADR-0002": 1, "ADR-0003": 2, "ADR-0004": 3}
+    assert reached("--direction", "in", "--depth", "2") == {"ADR-0003": 1, "ADR-0002": 2}
+    assert "ADR-0003" in shell("related", "ADR-0001", "--depth", "2")[1]
+
+
+def test_code_that_cites_a_record_is_named_with_its_line(shell: Any) -> None:
+    """Files that the configuration counts as code are looked through."""
+    config = shell.root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8") + 'code: ["src/**"]\n', "utf-8")
+    (shell.root / "src").mkdir(exist_ok=True)
+    (shell.root / "src/lock.py").write_text("import os\n# as ADR-0001 says\n", "utf-8")
+    subprocess.run(["git", "add", "src/lock.py"], check=True)
+
+    assert shell.json("related", "ADR-0001")[1]["data"]["cited_in"] == [{"path": "src/lock.py", "line": 2}]
+    assert "cited in src/lock.py:2" in shell("related", "ADR-0001")[1]
+
+
+def test_an_agent_links_only_what_waits(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own candidate yes, a record in force no, not even by the inverse."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    candidate = learning(shell, "Look twice")
+
+    assert shell("link", candidate, "derived_from", "ADR-0001")[0] == 0
+    assert "an agent may not change it" in shell("link", "ADR-0001", "amends", "ADR-0002")[2]
+    assert "an agent may not change it" in shell("link", candidate, "proved_by", "ADR-0002")[2]
