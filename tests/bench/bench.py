@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.measurements import MEASUREMENTS, RATIOS, Measurement, Ratio
-from tests.bench.report import Figure, Outcome, machine, render
+from tests.bench.report import RECALL, Figure, Outcome, machine, render
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -135,6 +135,7 @@ def main() -> int:
     if asked.print or asked.only:
         print(page)
     else:
-        PAGE.write_text(page, encoding="utf-8")
+        _, title, recall = PAGE.read_text("utf-8").partition(f"\n{RECALL}\n")
+        PAGE.write_text(page + title + recall, encoding="utf-8")
         print(f"wrote {PAGE.relative_to(ROOT)}")
     return 1 if failures else 0

@@ -22,6 +22,10 @@ LIBRARIES = (
 )
 
 
+RECALL = "## Recall"
+"""The part of the page that the benchmark of recall writes, and the others keep."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """What was measured at one size: the median of several runs, the least, the most, and the peak memory in MB."""

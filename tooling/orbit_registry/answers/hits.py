@@ -35,7 +35,6 @@ def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
     if explain:
         data["parts"] = {
             "text": round(hit.parts.text, 4),
-            "place_by_terms": hit.parts.place or None,
             "version": hit.parts.version,
             "context": round(hit.parts.context, 4),
             "via": hit.parts.via or None,
@@ -76,6 +75,6 @@ def _lines(hit: Hit, *, explain: bool) -> Iterable[str]:
         yield f"      {hit.snippet}"
     if explain:
         parts = hit.parts
-        by = f"terms: place {parts.place}" if parts.place else f"via {parts.via}"
-        words = f"; has {', '.join(hit.matched)}" if hit.matched else ""
-        yield f"      = text {parts.text:.3f} × version {parts.version:g} × context {parts.context:g} ({by}{words})"
+        why = [*([f"has {', '.join(hit.matched)}"] if hit.matched else []), *([f"by {parts.via}"] if parts.via else [])]
+        factors = f"text {parts.text:.3f} × version {parts.version:g} × context {parts.context:g}"
+        yield f"      = {factors} ({'; '.join(why)})"

@@ -19,6 +19,7 @@ from orbit_registry.search.fusion import fused, gram_scores
 from orbit_registry.search.kept_texts import kept_index, parts_of, record_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor, version_factor
 from orbit_registry.search.terms import terms
+from orbit_registry.search.text_index import TextIndex
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
@@ -71,8 +72,6 @@ class Score:
     text: float
     version: float = 1.0
     context: float = 1.0
-    place: int = 0
-    """The place by terms alone; 0 where no term led to it."""
     via: str = ""
     """What led to it where its text did not: an id, or the hit that links to it."""
 
@@ -174,15 +173,11 @@ class Searcher:
         having = self._index.having(asked)
         mask = self._mask(query, budget, having)
         found = {one.record.path: one for one in self._named(query)}
-        ranked = self._index.search(asked, mask=mask, most=max(budget.pool, limit * 4))
-        head = ranked[: budget.pool]
-        places = {slot: place for place, (slot, _) in enumerate(ranked, 1)}
-        order = fused(head, gram_scores(self._index, asked, [slot for slot, _ in head])) + ranked[budget.pool :]
-        for slot, text in order:
+        for slot, text in ranked(self._index, asked, budget.pool, max(budget.pool, limit * 4), mask):
             path = owners[slot][0]
             if path not in found:
                 record = self._records[path]
-                found[path] = _Found(record, self._score(query, record, text, places[slot]), slot)
+                found[path] = _Found(record, self._score(query, record, text), slot)
         if budget.linked:
             found |= self._linked(query, list(found.values())[:_LEADING], found)
         return list(found.values()), len(found.keys() | {owners[slot][0] for slot in having if mask[slot]})
@@ -219,9 +214,9 @@ class Searcher:
     def _may(self, query: Query, record: Record) -> bool:
         return self._fits(query, record) and (query.path is None or covers(record, query.path))
 
-    def _score(self, query: Query, record: Record, text: float, place: int = 0, via: str = "") -> Score:
+    def _score(self, query: Query, record: Record, text: float, via: str = "") -> Score:
         version = version_factor(record.words("versions"), query.versions)
-        return Score(text, version, context_factor(record.scope.tags, query.context), place, via)
+        return Score(text, version, context_factor(record.scope.tags, query.context), via)
 
     def _named(self, query: Query) -> list[_Found]:
         """Return the records whose ids the text names."""
@@ -258,6 +253,18 @@ class Searcher:
         own = {*terms(hit.text), *terms(one.record.title), *terms(parts_of(one.record)[1])}
         matched = tuple(word for word, its in query.words.items() if not own.isdisjoint(its))
         return replace(hit, snippet=snippet(hit.text, wanted, one.record.title), matched=matched)
+
+
+def ranked(
+    index: TextIndex, query: Sequence[str], pool: int, most: int, mask: Sequence[int] | None = None
+) -> list[tuple[int, float]]:
+    """Return the slots of the texts that fit terms best, with scores: the ranking that serves every search.
+
+    The first `pool` are ranked by characters too.
+    """
+    found = index.search(query, mask=mask, most=most)
+    head = found[:pool]
+    return fused(head, gram_scores(index, query, [slot for slot, _ in head])) + found[pool:]
 
 
 def _part(chunk: Chunk) -> tuple[str, str, str]:

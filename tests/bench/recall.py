@@ -1,0 +1,190 @@
+"""Measures how well searches find what people meant: known answers taken from a repository's own history.
+
+A commit that names a record, or a line of code or prose that cites one, is a question whose answer is known: its words,
+without the ids. Who searches is in `retrievers`. What this can't show: the questions come from one project at a time,
+share words with what they ask for, and a few dozen more or less of them move a figure by a hundredth; the intervals
+say how much, and two rows are compared question by question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.report import RECALL
+from tests.bench.retrievers import Run, Texts, retrievers
+
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.registry import Registry
+from orbit_registry.search.kept_texts import parts_of
+from orbit_registry.search.terms import terms
+from orbit_registry.text.citations import IdForms, find_citations
+
+FEWEST_TERMS = 3
+"""A question of fewer terms asks for nothing in particular."""
+DEPTH, NEAR = 10, 5
+SAMPLES = 2000
+_FRAME = re.compile(r"^[\s#/*<!\-;:%.,]+|[\[\](){}:,;.\-–—\s]+$")
+
+
+@dataclass(frozen=True)
+class Question:
+    """Words, and the records that answer them: paths. `source` says where the words are from."""
+
+    text: str
+    answers: frozenset[str]
+    source: str
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What a retriever reached, question by question: recall among the first five, reciprocal rank, nDCG."""
+
+    recall: Sequence[float]
+    rank: Sequence[float]
+    gain: Sequence[float]
+
+
+def without_ids(text: str, forms: IdForms) -> str:
+    """Return a text without the ids in it, and without what frames a comment."""
+    parts, at = [], 0
+    for cited in find_citations(text, forms):
+        parts.append(text[at : cited.span.start])
+        at = cited.span.end
+    return _FRAME.sub("", " ".join("".join([*parts, text[at:]]).split()))
+
+
+def answers_in(text: str, records: RecordSet, forms: IdForms) -> frozenset[str]:
+    """Return the paths of the records that a text names beyond doubt."""
+    found = {cited.id for cited in find_citations(text, forms) if not cited.weak}
+    return frozenset(known[0].path for one in found if len(known := records.candidates(one)) == 1)
+
+
+def of_history(registry: Registry, without: Sequence[str] = ()) -> Iterator[Question]:
+    """Yield the questions of a repository: its commits' subjects, and the lines that cite, but for some folders."""
+    forms, records, root = registry.workspace.kinds.id_forms, registry.records, registry.workspace.root
+    log = _git(root, "log", "--no-merges", "--format=%x1e%s%x1f%b")
+    for entry in log.split("\x1e")[1:]:
+        subject, _, body = entry.partition("\x1f")
+        yield from _question(subject, answers_in(f"{subject}\n{body}", records, forms), "commits", forms)
+    left_out = {".orbit", *without, *(record.source.path for record in records if record.source is not None)}
+    prefixes = [word for prefix in forms.prefixes for word in ("-e", prefix)]
+    cited = _git(root, "grep", "-IF", "-h", *prefixes, "--", ".", *(f":!{one}" for one in sorted(left_out)))
+    for line in cited.splitlines():
+        yield from _question(line, answers_in(line, records, forms), "citations", forms)
+
+
+def _question(text: str, answers: frozenset[str], source: str, forms: IdForms) -> Iterator[Question]:
+    words = without_ids(text, forms)
+    if answers and len(set(terms(words))) >= FEWEST_TERMS:
+        yield Question(words, answers, source)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    """Return what git prints; where nothing is found it ends with 1."""
+    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False).stdout.decode(
+        "utf-8", "replace"
+    )
+
+
+def of_files(folder: Path, records: RecordSet) -> Iterator[Question]:
+    """Yield the questions of a folder of JSON files, `[{query, relevant}]`; an id may be one that a record had."""
+    for file in sorted(folder.glob("*.json")):
+        for entry in json.loads(file.read_text("utf-8")):
+            known = [records.candidates(one) for one in entry["relevant"]]
+            answers = frozenset(found[0].path for found in known if found)
+            if answers:
+                yield Question(entry["query"], answers, file.stem.partition("-")[0])
+
+
+def quality(run: Run, questions: Sequence[Question]) -> Quality:
+    """Return how well a retriever answers."""
+    recall, rank, gain = [], [], []
+    for question in questions:
+        found = run(question.text)[:DEPTH]
+        hits = [place for place, path in enumerate(found, 1) if path in question.answers]
+        recall.append(sum(place <= NEAR for place in hits) / len(question.answers))
+        rank.append(1 / hits[0] if hits else 0.0)
+        best = sum(1 / math.log2(place + 1) for place in range(1, min(DEPTH, len(question.answers)) + 1))
+        gain.append(sum(1 / math.log2(place + 1) for place in hits) / best)
+    return Quality(recall, rank, gain)
+
+
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean of values and the 95 % interval of it by resampling, the same each time."""
+    chance = random.Random(7)
+    size = len(values)
+    means = sorted(math.fsum(chance.choices(values, k=size)) / size for _ in range(SAMPLES))
+    return math.fsum(values) / size, means[SAMPLES // 40], means[-SAMPLES // 40]
+
+
+def table(named: Mapping[str, Quality], kinds: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return the rows of a Markdown table; `kinds` has the places of the questions that each kind answers."""
+    heads = [f"{kind} recall@{NEAR}, MRR ({len(places)})" for kind, places in kinds.items()]
+    lines = [
+        f"| by | recall@{NEAR} | MRR@{DEPTH} | nDCG@{DEPTH} | MRR less the first row's | {' | '.join(heads)} |",
+        f"|---|---|---|---|---|{'---|' * len(heads)}",
+    ]
+    first = next(iter(named.values()))
+    for name, found in named.items():
+        cells = [_figure(values) for values in (found.recall, found.rank, found.gain)]
+        apart = [one - other for one, other in zip(found.rank, first.rank, strict=True)]
+        cells.append("" if found is first else _figure(apart))
+        for places in kinds.values():
+            means = [sum(values[at] for at in places) / len(places) for values in (found.recall, found.rank)]
+            cells.append(f"{means[0]:.3f}, {means[1]:.3f}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def _figure(values: Sequence[float]) -> str:
+    mean, low, high = interval(values)
+    return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure one repository and print the table; `--page` puts it into the page of figures."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench recall", description=__doc__)
+    parser.add_argument("--repo", type=Path, default=Path.cwd(), help="the repository; by default this one")
+    parser.add_argument("--without", action="append", default=[], help="a folder that cites ids which mean nothing")
+    parser.add_argument("--questions", type=Path, help="a folder of questions instead of the repository's history")
+    parser.add_argument("--page", type=Path, help="the Markdown page whose part on recall is replaced")
+    asked = parser.parse_args(words)
+    registry = Registry.open(asked.repo)
+    questions = list(
+        of_history(registry, asked.without) if asked.questions is None else of_files(asked.questions, registry.records)
+    )
+    if not questions:
+        print("nothing in this history names a record")
+        return 1
+    records = {record.path: record for record in registry.records}
+    texts: Texts = {path: parts_of(record) for path, record in records.items()}
+    found, absent = retrievers(registry, texts)
+    measured = {name: quality(run, questions) for name, run in found.items()}
+    kinds: dict[str, list[int]] = {}
+    for place, question in enumerate(questions):
+        for kind in sorted({records[path].kind.name for path in question.answers}):
+            kinds.setdefault(kind, []).append(place)
+    counts = Counter(one.source for one in questions)
+    sources = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
+    lines = [
+        f"{len(questions)} questions ({sources}) for {len(records)} records. Means, and 95 % of 2,000 resamplings.",
+        "",
+        *table(measured, dict(sorted(kinds.items()))),
+    ]
+    lines += ["", *(f"Not measured: {name}: {why}." for name, why in absent.items())] if absent else []
+    print("\n".join(lines))
+    if asked.page is not None:
+        before, _, after = asked.page.read_text("utf-8").partition(f"\n{RECALL}\n")
+        rest = after.partition("\n## ")
+        tail = f"\n## {rest[2]}" if rest[1] else ""
+        asked.page.write_text(f"{before}\n{RECALL}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
+    return 0

@@ -1,0 +1,50 @@
+"""The ranking of a fixed small set, our own records as they once were: a change that makes it worse has to say so.
+
+The figures below are those of the ranking that serves. A new one that is better raises them; one that is worse needs
+a reason, and the benchmark of recall (`nox -s bench -- recall`) to show it on other records.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.search.hits import ranked
+from orbit_registry.search.terms import terms
+from orbit_registry.search.text_index import TextIndex, base_of, weigh
+
+CASES = json.loads((Path(__file__).parents[2] / "cases/search/ranking.json").read_text("utf-8"))
+MRR, RECALL = 0.9078, 0.9795
+"""Mean reciprocal rank, and the part of the answers among the first five, over all questions."""
+
+
+@pytest.fixture(scope="module")
+def index() -> TextIndex:
+    """Return the index of the fixed set."""
+    return TextIndex(base_of({key: weigh(tuple(fields)) for key, fields in CASES["texts"].items()}))
+
+
+def measured(index: TextIndex, pool: int) -> tuple[float, float]:
+    """Return mean reciprocal rank and recall among five, of the ranking that looks at so many texts twice."""
+    ranks, recalls = [], []
+    for question in CASES["questions"]:
+        found = [index.keys[slot] for slot, _ in ranked(index, terms(question["query"]), pool, 20)]
+        places = [found.index(one) + 1 for one in question["relevant"] if one in found]
+        ranks.append(1 / min(places) if places else 0.0)
+        recalls.append(sum(place <= 5 for place in places) / len(question["relevant"]))
+    return sum(ranks) / len(ranks), sum(recalls) / len(recalls)
+
+
+def test_the_ranking_is_no_worse_than_it_was(index: TextIndex) -> None:
+    """On questions in other words than those of the records that answer them."""
+    rank, recall = measured(index, 100)
+
+    assert rank >= MRR, f"MRR {rank:.4f} was {MRR}"
+    assert recall >= RECALL, f"recall {recall:.4f} was {RECALL}"
+
+
+def test_the_second_ranking_is_worth_its_cost(index: TextIndex) -> None:
+    """By terms alone the same questions are answered worse."""
+    assert measured(index, 0) < measured(index, 100)
