@@ -32,8 +32,11 @@ def site(tmp_path: Path) -> SiteMap:
         root=tmp_path,
         forge=Forge("https://github.com/acme/demo", "main"),
         forms=IdForms(("ADR-",), ("L-",)),
-        records={"ADR-0002": "adrs/ADR-0002/", "L-7k3fq": "learnings/L-7k3fq/"},
+        records={"ADR-0002": "adrs/ADR-0002/", "ADR-0003": "adrs/ADR-0003/", "L-7k3fq": "learnings/L-7k3fq/"},
         legacy={"core/ADR-001": "adrs/ADR-0002/"},
         documents=mirrored,
         mirrored=mirrored,
+        shared=frozenset({"ADR-003"}),
+        entries={("docs/design/core/4_decisions.md", 2): "adrs/ADR-0002/"},
+        labels={"adrs/ADR-0002/": "Use <files> (in force)", "learnings/L-7k3fq/": "UTC (in force)"},
     )

@@ -30,6 +30,8 @@ def shown(text: str, site: SiteMap) -> str:
         ("see ADR 2", "../../../adrs/ADR-0002/"),
         ("(L-7k3fq)", "../../../learnings/L-7k3fq/"),
         ("once ADR-001", "../../../adrs/ADR-0002/"),
+        ("`ADR-0002`", "../../../adrs/ADR-0002/"),
+        ("[x](4_decisions.md#adr-0002--a-title)", "../../../adrs/ADR-0002/"),
         ("once core/ADR-001", "../../../adrs/ADR-0002/"),
     ],
 )
@@ -40,11 +42,19 @@ def test_a_link_or_id_leads_to_the_page_of_what_it_names(text: str, href: str, s
 
 @pytest.mark.parametrize(
     "text",
-    ["`ADR-0002`", "    ADR-0002", "```\nADR-0002\n```", "[ADR-0002](https://example.org)", "ADR-9999", "L-shaped"],
+    [
+        "`see ADR-0002`",
+        "    ADR-0002",
+        "```\nADR-0002\n```",
+        "[ADR-0002](https://example.org)",
+        "ADR-003",
+        "ADR-9999",
+        "L-shaped",
+    ],
 )
 def test_an_id_in_code_or_in_a_link_is_left_alone(text: str, site: SiteMap) -> None:
     """Only prose is searched for ids, and an id that no record has is plain text."""
-    assert "orbit-id" not in shown(text, site)
+    assert "orbit-cite" not in shown(text, site)
 
 
 @pytest.mark.parametrize("target", ["gone.md", "../../../../out.md", "../../../../../etc/passwd"])

@@ -66,6 +66,9 @@ class SiteMap:
     """Repository path of a page that the generator renders itself → its site URL."""
     shared: frozenset[str] = frozenset()
     """Last parts of legacy ids that several records have: alone they mean none of them."""
+    local: frozenset[int] = frozenset()
+    """How long the last parts of legacy ids are: in a feature's documents such an id is that feature's own."""
+    design: str = "docs/design"
     entries: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Path of a log of decisions and a number in it → site URL of that record."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -95,12 +98,14 @@ class SiteMap:
         """Return the page of the one record that an id means in the document `origin`."""
         if any_id in self.records:
             return self.records[any_id]
-        feature = posixpath.basename(self.homes.get(origin) or posixpath.dirname(origin))
-        for name in (f"{feature}/{any_id}", any_id):
-            if name in self.legacy:
-                return self.legacy[name]
-        if any_id in self.shared:
+        home = self.homes.get(origin) or posixpath.dirname(origin)
+        for folder in reversed(home.split("/")):
+            if f"{folder}/{any_id}" in self.legacy:
+                return self.legacy[f"{folder}/{any_id}"]
+        if any_id in self.shared or (len(any_id) in self.local and home.startswith(f"{self.design}/")):
             return None
+        if any_id in self.legacy:
+            return self.legacy[any_id]
         numbered = _NUMBERED.match(any_id)
         return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
 
@@ -223,7 +228,8 @@ def site_map(
         by_id[record.id].add(url)
         for name in record.legacy_ids:
             by_legacy[name].add(url)
-            by_tail[name.rpartition("/")[2]].add(url)
+            if "/" in name:
+                by_tail[name.rpartition("/")[2]].add(url)
         if record.source is not None:
             by_document[record.source.path].add(url)
             if numbered := _ENTRY.match(record.source.heading or ""):
@@ -244,6 +250,8 @@ def site_map(
         mirrored,
         curated,
         shared,
+        frozenset(map(len, by_tail)),
+        design,
         entries,
         labels,
         folders=folders,
