@@ -15,6 +15,7 @@ from orbit_registry.site.build import build_site
 
 CASE = Path(__file__).parents[1] / "cases" / "site" / "demo"
 CODE = "import os\n\n\ndef save() -> None:  # ADR-0002, and L-7k3fq\n    os.sync()  # ADR-0002\n"
+CONFIG = "code: [src/**]\ntasks: {url: 'https://tracker.example/{id}'}\n"
 GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
 
 
@@ -26,7 +27,8 @@ def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> tuple[Path, Pat
     (root / "src/save.py").write_text(CODE, "utf-8")
     (root / "GUIDE.md").write_text(GUIDE, "utf-8")
     config = root / ".orbit/config.yaml"
-    config.write_text(f"{config.read_text('utf-8')}code: [src/**]\n", "utf-8")
+    with config.open("a", encoding="utf-8") as file:
+        file.write(CONFIG)
     git(root, "init", "--quiet")
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message", "Start")
@@ -103,3 +105,16 @@ def test_a_change_of_a_title_reaches_the_pages_that_preview_it(built: tuple[Path
     files = [page.relative_to(kept) for page in kept.rglob("*.html")]
     assert [name for name in files if (kept / name).read_bytes() != (fresh / name).read_bytes()] == []
     assert "src/save.py lines 5 , 6" in section(kept / "adrs/ADR-0002/index.html", "cited-by")
+
+
+def test_the_tasks_that_records_name_are_listed(built: tuple[Path, Path, str]) -> None:
+    """Each has a row with the records that name it and how to look it up; records, and texts, lead there."""
+    _, out, _ = built
+    html = (out / "tasks/index.html").read_text("utf-8")
+    rows = dict(re.findall(r'<tr id="task-([^"]+)">(.*?)</tr>', html, re.DOTALL))
+    assert {"TASK-1", "TASK-9"} <= rows.keys()
+    assert 'href="https://tracker.example/TASK-9"' in rows["TASK-9"]
+    assert re.findall(r">(ADR-000[0-9])<", rows["TASK-9"]) == ["ADR-0002"]
+    assert "(as evidence)" in rows["TASK-9"]
+    page = (out / "adrs/ADR-0002/index.html").read_text("utf-8")
+    assert page.count('href="../../tasks/#task-TASK-1"') == page.count(">TASK-1<") > 0

@@ -32,6 +32,8 @@ def shown(text: str, site: SiteMap) -> str:
         ("once ADR-001", "../../../adrs/ADR-0002/"),
         ("`ADR-0002`", "../../../adrs/ADR-0002/"),
         ("[x](4_decisions.md#adr-0002--a-title)", "../../../adrs/ADR-0002/"),
+        ("[TASK-7] asks", "../../../tasks/#task-TASK-7"),
+        ("`L20260517-4`", "../../../learnings/L-7k3fq/"),
         ("once core/ADR-001", "../../../adrs/ADR-0002/"),
     ],
 )
@@ -115,5 +117,6 @@ def questions(prose: Prose) -> set[tuple[str, str]]:
 
 def test_every_answer_a_text_rests_on_is_remembered(site: SiteMap) -> None:
     """The page is made again when a record it cites appears, so unanswered questions are kept too."""
-    prose = render("ADR-0002, ADR-0777, [x](gone.md), ![p](../../p.png)", HERE, site)
-    assert questions(prose) == {("id", "ADR-0002"), ("id", "ADR-0777"), ("link", "gone.md"), ("image", "../../p.png")}
+    prose = render("ADR-0002, ADR-0777, TASK-8 [x](gone.md), ![p](../../p.png)", HERE, site)
+    ids = {("id", "ADR-0002"), ("id", "ADR-0777"), ("name", "TASK-8")}
+    assert questions(prose) == {*ids, ("link", "gone.md"), ("image", "../../p.png")}

@@ -8,6 +8,7 @@ from html import escape
 
 from orbit_registry.kinds.table import Kind, KindTable
 from orbit_registry.site.documents import Document, slot, with_front_matter
+from orbit_registry.site.urls import TASKS
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
@@ -20,8 +21,10 @@ def shell_url(depth: int) -> str:
     return "/".join([SHELL, *(str(number) for number in range(1, depth)), ""])
 
 
-def curated_pages(kinds: KindTable, title: str, documents: Sequence[Document]) -> dict[str, str]:
-    """Return the staged pages by their file."""
+def curated_pages(
+    kinds: KindTable, title: str, documents: Sequence[Document], *, has_tasks: bool = False
+) -> dict[str, str]:
+    """Return the staged pages by their file; `has_tasks` says whether a record names a task."""
     pages = {
         "index.md": _home(kinds, title, bool(documents)),
         "health/index.md": _titled("Health", "health"),
@@ -29,6 +32,8 @@ def curated_pages(kinds: KindTable, title: str, documents: Sequence[Document]) -
         "query/index.md": _titled("Ask in SQL", "console"),
         "map/index.md": _titled("Map", "map"),
     }
+    if has_tasks:
+        pages[f"{TASKS}index.md"] = _titled("Task references", "tasks")
     for kind in kinds:
         front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": ["toc"]}
         pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
@@ -78,12 +83,14 @@ def _titled(title: str, content: str) -> str:
     return with_front_matter({"title": title, "hide": ["toc"]}, f"# {title}\n\n{slot(content)}")
 
 
-def navigation(kinds: Sequence[Kind], documents: Mapping[str, str]) -> list[object]:
+def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], *, has_tasks: bool = False) -> list[object]:
     """Return the navigation of the generated pages; `documents` are staged file → title, in order of their paths."""
     nav: list[object] = [{kind.labels: f"{kind.plural}/index.md"} for kind in kinds]
     nav += [{"By path": "paths/index.md"}, {"Map": "map/index.md"}]
     if documents:
         nav.append({"Design documents": _document_nav(documents)})
+    if has_tasks:
+        nav.append({"Task references": f"{TASKS}index.md"})
     nav += [{"Health": "health/index.md"}, {"Ask in SQL": "query/index.md"}]
     return nav
 

@@ -13,7 +13,7 @@ from orbit_registry.site.urls import relative
 from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import find_citations
 from orbit_registry.text.markdown import parse_markdown, render_html
-from orbit_registry.text.position import Position
+from orbit_registry.text.position import Position, Span
 
 DEAD_LINK = "ORB390"
 NO_PAGE = "ORB391"
@@ -21,6 +21,8 @@ _PIECE = re.compile(r"<[^<>]*>")
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
+_NAME = re.compile(r"(?<![\w/.#&-])[A-Z][A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
+"""What the name of a task looks like, or of a record in another tool: a word that ends in a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
     """Return the answer's token to one question of a `Prose.lookups`."""
     if kind == "id":
         return site.token(site.cited(name, origin))
+    if kind == "name":
+        return site.token(site.names.get(name))
     if kind == "image":
         return site.image(origin, name).token
     return _token(site, site.target(origin, name))
@@ -66,8 +70,10 @@ def _token(site: SiteMap, meaning: Meaning) -> str:
 
 
 def citation(site: SiteMap, page: str, url: str) -> str:
-    """Return the opening tag of a link from a page to that of a record: it says title and status, and has a preview."""
-    said = escape(site.labels.get(url, ""))
+    """Return the opening tag of a link to a page; to that of a record it says title and status, and has a preview."""
+    if url not in site.labels:
+        return f'<a href="{escape(relative(page, url))}">'
+    said = escape(site.labels[url])
     return (
         f'<a class="orbit-cite" href="{escape(relative(page, url))}" title="{said}" aria-describedby="{card_id(url)}">'
     )
@@ -194,23 +200,32 @@ class _Renderer:
         return f'<img src="{escape(relative(self.place.page, meaning.url))}" alt="{alt}" loading="lazy">'
 
     def _with_citations(self, piece: str, code: int) -> str:
-        """Return a text with links to what it cites; in a line's `code` only where that says an id and no more."""
+        """Return a text with links to what it cites; in a line's `code` only where that says a name and no more."""
         if code > 1:
             return piece  # a block
         out: list[str] = []
         end = 0
-        for cited in find_citations(piece, self.site.forms):
-            if code and cited.span.of(piece) != piece:
-                break
-            url = self.site.cited(cited.id, self.place.path)
-            self.lookups[("id", cited.id)] = self.site.token(url)
-            if url is None or url == self.place.page or cited.span.start < end:
+        for span, url in sorted(self._cited(piece), key=lambda found: found[0].start):
+            if url is None or url == self.place.page or span.start < end or (code and span.of(piece) != piece):
                 continue
-            out += [piece[end : cited.span.start], citation(self.site, self.place.page, url)]
-            out += [cited.span.of(piece), "</a>"]
-            end = cited.span.end
+            opening = citation(self.site, self.place.page, url)
+            out += [piece[end : span.start], opening, span.of(piece), "</a>"]
+            end = span.end
         out.append(piece[end:])
         return "".join(out)
+
+    def _cited(self, piece: str) -> Iterator[tuple[Span, str | None]]:
+        """Yield the places where a text names a record or a task, and what that leads to."""
+        for cited in find_citations(piece, self.site.forms):
+            url = self.site.cited(cited.id, self.place.path)
+            self.lookups[("id", cited.id)] = self.site.token(url)
+            yield cited.span, url
+        for match in _NAME.finditer(piece):
+            if match[0].startswith(self.site.forms.prefixes):
+                continue  # an id, which was found as such
+            url = self.site.names.get(match[0])
+            self.lookups[("name", match[0])] = self.site.token(url)
+            yield Span(*match.span()), url
 
     def _diagnostics(self) -> Iterator[Diagnostic]:
         if not self.broken:

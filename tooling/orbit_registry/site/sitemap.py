@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.records.record import Record
 from orbit_registry.site.forge import Forge
-from orbit_registry.site.urls import record_url
+from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.store.files import inside
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.masking import is_masked
@@ -73,6 +73,8 @@ class SiteMap:
     """Path of a log of decisions and a number in it → site URL of that record."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Site URL of a record → its title and status, as a link to it says them."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Names in no form of an id, of tasks and of earlier tools → site URL."""
     preview: Callable[[str], str] = field(default=lambda _: "")
     """What tells the preview of the record at a site URL from its earlier ones; set when pages are made."""
     folders: Mapping[str, str] = field(default_factory=dict)
@@ -220,12 +222,15 @@ def site_map(
     homes: dict[str, str] = {}
     entries: dict[tuple[str, int], str] = {}
     labels: dict[str, str] = {}
+    tasks: dict[str, str] = {}
     for record in records:
         url = url_of(record)
         labels[url] = f"{record.title} ({record.status.word})"
         if feature := record.text("feature"):
             homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}
         by_id[record.id].add(url)
+        evidence = (text for kind, text in record.evidence if kind == "task")
+        tasks |= {task: task_url(task) for task in (*record.words("tasks"), *record.scope.tasks, *evidence)}
         for name in record.legacy_ids:
             by_legacy[name].add(url)
             if "/" in name:
@@ -254,10 +259,16 @@ def site_map(
         design,
         entries,
         labels,
+        {**tasks, **tails, **named},
         folders=folders,
         homes=homes,
         generated=frozenset(generated),
     )
+
+
+def task_url(task: str) -> str:
+    """Return the site URL of a task in the list of those that records name."""
+    return f"{TASKS}#task-{safe_segment(task)}"
 
 
 def url_of(record: Record) -> str:

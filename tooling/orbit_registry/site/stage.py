@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
 from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
@@ -54,6 +55,8 @@ class Sources:
     site: SiteMap
     skipped: tuple[Diagnostic, ...] = ()
     """What was not read because it leads out of the repository."""
+    tasks: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
+    """The tasks that records name; see `tasks.tasks_of`."""
 
     @property
     def workspace(self) -> Workspace:
@@ -82,12 +85,12 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
-    pages = curated_pages(sources.workspace.kinds, sources.title, sources.documents)
+    pages = curated_pages(sources.workspace.kinds, sources.title, sources.documents, has_tasks=bool(sources.tasks))
     own_files = _own(sources, out, memo, problems) if sources.own else []
     for path, text in {**pages, **shells()}.items():
         if path not in own_files:
             out.write(f"{DOCS}/{path}", text)
-    nav = navigation(sources.kinds, mirrored)
+    nav = navigation(sources.kinds, mirrored, has_tasks=bool(sources.tasks))
     known = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, own_files, known, problems)
     _configure(sources, out, nav, problems)

@@ -25,6 +25,7 @@ from orbit_registry.site.result import Progress, Readable, SiteResult
 from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import Sources, Staged, own_pages, stage
+from orbit_registry.site.tasks import TaskPlaces, tasks_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.current import export_snapshot
 from orbit_registry.snapshot.policy import NO_SECRETS
@@ -39,6 +40,7 @@ TAKEN = (
     "map/",
     "query/",
     "tags/",
+    "tasks/",
     f"{SHELL}/",
     "legacy/",
     "files/",
@@ -113,7 +115,9 @@ def sources_of(
     commit = workspace.git.head() if config.get("repository") else None
     forge = forge_of(config.get("repository"), config.get("branch"), commit)
     title = publication.text(str(config.get("title") or workspace.name))
-    generated = [*curated_pages(workspace.kinds, title, documents), "records.json", "snapshot.duckdb"]
+    tasks = tasks_of(records)
+    written = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks))
+    generated = [*written, "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root,
         forge,
@@ -124,7 +128,15 @@ def sources_of(
         [f"{docs}/{name}" for name in generated],
         workspace.config.design,
     )
-    return Sources(publication, kinds, documents, tuple(folders), own, title, base_url, site, tuple(skipped))
+    return Sources(publication, kinds, documents, tuple(folders), own, title, base_url, site, tuple(skipped), tasks)
+
+
+def task_places(publication: Publication) -> TaskPlaces:
+    """Return how tasks are looked up, as others may read it."""
+    config = publication.workspace.config
+    files = map(str, config.setting("freshness", "tasks", ()))
+    words = config.tasks.command
+    return TaskPlaces(publication.text(config.tasks.url), tuple(files), tuple(map(publication.text, words)))
 
 
 def publish(
@@ -165,6 +177,8 @@ def publish(
         progress=lambda done, of: report("pages", done, of),
         freshness=prepared.freshness,
         citing=prepared.citing,
+        tasks=prepared.sources.tasks,
+        task_places=task_places(publication),
     )
     found = expansion.run()
     removed = out.finish()

@@ -10,6 +10,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
 _UNQUOTED = re.compile(r"[A-Za-z0-9._~/-]*\Z")
 _LONGEST_SEGMENT = 100
 LEGACY = "legacy"
+TASKS = "tasks/"
 
 
 def file_of(url: str) -> str:

@@ -15,7 +15,7 @@ from orbit_registry.records.vote import by_month, counted, stamp
 from orbit_registry.site.citers import Citers
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
-from orbit_registry.site.sitemap import SiteMap, url_of
+from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
 
@@ -203,7 +203,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
             "paths": [{"glob": glob, "url": glob_link(page, glob)} for glob in scope.paths],
             "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in scope.tags],
             "agents": list(scope.agents),
-            "tasks": list(scope.tasks),
+            "tasks": [task_link(task, page) for task in scope.tasks],
             "symbols": list(scope.symbols),
         },
         "links": [
@@ -214,6 +214,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "votes": relations.votes(record),
         "beside": [link_to(one, page) if one else None for one in relations.beside(record)],
         "cited_by": cited_by(page, relations.citers, site),
+        "tasks": [task_link(task, page) for task in record.words("tasks")],
         "updated": (record.text("updated_at") or "")[:10],
         "fields": [(name, texts) for name, texts in own if max(map(len, texts)) <= SHORT],
         "sections": [(name, texts) for name, texts in own if max(map(len, texts)) > SHORT],
@@ -265,6 +266,11 @@ def link_to(record: Record, page: str) -> Ref:
     """Return how a page names a record of the site."""
     word = "" if record.phase == "live" else record.status.word
     return {"id": record.id, "title": record.title, "word": word, "url": relative(page, url_of(record))}
+
+
+def task_link(task: str, page: str) -> dict[str, str]:
+    """Return how a page names a task: it leads to the list of tasks, which knows where they stand."""
+    return {"word": task, "url": relative(page, task_url(task))}
 
 
 def cited_by(page: str, citers: Citers, site: SiteMap) -> dict[str, Any]:
@@ -330,6 +336,8 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
     url: str | None = None
     if kind == "record":
         url = reference(text, page, relations, site)["url"]
+    elif kind == "task":
+        url = relative(page, task_url(text))
     elif kind == "file":
         meaning = site.target("", text)
         url = meaning.url if meaning.outside or meaning.url is None else relative(page, meaning.url)

@@ -36,8 +36,10 @@ class AdrConfig:
 
 @dataclass(frozen=True, slots=True)
 class TasksConfig:
-    """The project's own programs, as lists of words: one finds a task by its id, one says of which class a task is."""
+    """Where tasks are, and the project's own programs, lists of words: one finds a task, one classifies it."""
 
+    url: str = ""
+    """The address of a task, `{id}` in place of its id."""
     command: tuple[str, ...] = ()
     classifier: tuple[str, ...] = ()
     timeout_seconds: float = 10
@@ -127,6 +129,7 @@ def _config_from(data: Mapping[str, Any]) -> Config:
         duplicates={**default.duplicates, **data.get("duplicates", {})},
         learnings=learnings_config(data.get(SECTION, {})),
         tasks=TasksConfig(
+            tasks.get("url", default.tasks.url),
             tuple(tasks.get("command", default.tasks.command)),
             tuple(tasks.get("classifier", default.tasks.classifier)),
             tasks.get("timeout_seconds", default.tasks.timeout_seconds),

@@ -187,7 +187,8 @@ _CHOOSING = """\
 #   min_relevance: 0.05    # how well a task's text has to fit a rule for it to be shown, 0 to 1
 """
 _REST = """\
-# tasks:                   # programs of this project that `orbit brief` may run: lists of words, no shell
+# tasks:                   # where tasks are, and programs that `orbit brief` may run: lists of words, no shell
+#   url: ""                # where a task stands, for links: https://tracker.example/{id}
 #   command: []            # prints the task with an id: [gh, issue, view, "{id}", --json, "…"]
 #   classifier: []         # says whether a task writes code; empty: Orbit's own rules
 #   timeout_seconds: 10
