@@ -33,7 +33,7 @@ from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, SiteMap, url_of
-from orbit_registry.site.tasks import TaskPlaces, tasks_html
+from orbit_registry.site.tasks import Tasks, tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, document_token, document_view, record_view, what_a_page_shows
 from orbit_registry.site.views import listing as listed
@@ -101,9 +101,7 @@ class Expansion:
     """Whether a kind has a timeline."""
     facts: dict[str, Facts] = field(default_factory=dict)
     origins: dict[str, Location] = field(default_factory=dict)
-    tasks: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
-    """The tasks that records name; see `tasks.tasks_of`."""
-    task_places: TaskPlaces = field(default_factory=TaskPlaces)
+    tasks: Tasks = field(default_factory=Tasks)
     citing: Mapping[str, Said] = field(default_factory=dict)
     """What the files that cite name, by path."""
     said: dict[str, Said] = field(default_factory=dict)
@@ -276,7 +274,7 @@ class Expansion:
         if name == "about":
             return about(*document_view(*self._document(url), self.relations, self.site))
         if name == "tasks":
-            return tasks_html(self.tasks, self.task_places, self.site)
+            return tasks_html(self.tasks, self.site)
         if name == "documents":
             return listing.documents_html(self.documents, self.titles, url)
         if name == "health":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.record import Record
 from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
@@ -21,6 +20,7 @@ from orbit_registry.site.own import OwnConfig, completed_nav, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, ask
 from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.site.tasks import Tasks
 from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
@@ -55,8 +55,7 @@ class Sources:
     site: SiteMap
     skipped: tuple[Diagnostic, ...] = ()
     """What was not read because it leads out of the repository."""
-    tasks: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
-    """The tasks that records name; see `tasks.tasks_of`."""
+    tasks: Tasks = field(default_factory=Tasks)
 
     @property
     def workspace(self) -> Workspace:
@@ -85,12 +84,13 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
-    pages = curated_pages(sources.workspace.kinds, sources.title, sources.documents, has_tasks=bool(sources.tasks))
+    has_tasks = bool(sources.tasks.named)
+    pages = curated_pages(sources.workspace.kinds, sources.title, sources.documents, has_tasks=has_tasks)
     own_files = _own(sources, out, memo, problems) if sources.own else []
     for path, text in {**pages, **shells()}.items():
         if path not in own_files:
             out.write(f"{DOCS}/{path}", text)
-    nav = navigation(sources.kinds, mirrored, has_tasks=bool(sources.tasks))
+    nav = navigation(sources.kinds, mirrored, has_tasks=has_tasks)
     known = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, own_files, known, problems)
     _configure(sources, out, nav, problems)

@@ -115,8 +115,8 @@ def sources_of(
     commit = workspace.git.head() if config.get("repository") else None
     forge = forge_of(config.get("repository"), config.get("branch"), commit)
     title = publication.text(str(config.get("title") or workspace.name))
-    tasks = tasks_of(records)
-    written = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks))
+    tasks = tasks_of(records, task_places(publication))
+    written = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks.named))
     generated = [*written, "records.json", "snapshot.duckdb"]
     site = site_map(
         workspace.root,
@@ -178,7 +178,6 @@ def publish(
         freshness=prepared.freshness,
         citing=prepared.citing,
         tasks=prepared.sources.tasks,
-        task_places=task_places(publication),
     )
     found = expansion.run()
     removed = out.finish()

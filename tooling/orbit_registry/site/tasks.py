@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import quote
 
@@ -40,15 +40,23 @@ class TaskPlaces:
         return None
 
 
-def tasks_of(records: Iterable[Record]) -> Mapping[str, Sequence[tuple[Record, str]]]:
-    """Return the tasks in their natural order, each with the records that name it and what for."""
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """The tasks in their natural order, each with the records that name it and what for; and where tasks are."""
+
+    named: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
+    places: TaskPlaces = field(default_factory=TaskPlaces)
+
+
+def tasks_of(records: Iterable[Record], places: TaskPlaces) -> Tasks:
+    """Return the tasks that records name."""
     found: dict[str, dict[str, tuple[Record, str]]] = {}
     for record in records:
         evidence = [text for kind, text in record.evidence if kind == "task"]
         for way, tasks in zip(_WAYS, (record.words("tasks"), record.scope.tasks, evidence), strict=True):
             for task in tasks:
                 found.setdefault(task, {}).setdefault(record.path, (record, way))
-    return {task: list(found[task].values()) for task in sorted(found, key=_natural)}
+    return Tasks({task: list(found[task].values()) for task in sorted(found, key=_natural)}, places)
 
 
 def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
@@ -56,13 +64,13 @@ def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
     return [(int(part) if at % 2 else 0, "" if at % 2 else part) for at, part in enumerate(parts)], task
 
 
-def tasks_html(tasks: Mapping[str, Sequence[tuple[Record, str]]], places: TaskPlaces, site: SiteMap) -> str:
+def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
-    rows = "".join(_row(task, held, places, site) for task, held in tasks.items())
-    caption = f"<caption>{len(tasks):,} {'task' if len(tasks) == 1 else 'tasks'}</caption>"
+    rows = "".join(_row(task, held, tasks.places, site) for task, held in tasks.named.items())
+    caption = f"<caption>{len(tasks.named):,} {'task' if len(tasks.named) == 1 else 'tasks'}</caption>"
     head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
-    return f'<p class="orbit-note">{_how(places)}</p><div class="orbit-scroll">{table}</div>'
+    return f'<p class="orbit-note">{_how(tasks.places)}</p><div class="orbit-scroll">{table}</div>'
 
 
 def _how(places: TaskPlaces) -> str:
