@@ -16,7 +16,7 @@ STATES = ("live", "pending", "closed", "rejected", "deprecated")
 def tokens(selector: str) -> dict[str, str]:
     """Return the colours that a block of the style sheet sets."""
     found = re.findall(re.escape(selector) + r" \{(.*?)\}", CSS, re.DOTALL)
-    return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", "".join(found)))
+    return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", "".join(found)))
 
 
 LIGHT = tokens(":root")
@@ -50,6 +50,13 @@ def test_text_and_links_can_be_read(scheme: dict[str, str], name: str) -> None:
     """Text, quiet text and links have a contrast of 4.5 or more with the page and with what is set off."""
     assert contrast(scheme[name], scheme["orbit-page"]) >= 4.5
     assert contrast(scheme[name], scheme["orbit-soft"]) >= 4.5
+
+
+@pytest.mark.parametrize("step", range(6))
+@pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_words_of_the_treemap_can_be_read(scheme: dict[str, str], step: int) -> None:
+    """A folder's name has a contrast of 4.5 or more with its field, however full that is."""
+    assert contrast(scheme["orbit-text"], scheme[f"orbit-share-{step}"]) >= 4.5
 
 
 def test_both_schemes_set_the_same_colours() -> None:

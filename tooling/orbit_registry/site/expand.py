@@ -278,7 +278,7 @@ class Expansion:
         if name == "documents":
             return listing.documents_html(self.documents, self.titles, url)
         if name == "health":
-            return health.health_html(self.kinds, self.records, self.problems, self.freshness, self.relations.today)
+            return health.page_html(*self._health())
         kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
         if kind is None:
             return ""
@@ -292,8 +292,14 @@ class Expansion:
             return key_of(explorer.page_depends_on(self.records))
         if name == "map":
             return key_of(connections.depends_on(self.records, self.relations))
+        if name == "health":
+            return key_of(health.depends_on(*self._health()))
         kind = next((kind for kind in self.kinds if name == f"index-{kind.name}"), None)
         return self._slot(name, url) if kind is None else self._index_key(kind, f"{kind.plural}/")
+
+    def _health(self) -> health.Looked:
+        shown = (self.kinds, self.records, self.problems, self.freshness)
+        return (*shown, self.relations.today, self.shelf.workspace)
 
     def _index_key(self, kind: Kind, url: str) -> str:
         """Return what one page of a kind's index depends on: its records, and where each of the others begins."""

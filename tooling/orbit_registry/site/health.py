@@ -16,44 +16,70 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.record import Record
+from orbit_registry.site.coverage import coverage_of, scopes_and_files
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css
+from orbit_registry.store.workspace import Workspace
 
 PAGE = "health/"
 WAITING_DAYS = 30
-MOST_LISTED = 100
+MOST_AT_ONCE, MOST_LISTED = 10, 100
 AGES: tuple[tuple[int, str], ...] = (
     (31, "a month"), (92, "three months"), (183, "half a year"), (366, "a year"), (731, "two years"),
 )  # fmt: skip
-BAR, HEIGHT, ROW = 320, 14, 24
+LABEL, BAR, HEIGHT, ROW = 150, 420, 14, 24
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """One thing that wants attention: its anchor, what it is, which records and why, and what sees to it."""
+    """One thing that wants attention: its anchor, what it is, the command that sees to it, and what that does."""
 
     anchor: str
     name: str
     command: str
+    about: str
     found: Sequence[tuple[Record, str]]
+    """The records, each with why."""
+
+
+Looked = tuple[
+    Sequence[Kind], Sequence[Record], Sequence[Diagnostic], Mapping[str, Freshness], date, Workspace
+]  # fmt: skip
+"""What the page is made of, as `health_html` takes it, and where git's files are."""
+
+
+def page_html(
+    kinds: Sequence[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
+    freshness: Mapping[str, Freshness], today: date, workspace: Workspace,
+) -> str:  # fmt: skip
+    """Return the page's content with what git tracks drawn on it."""
+    return health_html(kinds, records, problems, freshness, today, coverage_of(workspace, records, PAGE))
+
+
+def depends_on(
+    kinds: Sequence[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
+    freshness: Mapping[str, Freshness], today: date, workspace: Workspace,
+) -> list[object]:  # fmt: skip
+    """Return what the page is made of, without the work of drawing it."""
+    return [health_html(kinds, records, problems, freshness, today), scopes_and_files(workspace, records)]
 
 
 def health_html(
     kinds: Iterable[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date,
+    freshness: Mapping[str, Freshness], today: date, coverage: str = "",
 ) -> str:  # fmt: skip
     """Return the page's content; `freshness` is of the records that are not fresh, by path."""
     concerns = concerns_of(records, freshness, today)
     unread = sorted({problem.location.path for problem in problems})
     wanted = [one for one in concerns if one.found]
-    tiles = "".join(map(_tile, concerns))
-    tiles += _number("unreadable", "Files that hold no readable record", len(unread), "orbit check")
+    tiles = "".join(_tile(one.anchor, one.name, len(one.found), one.command) for one in concerns)
+    tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check")
     lists = "".join(map(_list, wanted))
     return (
-        f'{_verdict(wanted, unread)}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-        f"{_ages(records, today)}{_statuses(kinds, records)}"
+        f'{_verdict(wanted, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
+        f"{coverage}{_ages(records, today)}{_statuses(kinds, records)}"
     )
 
 
@@ -64,13 +90,21 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     expired = [(record, _why(found)) for record, found in doubts if found.state is State.EXPIRED]
     stale = [(record, _why(found)) for record, found in doubts if found.state is State.STALE]
     waiting = [(record, f"{days:,} days") for record in records if (days := _waits(record, today)) > WAITING_DAYS]
-    bare = [(record, "") for record in live if record.is_never_shown]
+    bare = [(record, "names no path, tag or text") for record in live if record.is_never_shown]
+    decides = next((_deciding(record) for record, _ in waiting), "orbit show ID")
     return [
-        Concern("expired", "No longer hold", "orbit learning prune", expired),
-        Concern("stale", "May no longer hold", "orbit verify ID", stale),
-        Concern("waiting", f"Not decided for {WAITING_DAYS} days", "orbit show ID", waiting),
-        Concern("unscoped", "In force, and shown at no edit", "orbit scope suggest", bare),
+        Concern("expired", "No longer hold", "orbit learning prune", "retires them.", expired),
+        Concern("stale", "May no longer hold", "orbit verify ID", "says of one that it still does.", stale),
+        Concern("waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting),
+        Concern("unscoped", "In force, but never shown", "orbit scope suggest ID", "proposes where it applies.", bare),
     ]
+
+
+def _deciding(record: Record) -> str:
+    """Return the command that puts a waiting record in force."""
+    kind = record.kind
+    verb = next((verb for verb, status in kind.verbs.items() if kind.statuses[status].phase == "live"), None)
+    return f"orbit {kind.name} {verb} ID" if verb else "orbit show ID"
 
 
 def _why(found: Freshness) -> str:
@@ -89,41 +123,56 @@ def _day(record: Record, field: str) -> date | None:
         return None
 
 
-def _verdict(wanted: Sequence[Concern], unread: Sequence[str]) -> str:
+def _verdict(wanted: Sequence[Concern], unread: Sequence[str], total: int) -> str:
     said = [f'<a href="#{one.anchor}">{len(one.found):,} {escape(one.name.lower())}</a>' for one in wanted]
-    said += [f'<a href="#unreadable">{len(unread):,} unreadable</a>'] if unread else []
+    said += [f'<a href="#unreadable">{len(unread):,} cannot be read</a>'] if unread else []
     if not said:
-        return '<p class="orbit-verdict"><b>Nothing wants attention.</b> <code>orbit check</code> runs the gate.</p>'
-    return f'<p class="orbit-verdict"><b>Wants attention:</b> {", ".join(said)}.</p>'
+        return (
+            f'<p class="orbit-verdict"><b>Nothing wants attention</b> in {total:,} records. '
+            "<code>orbit check</code> runs the gate.</p>"
+        )
+    return f'<p class="orbit-verdict"><b>Wants attention</b> in {total:,} records: {", ".join(said)}.</p>'
 
 
-def _tile(one: Concern) -> str:
-    return _number(one.anchor, one.name, len(one.found), one.command)
-
-
-def _number(anchor: str, name: str, number: int, command: str) -> str:
-    inner = f'<span class="orbit-count">{number:,}</span>{escape(name)}'
-    linked = f'<a href="#{anchor}">{inner}</a>' if number else inner
-    return f"<li>{linked}<br><small><code>{escape(command)}</code></small></li>"
+def _tile(anchor: str, name: str, number: int, command: str) -> str:
+    inner = f'<span class="orbit-count">{number:,}</span>{escape(name)}<small><code>{escape(command)}</code></small>'
+    return f'<li><a href="#{anchor}">{inner}</a></li>' if number else f'<li class="orbit-none"><div>{inner}</div></li>'
 
 
 def _list(one: Concern) -> str:
-    items = "".join(
-        f'<li><a href="{escape(relative(PAGE, url_of(record)))}"><span class="orbit-id">{escape(record.id)}</span> '
-        f"{headline(record.title)}</a>{f' <small>{escape(why)}</small>' if why else ''}</li>"
-        for record, why in one.found[:MOST_LISTED]
-    )
+    rows = [_row(record, why, one.command) for record, why in one.found[:MOST_LISTED]]
     left = len(one.found) - MOST_LISTED
     more = f"<p>{left:,} more are not listed.</p>" if left > 0 else ""
-    command = f"<p><code>{escape(one.command)}</code> sees to it.</p>"
-    return f'<h2 id="{one.anchor}">{escape(one.name)}</h2>{command}<ul class="orbit-recent">{items}</ul>{more}'
+    if len(rows) > MOST_AT_ONCE:
+        rest = f"{len(rows) - MOST_AT_ONCE:,} more"
+        more = f'<details class="orbit-more"><summary>{rest}</summary>{_table(rows[MOST_AT_ONCE:])}{more}</details>'
+    return (
+        f'<h2 id="{one.anchor}">{escape(one.name)}</h2><p><code>{escape(one.command)}</code> {escape(one.about)}</p>'
+        f"{_table(rows[:MOST_AT_ONCE])}{more}"
+    )
+
+
+def _table(rows: Sequence[str]) -> str:
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("Id", "Record", "Why", "Command"))
+    body = f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f'<div class="orbit-scroll"><table class="orbit-index orbit-concern">{body}</table></div>'
+
+
+def _row(record: Record, why: str, command: str) -> str:
+    href = escape(relative(PAGE, url_of(record)))
+    typed = (_deciding(record) if record.phase == "pending" else command).replace("ID", record.id)
+    return (
+        f'<tr><td class="orbit-col-id"><a href="{href}"><span class="orbit-id">{escape(record.id)}</span></a></td>'
+        f'<td class="orbit-col-title"><a href="{href}">{headline(record.title)}</a></td>'
+        f'<td class="orbit-col-why">{escape(why)}</td><td class="orbit-col-why"><code>{escape(typed)}</code></td></tr>'
+    )
 
 
 def _files(unread: Sequence[str]) -> str:
     if not unread:
         return ""
     items = "".join(f"<li><code>{escape(path)}</code></li>" for path in unread[:MOST_LISTED])
-    return f'<h2 id="unreadable">Files that hold no readable record</h2><ul>{items}</ul>'
+    return f'<h2 id="unreadable">Files without a readable record</h2><ul>{items}</ul>'
 
 
 def _ages(records: Sequence[Record], today: date) -> str:
@@ -138,10 +187,10 @@ def _ages(records: Sequence[Record], today: date) -> str:
     pairs = enumerate(zip(names, counts, strict=True))
     bars = "".join(_bar(place, name, count, max(counts)) for place, (name, count) in pairs)
     height = len(names) * ROW
-    label = f"Last change of the {len(days):,} records in force"
+    label = f"When the {len(days):,} records in force changed last"
     drawing = (
         f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {_said(names, counts)}" '
-        f'viewBox="0 0 {130 + BAR + 50} {height}" width="{130 + BAR + 50}" height="{height}">{bars}</svg>'
+        f'viewBox="0 0 {LABEL + BAR + 60} {height}" width="{LABEL + BAR + 60}" height="{height}">{bars}</svg>'
     )
     return f'<h2 id="ages">{label}</h2><div class="orbit-scroll">{drawing}</div>'
 
@@ -154,9 +203,9 @@ def _bar(place: int, name: str, count: int, most: int) -> str:
     y = place * ROW
     width = round(BAR * count / most, 1) if most else 0
     return (
-        f'<text x="120" y="{y + HEIGHT}" text-anchor="end">{escape(name)}</text>'
-        f'<rect x="130" y="{y + 3}" width="{width:g}" height="{HEIGHT}" rx="2"/>'
-        f'<text x="{136 + width:g}" y="{y + HEIGHT}">{count:,}</text>'
+        f'<text x="{LABEL - 12}" y="{y + HEIGHT}" text-anchor="end">{escape(name)}</text>'
+        f'<rect x="{LABEL}" y="{y + 3}" width="{width:g}" height="{HEIGHT}" rx="2"/>'
+        f'<text x="{LABEL + 6 + width:g}" y="{y + HEIGHT}">{count:,}</text>'
     )
 
 

@@ -1,0 +1,65 @@
+"""The treemap of coverage: fields in proportion, nothing counted twice, and nothing of it only in colour."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.site.coverage import MOST, Rectangle, coverage_html, folders, squarified
+
+NAMES = st.lists(st.sampled_from(["a", "b", "src", "<i>", "docs"]), min_size=1, max_size=5).map("/".join)
+FILES = st.lists(NAMES.map(lambda folder: f"{folder}/x.py"), min_size=1, max_size=60)
+
+
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=40), st.floats(1, 900), st.floats(1, 900))
+def test_places_fill_their_rectangle_in_proportion(sizes: list[int], width: float, height: float) -> None:
+    """Each place is as large as its size says, lies inside, and overlaps no other."""
+    sizes.sort(reverse=True)
+    places = squarified(sizes, (10.0, 20.0, width, height))
+    share = width * height / sum(sizes)
+    for size, place in zip(sizes, places, strict=True):
+        assert place[2] * place[3] == pytest.approx(size * share, rel=1e-6)
+        assert overlap(place, (10.0, 20.0, width, height)) == pytest.approx(size * share, rel=1e-6)
+    for number, place in enumerate(places):
+        assert all(overlap(place, other) < 1e-6 * width * height for other in places[:number])
+
+
+def overlap(one: Rectangle, other: Rectangle) -> float:
+    """Return the area that two rectangles share."""
+    across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
+    down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
+    return max(across, 0.0) * max(down, 0.0)
+
+
+@given(FILES)
+def test_every_file_is_in_one_field(files: list[str]) -> None:
+    """The fields hold all files together, at most sixty of them; the table has the same numbers."""
+    html = coverage_html(folders(files, [("L-1", ["src/**"])]), "health/")
+    (drawing,) = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    said = [one.text or "" for one in ElementTree.fromstring(drawing).iter("title")]
+    numbers = [re.search(r": ([\d,]+) of ([\d,]+) files", one) for one in said]
+    assert sum(int(one[2]) for one in numbers if one) == len(files)
+    assert len(said) <= MOST
+    rows = re.findall(r"<code>(.*?)</code></a></td><td>(\d+)</td>", html)
+    assert sorted(f"{unescape(name)} {count}" for name, count in rows) == sorted(
+        f"{one.partition(':')[0]} {number[2]}" for one, number in zip(said, numbers, strict=True) if number
+    )
+
+
+def test_a_record_that_names_nearly_everything_covers_nothing() -> None:
+    """Only what a record says of a place counts; an excluding glob takes its files out."""
+    files = [f"src/{number}.py" for number in range(2)] + [f"docs/{number}.md" for number in range(18)]
+    root = folders(files, [("ADR-1", ["**"]), ("ADR-2", ["src/**", "!src/1.py"])])
+    assert (root.files, root.covered) == (20, 1)
+    assert (root.inner["src"].files, root.inner["src"].covered) == (2, 1)
+    assert root.inner["docs"].covered == 0
+
+
+def test_without_files_there_is_no_drawing() -> None:
+    """Outside git nothing is said of coverage."""
+    assert coverage_html(folders([], []), "health/") == ""
