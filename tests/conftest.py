@@ -24,6 +24,11 @@ CLOSED_PROXY = "http://127.0.0.1:9"
 Git = Callable[..., str]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let whoever runs the tests keep the pictures that a browser takes of the site's pages."""
+    parser.addoption("--screenshots", metavar="FOLDER", help="keep a picture of every page of the site")
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a case after the start of a long text: the name goes into a variable that every child process gets."""
     return f"{val[:40]!a}…" if isinstance(val, str | bytes) and len(val) > 80 else None

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import subprocess
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from playwright.sync_api import Browser
+from tests.acceptance import browsing
+from tests.acceptance.browsing import Tab
 
 CHANGES = frozenset(("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"))
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND
 RAISED = 70
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 Look = Callable[[str], tuple[str, str]]
 
 
@@ -70,30 +70,26 @@ def _kill_before(nth: int) -> None:
     sys.addaudithook(watch)
 
 
-@pytest.fixture(scope="session")
-def look(tmp_path_factory: pytest.TempPathFactory) -> Look:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return a running browser, for one module: others start event loops of their own, beside which its can't run."""
+    with browsing.chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Tab]:
+    """Return a tab of the browser that nothing was opened in before."""
+    with browsing.tab(browser) as opened:
+        yield opened
+
+
+@pytest.fixture
+def look(tab: Tab) -> Look:
     """Return a function that opens an address and gives the page as it is after loading, and what the console said."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip("Chromium is not installed")
-    profile = tmp_path_factory.mktemp("profile")
 
     def opened(url: str) -> tuple[str, str]:
-        done = subprocess.run(
-            [
-                browser,
-                *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-                *(f"--user-data-dir={profile}", "--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000"),
-                *("--dump-dom", url),
-            ],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=120,
-            check=True,
-        )
-        console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-        return done.stdout, console
+        tab.said.clear()
+        return tab.settled(url), "\n".join(tab.said)
 
     return opened

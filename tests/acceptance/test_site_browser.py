@@ -1,126 +1,238 @@
-"""The site in a real browser: hostile text stays text, nothing breaks the policy, the theme works under it."""
+"""Every page of a site in a real browser: both schemes and three widths, by keyboard, below a path, without scripts."""
 
 from __future__ import annotations
 
 import http.server
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from tests.acceptance import browsing
+from tests.acceptance.browsing import DESK, PHONE, TABLET, Tab
 from tests.acceptance.site_cases import site_of
 
-from orbit_registry.site.serve import SiteServer
+SCHEMES = {"light": "default", "dark": "slate"}
+"""What a system can ask for → what the theme calls it."""
+WIDE = """() => {
+    const room = document.documentElement.clientWidth;
+    if (document.scrollingElement.scrollWidth <= room) return [];
+    const stays = (one) => ["visible", "clip"].includes(getComputedStyle(one).overflowX);
+    const scrolls = (one) => one && (!stays(one) || scrolls(one.parentElement));
+    return [...document.body.querySelectorAll("*")]
+        .filter((one) => one.getBoundingClientRect().right > room + 1 && !scrolls(one.parentElement))
+        .map((one) => one.outerHTML.slice(0, 120));
+}"""
+"""What stands out of the page to the right, where the page scrolls sideways."""
 
-CASES = Path(__file__).parents[1] / "cases" / "site"
-FIRED = "data-fired="
-POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
-Look = Callable[[str], tuple[str, str]]
+def pages(site: Path) -> list[str]:
+    """Return the address of every page of a site but those that only lead on, the one for what is missing included."""
+    found = [page.relative_to(site).as_posix().removesuffix("index.html") for page in sorted(site.rglob("*.html"))]
+    return [page for page in found if not page.startswith("legacy/")]
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve a site made of hostile records and documents, as it is published."""
-    server = SiteServer(site_of("hostile", tmp_path_factory.mktemp("hostile")), 0)
-    yield server.url
-    server.close()
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a site with a page of every type."""
+    return site_of("demo", tmp_path_factory.mktemp("demo"))
 
 
 @pytest.fixture(scope="module")
-def unguarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the hostile site with the policy taken out of every page: the markup alone has to hold."""
-    site = site_of("hostile", tmp_path_factory.mktemp("unguarded"))
-    for page in site.rglob("*.html"):
-        page.write_text(POLICY.sub("", page.read_text("utf-8")), "utf-8")
-    server = SiteServer(site, 0)
-    yield server.url
-    server.close()
+def home(site: Path) -> Iterator[str]:
+    """Serve that site and return its address."""
+    with browsing.served(site) as url:
+        yield url
 
 
-PAGES = ["", "adrs/", "adrs/ADR-0001/", "learnings/", "learnings/L-ev1s0/", "documents/", "health/", "404.html"]
-PAGES += ["design/evil/1_overview/", "design/evil/4_decisions/"]
+def test_every_page_is_quiet_and_fits(
+    site: Path, home: str, tab: Tab, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """No page, in no scheme and at no width, has a word for the console, a wish outside the site, or is too wide."""
+    wrong: list[tuple[object, ...]] = []
+    kept = request.config.getoption("screenshots")
+    folder = Path(kept) if kept else None
+    for url in pages(site):
+        tab.resized(DESK)
+        page = tab.go(home + url)
+        for width in (DESK, TABLET, PHONE):
+            for scheme, name in SCHEMES.items():
+                tab.resized(width, scheme)
+                page.wait_for_selector(f'body[data-md-color-scheme="{name}"]')
+                wrong += [(url, width, scheme, "too wide", *page.evaluate(WIDE)[:3])] if page.evaluate(WIDE) else []
+                if folder:
+                    name = url.strip("/").replace("/", "-") or "landing"
+                    page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+        page.wait_for_load_state("networkidle")
+        wrong += [(url, said) for said in [*tab.said, *tab.asked]]
+        tab.said.clear()
+        tab.asked.clear()
+    assert wrong == []
 
 
-def test_the_alarm_rings_where_text_would_run(look: Look, tmp_path: Path) -> None:
-    """A page with the same text as raw markup sets the flag that the other tests look for."""
-    (tmp_path / "a.html").write_text("<img src=x onerror=document.documentElement.dataset.fired=1>", "utf-8")
-    assert FIRED in look((tmp_path / "a.html").as_uri())[0]
+def test_every_page_can_be_read_by_everyone(site: Path, home: str, tab: Tab) -> None:
+    """axe finds nothing serious or critical on any page: names, roles, contrast, order of headings, keyboard traps."""
+    axe, wrong = Axe(), []
+    for url in pages(site):
+        for width, scheme in ((DESK, "light"), (PHONE, "dark")):
+            tab.resized(width, scheme)
+            page = tab.go(home + url)
+            for one in axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]:
+                if one["impact"] in ("serious", "critical"):
+                    wrong.append((url, scheme, one["id"], [node["html"][:120] for node in one["nodes"]][:3]))
+    assert wrong == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_hostile_text_stays_text(hostile: str, look: Look, page: str) -> None:
-    """Scripts, handlers, addresses and template syntax in every field of a record are shown, never run."""
-    dom, console = look(hostile + page)
-    assert "md-header" in dom
-    assert not re.search(r"<html[^>]*data-fired", dom)
-    assert "Content Security Policy" not in console
-    assert not re.search(r"href=\"?\s*javascript:", dom, re.IGNORECASE)
+def focused(page: Page) -> str:
+    """Return what has the keyboard's focus: the class of the element, or of what is drawn in it."""
+    return str(page.evaluate("(document.activeElement.className.baseVal ?? document.activeElement.className) || ''"))
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_policy_is_only_the_second_wall(unguarded: str, look: Look, page: str) -> None:
-    """Without the policy nothing runs either."""
-    dom, _ = look(unguarded + page)
-    assert "md-header" in dom
-    assert not re.search(r"<html[^>]*data-fired", dom)
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until an element has the focus, as someone without a mouse does."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"no key leads to {selector}; the focus ended on {focused(page)!r}")
 
 
-def test_template_syntax_is_shown_as_written(hostile: str, look: Look) -> None:
-    """Neither the theme nor our own templates evaluate what a record says."""
-    dom, _ = look(f"{hostile}adrs/ADR-0001/")
-    assert "{{ config.items() }}" in dom
-    assert "{{ 7*7 }}" in dom
-    assert "@@orbit:title@@" in dom
+def test_an_index_is_filtered_by_keyboard(home: str, tab: Tab) -> None:
+    """Words, a status and the reset are reached by Tab; the rows, the count and the address follow."""
+    page = tab.go(f"{home}adrs/")
+    rows = page.locator("table.orbit-index tbody tr")
+    whole = rows.count()
+    tab_to(page, "input[name=find]")
+    page.keyboard.type("session")
+    expect(page.locator(".orbit-filter output")).to_have_text("2 found")
+    tab_to(page, "button[value=accepted]")
+    page.keyboard.press("Space")
+    expect(rows).to_have_count(1)
+    assert page.url.endswith("?find=session&status=accepted")
+    tab_to(page, "button[type=reset]")
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(whole)
+    assert page.url == f"{home}adrs/"
+    assert tab.said == []
 
 
-def test_no_heading_takes_an_id_of_the_theme(hostile: str, look: Look) -> None:
-    """The theme's switches are where it looks for them, whatever a heading is called."""
-    for page in ("adrs/ADR-0001/", "design/evil/1_overview/"):
-        assert re.findall(r'<(\w+)[^>]*\sid="__search"', look(hostile + page)[0]) == ["input"]
+def test_the_timeline_is_walked_by_keyboard(home: str, tab: Tab) -> None:
+    """Each dot is reached by Tab, says what it is, and opens its decision with Enter."""
+    page = tab.go(f"{home}adrs/timeline/")
+    tab_to(page, "svg.orbit-timeline a")
+    name = page.evaluate("document.activeElement.querySelector('title').textContent")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/adrs/ADR-\d+/$"))
+    assert name.startswith(page.url.rstrip("/").rpartition("/")[2])
 
 
-@pytest.mark.parametrize(
-    "page", ["", "adrs/", "adrs/ADR-0001/", "learnings/L-7k3fq/", "design/core/1_overview/", "health/", "404.html"]
-)
-def test_the_theme_works_under_the_policy(look: Look, tmp_path_factory: pytest.TempPathFactory, page: str) -> None:
-    """Every type of page loads without an error in the console, and its scripts ran."""
-    site = tmp_path_factory.getbasetemp() / "demo-site"
-    if not site.is_dir():
-        site_of("demo", tmp_path_factory.mktemp("demo")).rename(site)
-    server = SiteServer(site, 0)
-    try:
-        dom, console = look(server.url + page)
-    finally:
-        server.close()
-    assert console == ""
-    assert re.search(r'<html[^>]*class="js', dom)
+@pytest.mark.parametrize("start", ["", "paths/"])
+def test_the_explorer_answers_the_keyboard(home: str, tab: Tab, start: str) -> None:
+    """On the landing page and on its own: a path is typed, the answer is said, and Tab and Enter open a record."""
+    page = tab.go(home + start)
+    tab_to(page, ".orbit-explorer input")
+    page.keyboard.type("src/a.py")
+    expect(page.locator(".orbit-said")).to_have_text("1 record applies to src/a.py")
+    tab_to(page, ".orbit-answer a")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{home}adrs/ADR-0002/")
+    assert tab.said == []
 
 
-def test_a_site_works_below_a_path(look: Look, tmp_path: Path) -> None:
-    """Nothing on a page assumes that the site is its host's only one."""
-    site_of("demo", tmp_path)
-    (tmp_path / "site").rename(tmp_path / "why")
-    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+def test_the_search_box_answers_the_keyboard(home: str, tab: Tab) -> None:
+    """A slash opens it, Tab goes to a record, Enter opens that."""
+    page = tab.go(f"{home}health/")
+    page.keyboard.press("/")
+    page.keyboard.type("redis")
+    page.wait_for_selector("a.orbit-hit")
+    tab_to(page, "a.orbit-hit")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{home}adrs/ADR-0005/")
+    assert tab.said == []
+
+
+@pytest.fixture(scope="module")
+def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a site below a path of its host, which answers what is missing with the site's own page for that."""
+    top = tmp_path_factory.mktemp("below")
+    site_of("demo", top, "https://example.org/why/").rename(top / "why")
+
+    class Host(http.server.SimpleHTTPRequestHandler):
+        def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+            body = (top / "why/404.html").read_bytes()
+            self.send_response(code)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing of requests."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=str(top)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    try:
-        dom, console = look(f"http://127.0.0.1:{server.server_port}/why/adrs/ADR-0002/")
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert console == ""
-    assert re.search(r'<html[^>]*class="js', dom)
+    yield f"http://127.0.0.1:{server.server_port}/why/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
 
 
-def test_an_earlier_name_arrives_without_scripts(look: Look, tmp_path: Path) -> None:
-    """A browser that opens the page of a legacy id ends on the record's page."""
-    server = SiteServer(site_of("demo", tmp_path), 0)
-    try:
-        dom, _ = look(f"{server.url}legacy/core/ADR-001/")
-    finally:
-        server.close()
-    assert "Replaced by a later decision" in dom
+def test_a_site_works_below_a_path(below: str, tab: Tab) -> None:
+    """Boxes, search and links of a page ask below the site's own address, as if the host had others."""
+    page = tab.go(f"{below}adrs/ADR-0002/")
+    page.goto(f"{below}paths/?path=src/a.py")
+    expect(page.locator(".orbit-answer a").first).to_have_attribute("href", f"{below}adrs/ADR-0002/")
+    page.goto(f"{below}adrs/?find=redis")
+    expect(page.locator("table.orbit-index tbody a").first).to_have_attribute("href", f"{below}adrs/ADR-0005/")
+    page.goto(f"{below}?q=redis")
+    expect(page.locator("a.orbit-hit")).to_have_attribute("href", f"{below}adrs/ADR-0005/")
+    assert tab.said == []
+
+
+def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
+    """A mistyped address at any depth ends on a page with the site's look, which finds any id, present or earlier."""
+    page = tab.go(f"{below}no/such/core%2FADR-001")
+    assert [said for said in tab.said if "no/such" not in said] == []
+    assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
+    for name, wanted in (("adr-0003", "ADR-0003"), ("core/ADR-001", "ADR-0001")):
+        page.goto(f"{below}no/such/page")
+        page.fill("#orbit-lookup-id", name)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{below}adrs/{wanted}/")
+
+
+def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:
+    """Opened as files, pages have their look and say nothing; a box that may not ask for data there says what to do."""
+    for page in ("index.html", "adrs/index.html", "adrs/ADR-0001/index.html", "design/core/1_overview/index.html"):
+        opened = tab.go((site / page).as_uri())
+        assert opened.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
+    assert tab.said == []
+    for url, box, answer in (
+        ("adrs/index.html", "input[name=find]", ".orbit-filter output"),
+        ("paths/index.html", ".orbit-explorer input", ".orbit-said"),
+    ):
+        opened = tab.go((site / url).as_uri())
+        opened.fill(box, "src/a.py")
+        expect(opened.locator(answer)).to_contain_text("serve")
+    assert [said for said in tab.said if said.startswith("error: Failed to fetch")] == []
+
+
+def test_a_site_is_useful_without_scripts(site: Path, home: str, browser: Browser) -> None:
+    """With scripts off nothing dead is shown: no box that needs them; records, drawings and links are all there."""
+    with browsing.tab(browser, scripts=False) as tab:
+        for url in pages(site):
+            page = tab.go(home + url)
+            assert page.locator("h1").first.is_visible(), url
+            assert not page.locator(".orbit-filter, .orbit-explorer, .orbit-lookup").filter(visible=True).count(), url
+            assert page.locator(".md-content a").first.is_visible(), url
+        page = tab.go(f"{home}adrs/")
+        page.click("table.orbit-index tbody tr:first-child a")
+        assert "/adrs/ADR-" in page.url
+        tab.go(f"{home}legacy/core/ADR-001/").wait_for_url(f"{home}adrs/ADR-0001/")
+        assert page.locator(".orbit-banner").inner_text().startswith("Replaced by a later decision")
+        assert tab.said == tab.asked == []

@@ -102,7 +102,14 @@
     const whole = home.pathname === location.pathname;
     const most = Number(form.dataset.orbitMost) || Infinity;
     let data = null;
-    const loaded = async () => (data ??= await (await fetch(new URL(form.dataset.orbitPaths, location))).json());
+    const loaded = async () => {
+      try {
+        data ??= await (await fetch(new URL(form.dataset.orbitPaths, location))).json();
+      } catch {
+        said.textContent = "The scopes of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
+      }
+      return data;
+    };
 
     const examples = () => {
       const names = [...new Set(data.records.flatMap((record) => record.globs).map((glob) => glob.match(/^[^*?[{!]*/)[0]))];
@@ -142,7 +149,7 @@
       answer.replaceChildren(...parts);
     };
     const ask = async (keep) => {
-      await loaded();
+      if (!(await loaded())) return;
       const path = clean(input.value);
       if (whole && keep) history.replaceState(null, "", path ? `?path=${encodeURIComponent(path)}` : location.pathname);
       if (!path) {
@@ -155,7 +162,7 @@
       show(found, path, live === 1 ? `1 record applies to ${path}` : `${live || "No"} records apply to ${path}`);
     };
     const named = async (glob) => {
-      await loaded();
+      if (!(await loaded())) return;
       const found = data.records.filter((record) => record.globs.includes(glob)).map((record) => ({ record, by: glob }));
       show(found, "", found.length === 1 ? `1 record names ${glob}` : `${found.length || "No"} records name ${glob}`);
     };

@@ -75,7 +75,12 @@
         said.textContent = "";
         return;
       }
-      const found = (await loaded()).filter(fits(query));
+      const held = await loaded().catch(() => null);
+      if (!held) {
+        said.textContent = "The list of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
+        return;
+      }
+      const found = held.filter(fits(query));
       body.replaceChildren(...found.slice(0, MOST).map(row));
       said.textContent = found.length > MOST ? `${found.length} found, the first ${MOST} are shown` : `${found.length} found`;
     };

@@ -29,6 +29,7 @@
   const result = document.querySelector("[data-md-component=search-result]");
   const config = document.getElementById("__config");
   if (!input || !result || !config) return;
+  input.closest("[role=dialog]")?.setAttribute("aria-label", "Search"); // the theme leaves its dialog without a name
   const root = new URL(`${JSON.parse(config.textContent).base.replace(/\/+$/, "")}/`, location); // on 404.html the base is "/"
   const made = (tag, css, ...inside) => {
     const element = document.createElement(tag);
@@ -119,4 +120,17 @@
   document.addEventListener("focusin", (event) => (cited(event) ? show(cited(event)) : hide()));
   document.addEventListener("focusout", (event) => cited(event) && later());
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+})();
+
+/* What scrolls sideways can be scrolled by keyboard too. */
+(() => {
+  "use strict";
+  const mark = () => {
+    for (const box of document.querySelectorAll(".orbit-scroll, .md-typeset__scrollwrap")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  };
+  addEventListener("load", mark);
+  addEventListener("resize", mark);
 })();

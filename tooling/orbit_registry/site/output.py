@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ from orbit_registry.store.git import Git
 
 MANIFEST = ".orbit-site.json"
 FORMAT = "orbit-site 1"
+_TURNS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
+"""The characters that turn the direction of what follows them, in UTF-8: an unclosed one reaches beyond its text."""
 LINK_HINT = "the site writes to and removes files in real folders alone: remove the link, or give another folder"
 
 
@@ -51,7 +54,7 @@ class Output:
         return True
 
     def write(self, path: str, content: str | bytes) -> None:
-        """Write a file unless it has that content already.
+        """Write a file unless it has that content already; a text without the characters that turn its direction.
 
         Raises:
             WriteError: the disk refused.
@@ -61,7 +64,7 @@ class Output:
         if path.startswith("/") or ".." in path.split("/"):
             said = f"{path!r} does not stay inside the output folder"
             raise UnsafePathError(said, hint="rename the document or record whose page that would be")
-        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+        data = _TURNS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
         digest = digest_of(data)
         stands = self._stands(path)
         if self.before.get(path) == digest and stands:

@@ -1,0 +1,138 @@
+"""Text written to run: in a real browser every field and every document of it is shown, and nothing of it happens."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.acceptance import browsing
+from tests.acceptance.browsing import Tab
+from tests.acceptance.site_cases import CASES
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+LONG = "<img/src=x/onerror=document.documentElement.dataset.fired=90>" * 17_000
+"""A line of a megabyte, with no place to break it."""
+TURNED = "\u202e\u2067gnihtemos\u05d0\u05d1\u05d2"
+"""Text that runs from right to left, after characters that turn whatever follows them and are never closed."""
+STILL = """() => {
+    const bad = [...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(
+        ({ name, value }) => name.startsWith("on") || /^\\s*(java|vb)script:/i.test(value)));
+    const strangers = "iframe, object, embed, base, meta, style, form:not([class^=orbit-])";
+    bad.push(...document.querySelectorAll(`.md-content :is(${strangers})`));
+    return bad.map((one) => one.outerHTML.slice(0, 120));
+}"""
+"""Handlers, addresses that run, and elements of which our pages have none."""
+
+
+def is_calm(page: Page) -> bool:
+    """Say whether nothing of the text ran, and the theme's own names still mean what the theme gave them."""
+    taken = "document.querySelector('.md-content :is(#__search, #__drawer, #__config, [id^=__palette])') ?? ''"
+    fired = "document.documentElement.dataset.fired ?? ''"
+    names = "[typeof document.body, typeof document.forms, typeof document.getElementById].join()"
+    return (
+        page.evaluate(fired) == ""
+        and page.evaluate(taken) == ""
+        and page.evaluate(names) == "object,object,function"
+        and page.evaluate(STILL) == []
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a site made of hostile records and documents, a very long line and turned text among them."""
+    top = tmp_path_factory.mktemp("hostile")
+    root = Path(shutil.copytree(CASES / "hostile", top / "repo"))
+    (root / "dot_orbit").rename(root / ".orbit")
+    (root / "docs/design/evil/2_long.md").write_text(f"# Long {TURNED}\n\n{LONG}\n", "utf-8")
+    learning = (root / ".orbit/learnings/L-ev1s0/learning.yaml").read_text("utf-8")
+    copy = re.sub(r"(?m)^summary: .*", f"summary: 'Turned {TURNED}'", learning.replace("L-ev1s0", "L-ev1s1"))
+    (root / ".orbit/learnings/L-ev1s1").mkdir()
+    (root / ".orbit/learnings/L-ev1s1/learning.yaml").write_text(copy.replace("cde0\n", "cde1\n"), "utf-8")
+    build_site(Registry.open(root), top / "site", snapshot=False)
+    return top / "site"
+
+
+@pytest.fixture(scope="module", params=["as published", "without the policy"])
+def home(site: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve the hostile site, as it is published or with the policy taken out: the markup alone has to hold."""
+    if request.param == "without the policy":
+        site = Path(shutil.copytree(site, tmp_path_factory.mktemp("unguarded") / "site"))
+        for page in site.rglob("*.html"):
+            page.write_text(POLICY.sub("", page.read_text("utf-8")), "utf-8")
+    with browsing.served(site) as url:
+        yield url
+
+
+def test_the_alarm_rings_where_text_would_run(tab: Tab, tmp_path: Path) -> None:
+    """Pages with the same text as raw markup are not calm: the other tests would see it."""
+    for text in (
+        "<img src=x onerror=document.documentElement.dataset.fired=1>",
+        "<input id=__search><div class=md-content><a id=__search></a></div>",
+        "<form id=f><input name=x></form><div class=md-content><form></form></div>",
+        "<a href=' javascript:x'>x</a>",
+        "<img name=getElementById><a name=body id=forms></a><form name=body></form>",
+    ):
+        (tmp_path / "a.html").write_text(f"<!doctype html>{text}", "utf-8")
+        page = tab.go((tmp_path / "a.html").as_uri())
+        page.wait_for_load_state("networkidle")
+        assert not is_calm(page), text
+
+
+def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
+    """On pages of every type, scripts, handlers, addresses, drawings and the theme's names are only shown."""
+    found = sorted(page.relative_to(site) for page in site.rglob("*.html") if "legacy" not in page.parts)
+    kinds = groupby(found, lambda page: page.parent.parent)
+    urls = [page.as_posix() for _, alike in kinds for page in list(alike)[:3]]
+    assert len(urls) > 12
+    for url in urls:
+        page = tab.go(home + url)
+        page.wait_for_function("document.documentElement.classList.contains('js')")
+        assert is_calm(page), url
+    assert [said for said in tab.said if "Content Security Policy" in said or said.startswith("error: ")] == []
+    assert tab.asked == []
+
+
+def test_what_scripts_write_stays_text(home: str, tab: Tab) -> None:
+    """Filter, explorer, search box and the look-up of ids put hostile rows on the page as text."""
+    page = tab.go(f"{home}adrs/?find=script")
+    expect(page.locator("table.orbit-index tbody tr")).to_have_count(1)
+    assert is_calm(page)
+    page.goto(f"{home}paths/?path=src/a.py")
+    expect(page.locator(".orbit-answer a").first).to_contain_text("<script>")
+    assert is_calm(page)
+    for path in ("<img src=x onerror=document.documentElement.dataset.fired=2>", "__proto__", "constructor"):
+        page.fill(".orbit-explorer input", path)
+        expect(page.locator(".orbit-said")).to_have_text(f"No records apply to {path}")
+    page.goto(f"{home}?q=script")
+    expect(page.locator("a.orbit-hit").first).to_contain_text("<script>")
+    assert is_calm(page)
+    page.goto(f"{home}404.html")
+    page.fill("#orbit-lookup-id", "<img src=x onerror=document.documentElement.dataset.fired=3>")
+    page.keyboard.press("Enter")
+    expect(page.locator(".orbit-lookup output")).to_have_text("No record has or had this id.")
+    assert is_calm(page)
+    assert tab.said == tab.asked == []
+
+
+def test_template_syntax_is_shown_as_written(home: str, tab: Tab) -> None:
+    """Neither the theme nor our own templates evaluate what a record says."""
+    text = tab.go(f"{home}adrs/ADR-0001/").inner_text("body")
+    for written in ("{{ config.items() }}", "{{ 7*7 }}", "@@orbit:title@@", "@@orbit:content@@", "{% raw %}", "${1+1}"):
+        assert written in text
+
+
+def test_turned_text_turns_nothing_else(home: str, tab: Tab) -> None:
+    """After a title that runs from right to left, the status stands where it stands after any other."""
+    hit = tab.go(f"{home}?q=turned").locator("a.orbit-hit")
+    title, chip = hit.locator("b").bounding_box(), hit.locator(".orbit-chip").bounding_box()
+    assert title is not None
+    assert chip is not None
+    assert title["x"] + title["width"] <= chip["x"] + 1
