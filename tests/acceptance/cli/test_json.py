@@ -78,6 +78,7 @@ ASKED: dict[str, list[str]] = {
     "link": ["ADR-0001", "amends", "ADR-0002"],
     "unlink": ["ADR-0001", "extends", "ADR-0002"],
     "related": ["ADR-0001"],
+    "note": ["Uploads fail without a key", "--attempts", "2"],
     "queue": [],
     "promote": ["CANDIDATE", "RULE", "--by", "Ada", "--reason", "agreed"],
     "reject": ["CANDIDATE", "RULE", "--reason", "the linter says so"],

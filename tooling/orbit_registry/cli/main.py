@@ -40,6 +40,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "link": ("linking:link", "State a link between two records."),
     "unlink": ("linking:unlink", "Take back a link."),
     "related": ("linking:related", "What a record has to do with, by links and citations."),
+    "note": ("note:note", "Say how a piece of work went; it asks for what is worth keeping."),
     "queue": ("review:queue", "What waits for a person's review."),
     "promote": ("review:promote", "Bring what waits for review into force."),
     "reject": ("review:reject", "Turn down what waits for review, with the reason."),

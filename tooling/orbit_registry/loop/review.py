@@ -52,11 +52,11 @@ def transition(workspace: Workspace, record: Record, to: str, author: Author, re
     result = lifecycle.transition(workspace, record.id, to, author, review)
     said = lifecycle.verdict(record, to)
     if said and result.approval != record.approval:
-        note(workspace, _EVENTS[said], [result.id], {"by": result.approval[f"{said}_by"]})
+        write_event(workspace, _EVENTS[said], [result.id], {"by": result.approval[f"{said}_by"]})
     return result
 
 
-def note(workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object]) -> None:
+def write_event(workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object]) -> None:
     """Write an event of what was done with some records, in the session of an agent where one is running this."""
     root = str(workspace.root)
     session = session_of_process(root)

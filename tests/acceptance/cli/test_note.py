@@ -1,0 +1,90 @@
+"""`orbit note`: what is asked of whoever tried more than once, and the silence for everybody else."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+TEXT = "Uploads fail without a retry key"
+
+
+def noted(shell: Any) -> list[dict[str, Any]]:
+    """Return the events that notes left."""
+    log = shell.root / ".orbit/state/log/events.jsonl"
+    rows = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
+    return [row for row in rows if row["event"] == "noted"]
+
+
+@pytest.mark.parametrize("more", [("--attempts", "1"), (), ("--skip-reason", "routine-heartbeat")])
+def test_a_first_try_that_succeeded_is_met_with_silence(shell: Any, more: tuple[str, ...]) -> None:
+    """Nothing is printed and nothing asked; the event is written, and none of the words stands in it."""
+    assert shell("note", TEXT, *more) == (0, "", "")
+
+    (event,) = noted(shell)
+    assert (event["attempts"], event["skip_reason"]) == (1, more[1] if "--skip-reason" in more else None)
+    assert "Uploads" not in json.dumps(event)
+    whole = shell.json("note", TEXT, *more)[1]
+    assert (whole["data"]["asks"], whole["next"]) == ([], [])
+
+
+@pytest.mark.parametrize("more", [("--attempts", "3"), ("--errors",)])
+def test_further_attempts_and_errors_ask_for_a_learning_a_proof_and_perhaps_a_rule(
+    shell: Any, more: tuple[str, ...]
+) -> None:
+    """In this order, in text and as `next`; what is asked for can be run as it stands."""
+    whole = shell.json("note", TEXT, *more, "--path", "src/**", "--task", "T-7")[1]
+    asks = whole["data"]["asks"]
+    assert [ask["kind"] for ask in asks][::2] == ["learning", "rule"]
+    assert "script" in asks[1]["why"]
+    assert whole["next"] == [ask["command"] for ask in asks]
+    text = shell("note", TEXT, *more)[1]
+    assert text.index("learning:") < text.index("a script that shows") < text.index("rule:")
+    assert noted(shell)[-1]["asked"] == [ask["kind"] for ask in asks]
+
+    assert shell(*shlex.split(asks[0]["command"])[1:], "--yes")[0] == 0
+    assert shell(*shlex.split(asks[2]["command"])[1:])[0] == 0
+
+    again = shell.json("note", TEXT, *more, "--path", "src/**", "--task", "T-7")[1]
+    assert again["data"]["known"][0]["title"] == TEXT
+    assert shlex.split(again["next"][0])[1:3] == ["learning", "vote"]
+    assert shell(*shlex.split(again["next"][0])[1:])[0] == 0
+
+
+def test_total_failure_leaves_what_is_unsolved_once(shell: Any) -> None:
+    """Of low confidence and labelled; the second time the same one is named. Nothing more is asked for."""
+    first = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
+
+    record = first["data"]["unsolved"]
+    assert (record["summary"], record["confidence"], record["labels"]) == (TEXT, "low", ["unsolved", "needs-help"])
+    assert "Tried 4 times, not solved." in record["body"]
+    assert record["evidence"] == [{"kind": "task", "reference": "T-7"}]
+    assert (first["data"]["asks"], first["next"]) == ([], [f"orbit show {record['id']}"])
+    again = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
+    assert again["data"]["unsolved"]["id"] == record["id"]
+    assert [event["ids"] for event in noted(shell)] == [[record["id"]], [record["id"]]]
+    assert shell("check")[0] == 0
+
+
+def test_what_an_agent_failed_at_waits_for_review(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a candidate, as all an agent adds; a text too long for one line stands in the body as a whole."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    text = "No way to sign: " + "tried a key, " * 40
+
+    record = shell.json("note", text, "--failed")[1]["data"]["unsolved"]
+
+    assert (record["phase"], len(record["summary"]) <= 280) == ("pending", True)
+    assert record["body"].startswith(text.strip())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--attempts", "3"], [" ", "--errors"], [TEXT, "--attempts", "0"], [TEXT, "--skip-reason", "bored"],
+     [TEXT, "--attempts", "2", "--skip-reason", "duplicate-signal"]],
+)  # fmt: skip
+def test_a_note_that_contradicts_itself_is_refused(shell: Any, arguments: list[str]) -> None:
+    """No words where they are needed, no such reason, nothing to tell and something to tell at once."""
+    assert shell("note", *arguments)[0] == 2
+    assert noted(shell) == []

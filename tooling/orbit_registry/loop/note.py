@@ -1,0 +1,154 @@
+"""The contribution trigger: what a finished piece of work asks for, by how it went; it prints nothing.
+
+A first try that succeeded asks for nothing, and so does a note that says why there is nothing to tell. What somebody
+noted in words stands in no event.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from orbit_registry.checks.neighbours import neighbours
+from orbit_registry.errors import UsageError
+from orbit_registry.loop.review import write_event
+from orbit_registry.push.events import NOTED
+from orbit_registry.records.record import Record
+from orbit_registry.records.record_set import RecordSet
+from orbit_registry.store.author import Author
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import create_record, draft_record
+
+SKIPS = {
+    "routine-heartbeat": "the work was routine",
+    "duplicate-signal": "it is known already",
+    "no-new-information": "nothing was learned",
+}
+"""Why there may be nothing to tell: all reasons there are."""
+LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
+UNSOLVED = ("unsolved", "needs-help")
+"""The labels of a learning that says what nobody has solved yet."""
+MOST_SUMMARY = 280
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What somebody says of their work: in words, how often it was tried, whether errors were met or it failed."""
+
+    text: str = ""
+    attempts: int = 1
+    errors: bool = False
+    failed: bool = False
+    skip_reason: str = ""
+    task: str = ""
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def asks(self) -> bool:
+        """Whether it was worth telling: not solved at the first try, and not said to be nothing new."""
+        return not self.skip_reason and (self.attempts > 1 or self.errors or self.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked for: a kind of record, why, and the command that adds it."""
+
+    kind: str
+    why: str
+    command: str
+
+    def as_data(self) -> dict[str, str]:
+        """Return it as JSON shows it."""
+        return {"kind": self.kind, "why": self.why, "command": self.command}
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a note came to: what is asked for, which records say it nearly, and the learning of a total failure."""
+
+    asks: tuple[Ask, ...] = ()
+    known: tuple[Record, ...] = ()
+    unsolved: Record | None = None
+    """The learning that says what nobody has solved; it may have stood there before."""
+
+
+def note(workspace: Workspace, records: RecordSet, said: Noted, author: Author) -> Contribution:
+    """Say how a piece of work went: write the event, and return what that asks for.
+
+    Total failure leaves a learning of low confidence, which waits or holds as any learning of that author does.
+
+    Raises:
+        UsageError: there are no words where they are needed, or two things contradict each other.
+        InvalidRecordError, RefusedError: the learning can't be written; see `store.writer.create_record`.
+    """
+    _refuse_contradictions(said)
+    found = _contribution(workspace, records, said, author) if said.asks else Contribution()
+    asked = {"asked": [ask.kind for ask in found.asks]} if said.asks else {"skip_reason": said.skip_reason or None}
+    went = {"attempts": said.attempts, "errors": said.errors, "failed": said.failed, "task": said.task or None}
+    write_event(workspace, NOTED, [found.unsolved.id] if found.unsolved else [], {**went, **asked})
+    return found
+
+
+def _refuse_contradictions(said: Noted) -> None:
+    if said.skip_reason and (said.failed or said.errors or said.attempts > 1):
+        raise UsageError(
+            "--skip-reason says that there is nothing to tell, and attempts or errors that there is",
+            hint="leave one of them out",
+        )
+    if said.asks and not said.text.strip():
+        raise UsageError("the note says nothing", hint='orbit note "Uploads fail without a retry key" --attempts 3')
+
+
+def _contribution(workspace: Workspace, records: RecordSet, said: Noted, author: Author) -> Contribution:
+    kind = workspace.kinds[LEARNING]
+    fields = _learning(said)
+    draft = draft_record(workspace, kind, author, fields)[1]
+    near = neighbours(workspace, records.of_kind(LEARNING), draft)
+    if said.failed:
+        same = next((one.record for one in near if one.is_duplicate), None)
+        unsolved = same or create_record(workspace, kind, author, fields)
+        known = tuple(one.record for one in near if one.record.uid != unsolved.uid)
+        return Contribution(known=known, unsolved=unsolved)
+    known = tuple(one.record for one in near)
+    return Contribution(tuple(_asks(workspace, said, fields, known)), known)
+
+
+def _learning(said: Noted) -> dict[str, object]:
+    """Return the fields of the learning that a note is, or asks for."""
+    text = " ".join(said.text.split())
+    summary = text if len(text) <= MOST_SUMMARY else f"{text[: MOST_SUMMARY - 1].rpartition(' ')[0]}…"
+    scope = {axis: list(words) for axis, words in (("paths", said.paths), ("tags", said.tags)) if words}
+    tried = f"Tried {said.attempts} {'time' if said.attempts == 1 else 'times'}, not solved."
+    failed = {
+        "body": f"{said.text.strip()}\n\n{tried}",
+        "confidence": "low",
+        "labels": list(UNSOLVED),
+    }
+    task = {"evidence": [{"kind": "task", "reference": said.task}]} if said.task else {}
+    return {"summary": summary, "scope": scope, **task, **(failed if said.failed else {})}
+
+
+def _asks(workspace: Workspace, said: Noted, fields: Mapping[str, object], known: Sequence[Record]) -> list[Ask]:
+    """Return what is asked for: a learning or a vote for the one there is, a script that proves it, perhaps a rule."""
+    live = next((one for one in known if one.phase == "live"), None)
+    where = [word for path in said.paths for word in ("--path", path)]
+    where += [word for tag in said.tags for word in ("--tag", tag)]
+    if live is not None:
+        strengthen = ["orbit", LEARNING, "vote", live.id, "--task", said.task or "TASK"]
+        first = Ask(LEARNING, f"{live.id} says it already: strengthen it", shlex.join(strengthen))
+    else:
+        task = ["--evidence", f"task:{said.task}"] if said.task else []
+        add = ["orbit", LEARNING, "add", "--summary", str(fields["summary"]), *where, *task]
+        first = Ask(LEARNING, "what would have saved the further attempts", shlex.join(add))
+    name = live.id if live is not None else "L-…"
+    found = [first]
+    if RESOURCE in workspace.kinds:
+        proof = f"orbit import script PATH, then orbit link RES-… proves {name}"
+        found.append(Ask(RESOURCE, "a script that shows that it is so", proof))
+    else:
+        proof = f"orbit {LEARNING} update {name} --evidence file:PATH"
+        found.append(Ask("script", "a script that shows that it is so", proof))
+    rule = ["orbit", RULE, "add", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
+    return [*found, Ask(RULE, "where it holds beyond this case", shlex.join(rule))]
