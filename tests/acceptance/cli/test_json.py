@@ -75,6 +75,13 @@ ASKED: dict[str, list[str]] = {
     "rule approve": ["RULE"],
     "rule reject": ["RULE"],
     "rule retire": ["APPROVED"],
+    "resource list": [],
+    "resource show": ["RESOURCE"],
+    "resource search": ["leap"],
+    "resource update": ["RESOURCE", "--title", "Another"],
+    "resource promote": ["WAITING"],
+    "resource reject": ["WAITING"],
+    "resource retire": ["RESOURCE"],
     "link": ["ADR-0001", "amends", "ADR-0002"],
     "unlink": ["ADR-0001", "extends", "ADR-0002"],
     "related": ["ADR-0001"],
@@ -98,7 +105,10 @@ ASKED: dict[str, list[str]] = {
     "hook status": [],
     "hook test": ["claude"],
     "hook uninstall": ["claude"],
-    "import": ["docs/adr", "--dry-run"],
+    "import records": ["docs/adr", "--dry-run"],
+    "import doc": ["docs/adr/0001-use-sqlite.md"],
+    "import script": ["src/app.py"],
+    "refresh": ["RESOURCE"],
     "sync": [],
     "query": ["SELECT id FROM records ORDER BY id"],
     "snapshot export": ["out.duckdb"],
@@ -133,6 +143,9 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
         words["SECOND"] = shell.json("learning", "add", "--summary", "Measure twice")[1]["data"]["id"]
     if "CANDIDATE" in ASKED[name]:
         words["CANDIDATE"] = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
+    for word in {"RESOURCE", "WAITING"}.intersection(ASKED[name]):
+        pending = ["--pending"] if word == "WAITING" else []
+        words[word] = shell.json("import", "script", "src/app.py", *pending)[1]["data"]["id"]
     if name == "unlink":
         shell.json("link", "ADR-0002", "extended_by", "ADR-0001")
     if name == "adr reject":
@@ -166,7 +179,7 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
         (["learning", "add", "--summary", "X", "--set", "status=active"], 2, "can't be set by hand"),
         (["learning", "add", "--summary", "X", "--evidence", "T-1"], 2, "is not KIND:REF"),
         (["learning", "update", "L-nnnnn", "--priority", "x"], 2, "--priority"),
-        (["list", "decision"], 2, "known kinds: adr, learning, rule"),
+        (["list", "decision"], 2, "known kinds: adr, learning, "),
         (["query", "DROP TABLE records"], 1, ""),
         (["query", "SELEC 1"], 1, ""),
         (["import", "nowhere"], 2, "nowhere"),

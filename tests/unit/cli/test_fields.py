@@ -200,7 +200,7 @@ def test_a_reference_may_hold_colons() -> None:
 )
 def test_a_setting_is_a_field_and_yaml(text: str, setting: tuple[str, object]) -> None:
     """What stands behind the first sign is read as YAML."""
-    assert setting_from(text) == setting
+    assert setting_from(load_kinds()["learning"], text) == setting
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_a_setting_is_a_field_and_yaml(text: str, setting: tuple[str, object]) -
 def test_a_setting_that_is_none_is_refused(text: str) -> None:
     """No field, fields that only verbs change, and broken YAML."""
     with pytest.raises(UsageError):
-        setting_from(text)
+        setting_from(load_kinds()["learning"], text)

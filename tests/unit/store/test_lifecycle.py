@@ -15,25 +15,27 @@ from orbit_registry.store.author import Author
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.decisions.documents import read_documents
 from orbit_registry.store.lifecycle import transition
-from orbit_registry.store.writer import FIXED
+from orbit_registry.store.writer import FIXED, create_record
 
-HUMAN = Author("Ada", "human")
-AGENT = Author("bot", "agent", "model-1")
+HUMAN, AGENT = Author("Ada", "human"), Author("bot", "agent", "model-1")
+OF_A_FILE = {"title": "Look", "type": "doc", "versions": ["2"], "file": "2/a.md", "content_hash": f"sha256:{0:064}"}
 KINDS = list(load_kinds())
 PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
 
 
 def tree(root: Path) -> dict[str, bytes]:
     """Return every file outside the local state, with its bytes; records that wait are among them."""
-    files = [path for path in root.rglob("*") if path.is_file()]
+    files = (path for path in root.rglob("*") if path.is_file())
     kept = [path for path in files if "state" not in path.parts or "inbox" in path.parts]
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in kept}
 
 
 def made(registry: Registry, kind: Kind, status: str = "") -> Record:
     """Return a new record of a kind, its file then set to a status by hand."""
-    if kind.name == "adr":
+    if kind.in_document:
         record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",))).record
+    elif kind.in_file:
+        record = create_record(registry.workspace, kind, HUMAN, OF_A_FILE, beside={"2/a.md": "Look\n"})
     else:
         fields = {name: "Look before you leap" for name in kind.schema.document["required"] if name not in FIXED}
         record = registry.add(kind.name, fields, HUMAN)
@@ -221,7 +223,7 @@ def two(registry: Registry, kind: Kind) -> tuple[Record, Record]:
     return made(registry, kind, live), made(registry, kind, live)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [one for one in KINDS if "superseded" in one.statuses], ids=lambda kind: kind.name)
 def test_supersession_writes_both_ends(registry: Registry, kind: Kind) -> None:
     """Old names new, new names old, and doing it again changes nothing."""
     old, new = two(registry, kind)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.workspace import find_workspace, open_workspace
 
 KINDS = Path(__file__).parents[2] / "cases" / "kinds"
@@ -93,7 +94,10 @@ def test_a_committed_inbox_stands_outside_the_state(workspace_root: Path) -> Non
 def test_kinds_of_its_own_belong_to_the_workspace(workspace_root: Path) -> None:
     """A folder in `.orbit/kinds` is a kind here, and a broken one stops everything with its file."""
     shutil.copytree(KINDS / "experiment", workspace_root / ".orbit/kinds/experiment")
-    assert [kind.name for kind in open_workspace(workspace_root).kinds] == ["adr", "learning", "rule", "experiment"]
+    assert [kind.name for kind in open_workspace(workspace_root).kinds] == [
+        *(kind.name for kind in load_kinds()),
+        "experiment",
+    ]
 
     (workspace_root / ".orbit/kinds/broken").mkdir()
     (workspace_root / ".orbit/kinds/broken/kind.yaml").write_text("kind: broken\n", "utf-8")

@@ -8,10 +8,22 @@ from orbit_registry.records.record import Record
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
-    """Return a record as JSON shows it: its file's fields, its kind, phase and path."""
+    """Return a record as JSON shows it: its file's fields, its kind, phase and path.
+
+    `path` is the record's own file; where its text is a file, `text` says where that stands and was taken from.
+    """
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
+    source = record.source if record.kind.in_file else None
+    text = {"text": {"path": source.path, "taken_from": record.text("path")}} if source is not None else {}
     votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
-    return {**head, **record.data, **votes, **({"prose": record.prose} if prose else {})}
+    return {
+        **head,
+        **record.data,
+        **head,
+        **(text if record.kind.in_file else {}),
+        **votes,
+        **({"prose": record.prose} if prose else {}),
+    }
 
 
 def record_text(record: Record, freshness: Freshness) -> str:

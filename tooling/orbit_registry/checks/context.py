@@ -123,7 +123,7 @@ class CheckContext:
     def _cited_in_records(self) -> Iterator[Cited]:
         forms = self.kinds.id_forms
         for record in self.records:
-            if not record.kind.in_document and forms.may_stand_in(record.prose):
+            if record.kind.in_record and forms.may_stand_in(record.prose):
                 for citation in find_citations(record.prose, forms):
                     if not citation.weak:
                         where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
@@ -148,14 +148,14 @@ class CheckContext:
     @cached_property
     def wordings(self) -> Mapping[str, str]:
         """What each record says, as compared for duplicates; by the record's path."""
-        return {record.path: self.word(record) for record in self.records}
+        return {record.path: self.word(record) for record in self.records if not record.kind.in_file}
 
     @cached_property
     def copies(self) -> Mapping[str, list[list[str]]]:
         """By kind, the groups of records that wait or hold and say the same but for form, by the records' paths."""
         texts: dict[str, list[tuple[str, str]]] = {}
         for record in self.records:
-            if record.phase != "closed":
+            if record.phase != "closed" and not record.kind.in_file:
                 texts.setdefault(record.kind.name, []).append((record.path, self.wordings[record.path]))
         return {kind: copies(held) for kind, held in texts.items()}
 
@@ -216,8 +216,9 @@ class CheckContext:
             document, entry = home
             start = document.text.find(record.prose, entry.span.start) if record.prose else -1
             return Location(document.path, position_at(document.text, max(start, entry.span.start) + offset))
-        if record.kind.in_document:
-            return Location(record.body_path, position_at(record.prose, offset))
+        if not record.kind.in_record:
+            path = record.source.path if record.kind.in_file and record.source else record.body_path
+            return Location(path, position_at(record.prose, offset))
         return self.in_field(record, record.kind.prose, record.prose, offset)
 
     def in_entry(self, record: Record, section: Section | None = None) -> Location:

@@ -16,7 +16,7 @@ from orbit_registry.store.freshness.ground import Ground, kinds_of, look, window
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 
-_RESTING = frozenset({"freshness", "evidence", "source"})
+_RESTING = frozenset({"freshness", "evidence", "source", "content_hash"})
 """Fields without which a record, whose scope matches something, is fresh."""
 
 
@@ -84,7 +84,7 @@ def standing(
     if tracked is not None and scoped:
         counts = count({text for _, paths in scoped for text in paths}, files)
     lost = nowhere(scoped, counts) if tracked is not None else frozenset()
-    documents = {source.path for one in records if "source" in one.data and (source := one.source) is not None}
+    documents = {one.source.path for one in records if not _RESTING.isdisjoint(one.data) and one.source is not None}
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
     dead = {one.path: globs for one, paths in scoped if (globs := dead_globs(paths, counts))}

@@ -29,10 +29,10 @@ class Inputs:
     now: datetime
     reading: Reading
     documents: frozenset[str]
-    """The documents that records name, and those where decisions are written; none that leads out of the root."""
+    """The documents of decisions, as records name them or as they are written; none that leads out of the root."""
     facts: Facts
     texts: Mapping[str, FileState]
-    """Documents, citing files and the baseline, by path."""
+    """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
     sight: Sight
     """What fingerprint inputs and evidence are now."""
 
@@ -60,7 +60,7 @@ class Inputs:
             [[state.path, state.sha256, str(state.error or "")] for state in self.texts.values()],
             _plain(self.facts),
             [[text, found.hash, found.problem] for text, found in self.sight.inputs.items()],
-            [sorted(self.sight.there), sorted(self.sight.gone), self.sight.untold],
+            [sorted(self.sight.there), sorted(self.sight.gone), self.sight.untold, sorted(self.sight.moved.items())],
         ]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
 
@@ -72,12 +72,14 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
         UsageError: `against` names no commit.
     """
     reading = Reading(workspace, now=now)
-    named = {path for entry in reading.entries if (path := reading.document_of(entry)) is not None}
+    named = {path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None}
     facts = gather(workspace, reading.entries, named, against)
-    documents = frozenset((*(path for path in named if _is_inside(workspace.root, path)), *decision_paths(workspace)))
+    held = {path for path in named if _is_inside(workspace.root, path)}
+    whole = {path for path in held if named[path].in_file}
+    documents = frozenset((*(held - whole), *decision_paths(workspace)))
     baseline = workspace.relative(workspace.baseline)
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
-    wanted = {*documents, *facts.citing, *bodies, baseline}
+    wanted = {*documents, *whole, *facts.citing, *bodies, baseline}
     cache = FileCache(workspace.root, workspace.relative(workspace.cache), "checked-texts", code_stamp())
     texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()
@@ -90,12 +92,15 @@ def _ground(workspace: Workspace, reading: Reading) -> Ground:
     kinds = kinds_of(workspace.config)
     inputs: set[str] = set()
     evidence: set[tuple[str, str]] = set()
+    taken: set[tuple[str, str]] = set()
     for entry in reading.entries:
         named = reading.named(entry)
         if named is not None and entry.kind.status(named.status).phase != "closed":
             inputs.update(named.inputs)
             evidence.update((kind, reference) for kind, reference in named.evidence if kind in kinds)
-    return Ground(tuple(sorted(inputs)), tuple(sorted(evidence)))
+            if named.taken:
+                taken.add((named.taken[0], named.taken[1]))
+    return Ground(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(taken)))
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:

@@ -89,6 +89,8 @@ class Material:
                 source = record.source
                 home = self.document(source.path) if source is not None else None
                 record = with_prose(self._workspace, record, Documents({home.path: home} if home is not None else {}))
+            elif record is not None and record.kind.in_file and record.source is not None:
+                record = replace(record, prose=self.text(record.source.path) or "")
             self._records[path] = record
         return self._records[path]
 
@@ -117,8 +119,8 @@ class Material:
         record = self.record(path)
         if record is None:  # whoever names its id is told that it is there
             return Member(token, [self._entries[path].folder.rpartition("/")[2]])
-        said = self.wording(record) if record.phase != "closed" else None
-        in_field = not record.kind.in_document and forms.may_stand_in(record.prose)
+        said = self.wording(record) if record.phase != "closed" and not record.kind.in_file else None
+        in_field = record.kind.in_record and forms.may_stand_in(record.prose)
         cited = (one.id for one in find_citations(record.prose, forms) if not one.weak) if in_field else ()
         hashed = hash_of(said) if said is not None else None
         return Member(token, joins_of(record, said), asks_of(record, cited), hashed)
@@ -127,7 +129,14 @@ class Material:
         """Return the member whose file stands at a path; None where it is nobody's."""
         if path in self._entries or path in self._members:
             return path
-        return self._folders.get(path.rpartition("/")[0])
+        return self._folders.get(path.rpartition("/")[0]) or self._whole.get(path)
+
+    @cached_property
+    def _whole(self) -> Mapping[str, str]:
+        """The records' files by the files that are their prose as a whole."""
+        entries = (entry for entry in self._entries.values() if entry.kind.in_file)
+        named = ((self._inputs.reading.document_of(entry), entry.path) for entry in entries)
+        return {text: path for text, path in named if text is not None}
 
     @cached_property
     def _members(self) -> frozenset[str]:

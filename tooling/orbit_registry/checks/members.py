@@ -114,13 +114,21 @@ def _outside(inputs: Inputs, named: Named, texts: Mapping[str, str]) -> str:
     """Return what is seen of what a record names, and the day where time alone can make it stale."""
     sight, token = inputs.sight, ""
     if named.document is not None:
-        token += f" in {texts.get(named.document)}{' gone' * (named.document in inputs.facts.documents_gone)}"
+        token += f" in {texts.get(named.document) or _whole(inputs, named.document)}"
+        token += " gone" * (named.document in inputs.facts.documents_gone)
+    if named.taken:
+        token += f" from {sight.moved.get((named.taken[0], named.taken[1]))}"
     if named.is_dated:
         token += f" {inputs.now:%F} {hash_of(repr([sight.inputs.get(one) for one in named.inputs]))}"
     if named.evidence and (sight.there or sight.gone):
         proofs = [(kind, reference) for kind, reference in named.evidence]
         token += " " + "".join("t" if one in sight.there else "g" if one in sight.gone else "-" for one in proofs)
     return token
+
+
+def _whole(inputs: Inputs, path: str) -> str | None:
+    """Return the token of a text that is the prose of a record as a whole file."""
+    return _state(inputs.texts[path]) if path in inputs.texts else None
 
 
 def _at_others(facts: Facts, record_id: str) -> str:
@@ -139,7 +147,7 @@ def joins_of(record: Record, wording: str | None) -> list[str]:
     names = {record.id, f"uid {record.uid}", *record.supersedes, *record.superseded_by, *record.words("distinct_from")}
     for name in record.legacy_ids:
         names |= {name, name.rpartition("/")[2]}
-    source = record.source if "source" in record.data else None
+    source = record.source
     if source is not None:
         names.add(f"file {source.path}")
     if wording is not None:

@@ -21,7 +21,7 @@ class Spelling:
         texts: list[str] = []
         at = 0
         for record in self._records:
-            text = _encode(record.data) + record.prose * record.kind.in_document
+            text = _encode(record.data) + record.prose * (not record.kind.in_record)
             texts.append(text)
             self._starts.append(at)
             at += len(text) + 1

@@ -93,7 +93,8 @@ def shared_options(*, adding: bool = False) -> list[click.Option]:
 
 
 def _own_fields(kind: Kind) -> list[str]:
-    names = [name for name in kind.schema.properties if name not in MANAGED or name == kind.headline]
+    managed = MANAGED | kind.schema.managed
+    names = [name for name in kind.schema.properties if name not in managed or name == kind.headline]
     return sorted(names, key=lambda name: name != kind.headline)
 
 
@@ -125,7 +126,7 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for name in kind.schema.properties:
         value = values.get(name)
-        if name in MANAGED and name != kind.headline:
+        if name in MANAGED | kind.schema.managed and name != kind.headline:
             continue
         if isinstance(value, tuple):
             value = list(value)
@@ -145,7 +146,7 @@ def fields_from(kind: Kind, values: Mapping[str, Any]) -> dict[str, object]:
         "distinct_from": list(values.get("distinct_from", ())),
     }
     fields.update({name: value for name, value in given.items() if value})
-    return {**fields, **dict(setting_from(text) for text in values.get("settings", ()))}
+    return {**fields, **dict(setting_from(kind, text) for text in values.get("settings", ()))}
 
 
 def evidence_from(text: str) -> dict[str, object]:
@@ -160,12 +161,12 @@ def evidence_from(text: str) -> dict[str, object]:
     return {"kind": kind.strip(), "reference": reference.strip()}
 
 
-def setting_from(text: str) -> tuple[str, object]:
+def setting_from(kind: Kind, text: str) -> tuple[str, object]:
     """Return a field and its value from `field=yaml`."""
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
         raise UsageError(f"--set {text!r} is not FIELD=YAML", hint="for example --set 'target={type: story, id: S-1}'")
-    if name.strip() in FIXED:
+    if name.strip() in FIXED | kind.schema.managed:
         raise UsageError(f"`{name.strip()}` can't be set by hand", hint="verbs change it: accept, supersede, …")
     try:
         return name.strip(), load(value)

@@ -22,7 +22,7 @@ def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with every shared verb."""
     kind = kind_of(name)
     group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
-    commands: list[click.Command] = [] if kind.in_document else [add_command(kind)]
+    commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands += [
         list_command(kind),
         show_command(kind),

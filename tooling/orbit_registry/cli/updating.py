@@ -63,7 +63,7 @@ def update_command(kind: Kind) -> click.Command:
         click.Option(
             ["--body-file"],
             metavar="FILE",
-            hidden=kind.in_document,
+            hidden=not kind.in_record,
             help=f"Read `{kind.prose}` from a file; - is stdin.",
         ),
         click.Option(["--dry-run"], is_flag=True, help="Print what would change as a diff, change nothing."),

@@ -48,6 +48,11 @@ class RecordSchema:
         """The names of the fields, in the order in which new files write them."""
         return tuple(self.document["properties"])
 
+    @cached_property
+    def managed(self) -> frozenset[str]:
+        """The fields that the schema calls `readOnly`: only verbs change them."""
+        return frozenset(name for name, form in self.document["properties"].items() if form.get("readOnly") is True)
+
     def is_valid(self, value: object) -> bool:
         """Say whether a value is valid."""
         return bool(self._fast.is_valid(value))

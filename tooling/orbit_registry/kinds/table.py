@@ -20,6 +20,8 @@ PHASES: tuple[Phase, ...] = ("pending", "live", "closed")
 ROLES = ("human", "agent")
 NUMBERINGS: tuple[Literal["sequence", "code"], ...] = ("sequence", "code")
 GATES = ("always", "scoped", "relevant_and_linked", "procedural")
+LAST_PLACE = 99
+"""Where records of a kind that claims no place stand in a text."""
 SHIPPED = Path(__file__).parent
 _COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
@@ -52,12 +54,15 @@ class Kind:
     numbering: Literal["sequence", "code"]
     headline: str
     prose: str
-    """The field that holds the long text, or `document` where it stands in a document of its own."""
+    """The field that holds the long text; `document` where it is an entry of a document that `source` names, `file`
+    where it is a whole file: `file`, kept in the record's folder, else the project's own that `path` names."""
     gate: str
     initial: Mapping[str, str]
     """The status a new record gets, by the role of its author (human or agent)."""
     statuses: Mapping[str, Status]
     brief: Mapping[str, int]
+    places: Mapping[str, Mapping[str, int]]
+    """Where records stand in a text instead, by a field and its value."""
     columns: tuple[str, ...]
     verbs: Mapping[str, str]
     """Verb → the status it sets."""
@@ -90,10 +95,25 @@ class Kind:
         """Return where a record's file stands below the folder that holds records: `.orbit`, or the inbox."""
         return f"{self.plural}/{record_id}/{self.name}.yaml"
 
+    def place(self, data: Mapping[str, object]) -> int:
+        """Return where a record of these fields stands in a text that several kinds share, the first lowest."""
+        found = (places[value] for name, places in self.places.items() if (value := str(data.get(name))) in places)
+        return next(found, self.brief.get("place", LAST_PLACE))
+
     @property
     def in_document(self) -> bool:
         """Say whether the prose of this kind stands in a document that the record points at."""
         return self.prose == "document"
+
+    @property
+    def in_file(self) -> bool:
+        """Say whether the prose of this kind is a whole file, of which search and snapshot know the chunks."""
+        return self.prose == "file"
+
+    @property
+    def in_record(self) -> bool:
+        """Say whether the prose of this kind is a field of the record."""
+        return not (self.in_document or self.in_file)
 
 
 class KindTable:
@@ -200,6 +220,10 @@ def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
         initial=initial,
         statuses=statuses,
         brief={key: _whole(number, f"brief.{key}") for key, number in _mapping(data["brief"], "brief").items()},
+        places={
+            name: {value: _whole(place, f"places.{name}.{value}") for value, place in _mapping(by, "places").items()}
+            for name, by in _mapping(data.get("places", {}), "places").items()
+        },
         columns=_words(data["columns"]),
         verbs=verbs,
         voted=_truth(data.get("voted", False), "voted"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from orbit_registry.kinds.table import Kind, KindTable
@@ -50,7 +50,7 @@ TAGS = words("Tags (scope.tags).", "network")
 TASK = text("The task at hand.", "TASK-12", longest=200)
 
 
-def kind_choice(kinds: KindTable, said: str) -> Schema:
+def kind_choice(kinds: Iterable[Kind], said: str) -> Schema:
     """Return the form of a kind's name."""
     return choice(said, *(kind.name for kind in kinds))
 
@@ -62,7 +62,7 @@ def own_fields(kind: Kind, *, new: bool = False) -> dict[str, Schema]:
     """
     document = kind.schema.document
     shared: Mapping[str, Any] = document["$defs"]
-    names = [name for name in kind.schema.properties if name not in WITHHELD]
+    names = [name for name in kind.schema.properties if name not in WITHHELD | kind.schema.managed]
     if kind.headline != "title" and "title" in names:
         names.remove("title")
     found = {name: _inlined(document["properties"][name], shared) for name in _headline_first(kind, names)}
@@ -79,7 +79,8 @@ def _of_axes(scope: Mapping[str, Any], axes: tuple[str, ...]) -> Schema:
 
 def required_fields(kind: Kind) -> list[str]:
     """Return the fields without which there is no record of a kind."""
-    return [name for name in kind.schema.document["required"] if name not in WITHHELD]
+    withheld = WITHHELD | kind.schema.managed
+    return [name for name in kind.schema.document["required"] if name not in withheld]
 
 
 def fields_of_any(kinds: KindTable) -> Schema:

@@ -109,13 +109,14 @@ def _asking(kinds: KindTable) -> list[Tool]:
 
 def _proposing(kinds: KindTable) -> list[Tool]:
     fields = schemas.fields_of_any(kinds)
+    written = schemas.kind_choice((one for one in kinds if not one.in_file), "What it is.")
     rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."
     return [
         Tool(
             "add", "Propose a record",
             f"Propose a record; it waits for a person's review. {twice}",
-            {"kind": schemas.kind_choice(kinds, "What it is."), "fields": fields, "task": TASK, "confirm": _CONFIRM,
+            {"kind": written, "fields": fields, "task": TASK, "confirm": _CONFIRM,
              "distinct_from": words("Records that look alike but differ; also writes it.", "L-7k3fq")},
             writing.add, ["kind", "fields"], reads_only=False,
         ),

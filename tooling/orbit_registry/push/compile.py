@@ -16,7 +16,7 @@ from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.failures import compiled
 from orbit_registry.push.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.push.reader import LIST
-from orbit_registry.records.freshness import WINDOWS, inputs_of, too_old_at
+from orbit_registry.records.freshness import WINDOWS, inputs_of, taken_from, too_old_at
 from orbit_registry.records.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
@@ -25,9 +25,7 @@ from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_
 from orbit_registry.text.inert import inert_line
 
 LONGEST_TEASER = 400
-LAST_PLACE = 99
-"""Where records of a kind that claims no place stand in a text."""
-INPUT, EVIDENCE, SOURCE, BETWEEN = "i", "e", "s", "\x1d"
+INPUT, EVIDENCE, SOURCE, TAKEN, BETWEEN = "i", "e", "s", "t", "\x1d"
 _SEPARATORS = re.compile("[\x00-\x1f]")
 _SPECIAL = re.compile(r"[*?[{]")
 _KINDS = {"path": "p", "directory": "d", "basename": "b", "segment": "s"}
@@ -108,7 +106,7 @@ def part_of(
         origin.digest, _teaser(record, origin), record.kind.gate, _category(record),
         _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
-        str(record.kind.brief.get("place", LAST_PLACE)), "", "" if ages is None else str(int(ages.timestamp())),
+        str(record.kind.place(record.data)), "", "" if ages is None else str(int(ages.timestamp())),
         compiled(record.text("error_pattern") or ""),
         *(LIST.join(map(_word, words)) for words in lists), LIST.join(rests), LIST.join(globs),
     )  # fmt: skip
@@ -147,7 +145,7 @@ def with_breadth(parts: Iterable[Part], breadth: Breadth, known: bool = True) ->
 
 
 def rests_of(record: Record, evidence: Collection[str]) -> list[str]:
-    """Return what a record rests on: inputs with their hashes, evidence of some kinds, its document.
+    """Return what a record rests on: inputs with their hashes, evidence of some kinds, its document, its text's origin.
 
     They are named as the record states them, secrets too.
     """
@@ -156,6 +154,9 @@ def rests_of(record: Record, evidence: Collection[str]) -> list[str]:
     source = record.source
     if source is not None:
         found.append(f"{SOURCE}{source.path}")
+    taken = taken_from(record)
+    if taken is not None:
+        found.append(f"{TAKEN}{taken[1]}{BETWEEN}{taken[0]}")
     return [one for one in dict.fromkeys(found) if "\0" not in one and LIST not in one]
 
 

@@ -81,7 +81,8 @@ class Event:
         if self.name in DONE:
             return f'{self._start(self.name)}"ids": [{_listed(self.opened)}]{self.details}, {end}'
         first = f'{self._start(OPENED)}"ids": [{_listed(self.opened)}], {end}' if self.opened else ""
-        return first + self._start(self.name) + (middle if self.name == RETRIEVAL else "") + end
+        besides = f"{self.details[2:]}, " if self.details else ""
+        return first + self._start(self.name) + (middle if self.name == RETRIEVAL else besides) + end
 
     def _start(self, name: str) -> str:
         return (
@@ -97,6 +98,19 @@ def _or_null(said: str) -> str:
 
 def _listed(ids: "Sequence[str]") -> str:
     return ", ".join(map(quoted, ids))
+
+
+def note(root: str, surface: str, at: float, **details: "str | int | None") -> None:
+    """Write down that a person or an agent did something to a record; `details` say to which, who, and what came of it.
+
+    Nothing was chosen, so that it counts as no dispatch; texts among the details are names, hashes and ids alone.
+    """
+    event = Event(surface, at)
+    event.name = surface
+    said = (f"{quoted(name)}: {_or_null(value) if isinstance(value, str) else 'null' if value is None else value}"
+            for name, value in details.items())  # fmt: skip
+    event.details = "".join(f", {one}" for one in said)
+    append(root, event)
 
 
 def append(root: str, event: Event) -> None:

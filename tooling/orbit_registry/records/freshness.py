@@ -72,6 +72,8 @@ class Sight:
     """Evidence that was looked for and is not there; what can't be looked for is in neither."""
     untold: tuple[tuple[str, str], ...] = ()
     """Questions that can't be answered here: what, and what would let them be."""
+    moved: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    """Files that texts were taken from, with the hash they had, that are not so any more: whether they are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,12 @@ def inputs_of(record: Record) -> tuple[Input, ...]:
     return tuple(Input(str(one["input"]), None if "hash" not in one else str(one["hash"])) for one in entries)
 
 
+def taken_from(record: Record) -> tuple[str, str] | None:
+    """Return the file that a record's text was taken from, or is, and the hash that it had then."""
+    path, known = record.text("path"), record.text("content_hash")
+    return (path, known) if record.kind.in_file and path is not None and known is not None else None
+
+
 def when(record: Record, name: str) -> datetime | None:
     """Return a moment of a record's freshness in UTC; None where it is absent or no calendar has it."""
     return _moment(stated(record).get(name))
@@ -186,6 +194,7 @@ def derive(
         *_fingerprint(record, sight),
         *_anchors(record, sight, nowhere),
         *_source(record, homeless),
+        *_taken(record, sight, homeless),
         *_age(record, now, windows),
     ]
     return Freshness(tuple(sorted(reasons, key=lambda one: _ORDER[one.cause]))) if reasons else FRESH
@@ -227,6 +236,13 @@ def _source(record: Record, homeless: Collection[str]) -> Iterator[Reason]:
     source = record.source if homeless else None
     if source is not None and source.path in homeless:
         yield Reason(Cause.SOURCE, source.path, f"its document {source.path} is not there", is_gone=True)
+
+
+def _taken(record: Record, sight: Sight, homeless: Collection[str]) -> Iterator[Reason]:
+    taken = taken_from(record) if sight.moved else None
+    if taken is not None and taken in sight.moved and taken[0] not in homeless:
+        said = "is not there" if sight.moved[taken] else "has changed since"
+        yield Reason(Cause.SOURCE, taken[0], f"{taken[0]}, which it was taken from, {said}")
 
 
 def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> Iterator[Reason]:

@@ -105,7 +105,7 @@ class Record:
     @property
     def is_never_shown(self) -> bool:
         """Whether it is in force, of a kind that is shown where its scope says, and has no scope."""
-        if self.phase != "live" or self.kind.gate != "scoped" or self.kind.in_document:
+        if self.phase != "live" or self.kind.gate != "scoped" or not self.kind.in_record:
             return False
         return self.scope.is_empty and self.data.get("procedural") is not True
 
@@ -121,7 +121,11 @@ class Record:
 
     @property
     def source(self) -> Source | None:
-        """The document that holds the prose, where there is one."""
+        """The document that holds the prose, or is it, where there is one."""
+        if self.kind.in_file:
+            kept, path = self.text("file"), self.text("path")
+            whole = f"{self.folder}/{kept}" if kept else path
+            return None if whole is None else Source(whole)
         value = self.data.get("source")
         if not isinstance(value, Mapping):
             return None

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
 from orbit_registry.push import reader
-from orbit_registry.push.compile import BETWEEN, EVIDENCE, INPUT, SOURCE
+from orbit_registry.push.compile import BETWEEN, EVIDENCE, INPUT, SOURCE, TAKEN
 from orbit_registry.push.pack import SYMBOL, Part
 from orbit_registry.push.reader import LIST
 from orbit_registry.records.freshness import Found, Sight, derive
@@ -26,7 +26,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.store.cache import code_stamp, settled, stamp_of
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.fingerprints import Fingerprints
-from orbit_registry.store.freshness.ground import Ground, files_named, look
+from orbit_registry.store.freshness.ground import Ground, files_named, look, moved
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
 
@@ -62,6 +62,7 @@ def with_doubts(workspace: Workspace, parts: Sequence[Part], tracked: Sequence[s
     inputs = sorted({one.partition(BETWEEN)[2] for one in rests if one[0] == INPUT})
     evidence = sorted((kind, said) for kind, said in (_pair(one) for one in rests if one[0] == EVIDENCE))
     documents = {one[1:] for one in rests if one[0] == SOURCE}
+    taken = {(said, known) for known, said in (_pair(one) for one in rests if one[0] == TAKEN)}
     lost = {part.row[reader.PATH]: _globs(part) for part in pushed if part.flags & reader.LOST}
 
     seen = _Inputs(workspace, tracked or (), began)
@@ -75,9 +76,9 @@ def with_doubts(workspace: Workspace, parts: Sequence[Part], tracked: Sequence[s
         counts = count_matches({glob for globs in lost.values() for glob in globs}, strays)
         lost = {path: globs for path, globs in lost.items() if not any(glob in counts for glob in globs)}
     homeless = frozenset(gone(workspace.root, documents))
-    sight = replace(sight, inputs=found)
+    sight = replace(sight, inputs=found, moved=moved(workspace, taken))
     bad = {one for one in rests if _is_bad(one, sight, homeless)}
-    stamps = {path: _stamp(f"{workspace.root}/{path}", began) for path in {*seen.paths, *documents}}
+    stamps = {path: _stamp(f"{workspace.root}/{path}", began) for path in {*seen.paths, *documents, *dict(taken)}}
     kept = {"stamps": stamps, "there": there, "commits": _commits(sight)}
     KeptValue(workspace, SEEN, key).keep({**kept, "strays": None if strays is None else _digest(strays)})
     return [_judged(workspace, part, _Seen(sight, bad, lost, homeless)) for part in parts]
@@ -97,7 +98,8 @@ def _judged(workspace: Workspace, part: Part, seen: _Seen) -> Part:
     rests = row[reader.RESTS].split(LIST) if row[reader.RESTS] and seen.bad else []
     cause = ""
     if part.pushed and (row[reader.PATH] in seen.lost or not seen.bad.isdisjoint(rests)):
-        record = Record(workspace.kinds[row[reader.KIND]], _stated(rests), row[reader.PATH])
+        kind = workspace.kinds[row[reader.KIND]]
+        record = Record(kind, _stated(rests, row[reader.PATH] if kind.in_file else ""), row[reader.PATH])
         freshness = derive(record, seen.sight, _BEGINNING, nowhere=seen.lost, homeless=seen.homeless)
         cause = freshness.cause.value if freshness.cause is not None else ""
     flags = part.flags & ~reader.DOUBTED | (reader.DOUBTED if cause or row[reader.AGES_AT] else 0)
@@ -106,8 +108,8 @@ def _judged(workspace: Workspace, part: Part, seen: _Seen) -> Part:
     return replace(part, row=(*row[: reader.STALE], cause, *row[reader.STALE + 1 :]), flags=flags)
 
 
-def _stated(rests: Iterable[str]) -> Mapping[str, object]:
-    """Return what a record's file says of what it rests on."""
+def _stated(rests: Iterable[str], own: str) -> Mapping[str, object]:
+    """Return what a record's file says of what it rests on; `own` is that file where its text is a whole one."""
     inputs: list[dict[str, str]] = []
     evidence: list[dict[str, str]] = []
     data: dict[str, object] = {"freshness": {"fingerprint": inputs}}
@@ -117,6 +119,11 @@ def _stated(rests: Iterable[str]) -> Mapping[str, object]:
             inputs.append({"input": subject, "hash": said} if said else {"input": subject})
         elif one[0] == EVIDENCE:
             evidence.append({"kind": said, "reference": subject})
+        elif one[0] == TAKEN:
+            data |= {"path": subject, "content_hash": said}
+        elif own:
+            folder = f"{own.rpartition('/')[0]}/"
+            data |= {"file": said.removeprefix(folder)} if said.startswith(folder) else {"path": said}
         else:
             data["source"] = {"path": said}
     return {**data, "evidence": evidence} if evidence else data
@@ -128,6 +135,8 @@ def _is_bad(rest: str, sight: Sight, homeless: frozenset[str]) -> bool:
         return (said, subject) in sight.gone
     if rest[0] == SOURCE:
         return said in homeless
+    if rest[0] == TAKEN:
+        return (subject, said) in sight.moved
     found = sight.inputs[subject]
     return not found.is_untold and (found.problem is not None or bool(said and said != found.hash))
 

@@ -18,6 +18,7 @@ from orbit_registry.records.rank import vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope
 from orbit_registry.records.vote import counted, moment
+from orbit_registry.resources.chunk import Chunk, chunks_of
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
 from orbit_registry.store.cache import FileState
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
@@ -233,6 +234,10 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "tags", _encode({"record_id": own, "axis": axis, "tag": word})
     for position, (kind, reference) in enumerate(record.evidence):
         yield "evidence", _encode({"record_id": own, "position": position, "kind": kind, "reference": reference})
+    for version in sorted(set(record.words("versions"))):
+        yield "versions", _encode({"record_id": own, "version": version})
+    for position, chunk in enumerate(chunks_of(record)):
+        yield "chunks", _encode({"record_id": own, "position": position, **_chunk_row(chunk)})
     for name in sorted(set(record.legacy_ids)):
         yield "legacy_ids", _encode({"legacy_id": name, "record_id": own})
     for vote in counted(record.votes):
@@ -241,6 +246,18 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "votes", _encode(row)
     for fresh in _freshness(record):
         yield "freshness", _encode({"record_id": own, **fresh})
+
+
+def _chunk_row(chunk: Chunk) -> Row:
+    return {
+        "code": chunk.code,
+        "heading": chunk.title or None,
+        "breadcrumb": chunk.breadcrumb or None,
+        "first_line": chunk.first_line,
+        "last_line": chunk.last_line,
+        "tokens": chunk.tokens,
+        "body": chunk.body,
+    }
 
 
 def _record_row(record: Record, inbox: bool) -> Row:

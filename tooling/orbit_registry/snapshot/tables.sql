@@ -88,7 +88,12 @@ CREATE TABLE versions (
 CREATE TABLE chunks (
     record_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,
+    code VARCHAR NOT NULL,
     heading VARCHAR,
+    breadcrumb VARCHAR,
+    first_line INTEGER NOT NULL,
+    last_line INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
     body VARCHAR NOT NULL
 );
 

@@ -64,7 +64,7 @@ def _diagnostic(text: str, problem: SchemaProblem, path: str, record: str | None
 
 def record_of(data: Mapping[str, object], kind: Kind, path: str) -> Record:
     """Return the record of data that are known to be valid."""
-    return Record(kind, data, path, prose="" if kind.in_document else str(data.get(kind.prose, "")))
+    return Record(kind, data, path, prose=str(data.get(kind.prose, "")) if kind.in_record else "")
 
 
 def ordered(data: Mapping[str, object], order: Sequence[str]) -> dict[str, object]:

@@ -327,7 +327,7 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, 
         if read_text(workspace.root / record.path) != before:
             raise RefusedError(f"{record.path} has changed meanwhile", hint="begin again with the text it has now")
         result = validated(after, record.kind, record.path)
-        for name in sorted(FIXED):
+        for name in sorted(FIXED | record.kind.schema.managed):
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
                 raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")

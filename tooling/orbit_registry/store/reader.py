@@ -15,7 +15,7 @@ from typing import NamedTuple
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind, KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.freshness import inputs_of
+from orbit_registry.records.freshness import inputs_of, taken_from
 from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.record import BODY, Record
 from orbit_registry.records.record_set import RecordSet
@@ -29,7 +29,7 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 
 UNREADABLE = "ORB101"
-NAMING = frozenset({"source", "freshness", "evidence"})
+NAMING = frozenset({"source", "freshness", "evidence", "content_hash"})
 """Fields by which a record names what stands outside the collection."""
 PROOFS = frozenset({"commit", "file", "task"})
 """Kinds of evidence that can be looked for."""
@@ -84,6 +84,8 @@ class Named(NamedTuple):
     """Its fingerprint."""
     evidence: Sequence[Sequence[str]]
     """Its commits, files and tasks, each a kind and a reference."""
+    taken: Sequence[str] = ()
+    """The file that its text was taken from and the hash that had, where there is one."""
 
 
 class Reading:
@@ -215,7 +217,8 @@ def _named(record: Record) -> Named | None:
         return None
     source, inputs = record.source, tuple(one.input for one in inputs_of(record))
     evidence = tuple(one for one in record.evidence if one[0] in PROOFS)
-    return Named(source.path if source else None, record.status.name, "freshness" in record.data, inputs, evidence)
+    dated = "freshness" in record.data
+    return Named(source.path if source else None, record.status.name, dated, inputs, evidence, taken_from(record) or ())
 
 
 def cache_of(workspace: Workspace, name: str) -> FileCache:

@@ -38,7 +38,7 @@ FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updat
     "source",
     "approval",
 }
-"""Fields that only verbs change."""
+"""Fields that only verbs change, whatever the kind; those of a kind's own are `readOnly` in its schema."""
 _ABANDONED_SECONDS = 3600
 
 
@@ -130,7 +130,8 @@ def fields_of(kind: Kind, text: str, place: str) -> dict[str, object]:
         hint = next((one.hint for one in wrong if one.hint), f"`orbit {kind.name} add --help` names the fields")
         raise InvalidRecordError(said, hint=hint)
     data = load(text)
-    return {name: value for name, value in data.items() if name not in FIXED} if isinstance(data, dict) else {}
+    fixed = FIXED | kind.schema.managed
+    return {name: value for name, value in data.items() if name not in fixed} if isinstance(data, dict) else {}
 
 
 def create_record(
@@ -139,14 +140,20 @@ def create_record(
     author: Author,
     fields: Mapping[str, object],
     admit: Admission | None = None,
+    beside: Mapping[str, str] | None = None,
 ) -> Record:
     """Write a new record of a kind whose ids are codes; one that waits for review goes into the inbox.
+
+    `beside` are texts of further files in its folder, by their names from there; a kind whose prose is a file needs to
+    be given them, if only none.
 
     Raises:
         InvalidRecordError: the fields break the schema; nothing was written.
     """
     if kind.in_document:
         raise RefusedError(f"a {kind.name} needs its document too", hint=f"`orbit {kind.name} add` writes both")
+    if kind.in_file and beside is None:
+        raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
     with writing(workspace):
         sweep(workspace, kind)
         uid = new_uid()
@@ -154,7 +161,8 @@ def create_record(
         text, record = _drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
         if admit is not None:
             admit(record)
-        write_step(workspace, f"{kind.name}-add", [Change(record.path, None, text)], author=author)
+        more = [Change(f"{record.folder}/{name}", None, said) for name, said in (beside or {}).items()]
+        write_step(workspace, f"{kind.name}-add", [Change(record.path, None, text), *more], author=author)
         return record
 
 

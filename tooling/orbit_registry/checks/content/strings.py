@@ -33,7 +33,7 @@ class Text:
 def strings_of(record: Record) -> Iterator[Text]:
     """Yield the texts of a record's file, keys of its own included, and its prose where that stands elsewhere."""
     yield from _below(record.data, ())
-    if record.kind.in_document and record.prose:
+    if not record.kind.in_record and record.prose:
         yield Text(PROSE, record.prose, None)
 
 

@@ -1,4 +1,4 @@
-"""ORB703 and ORB704: a record's document, or its entry in it, is not there."""
+"""ORB703 and ORB704: the file with a record's text, or its entry in it, is not there."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 def run_document(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record whose document is not there, or stands outside the project."""
     for record in context.records if context.facts.documents_gone else ():
-        source = context.sources.get(record.path)
+        source = record.source
         if source is not None and source.path in context.facts.documents_gone:
             message = f"{record.id} has its text in {source.path}, which is not there"
-            yield DOCUMENT.at(context.at(record, "source", "path"), message, record=record)
+            pointer = ("source", "path") if record.kind.in_document else ("file" if "file" in record.data else "path",)
+            yield DOCUMENT.at(context.at(record, *pointer), message, record=record)
 
 
 def run_entry(context: CheckContext) -> Iterator[Diagnostic]:
@@ -41,8 +42,8 @@ DOCUMENT = Check(
     "ORB703",
     "document-missing",
     Severity.ERROR,
-    "The document that holds a decision's text is not there.",
-    "bring the document back, or correct `source.path` where it was moved",
+    "The file that holds a record's text is not there.",
+    "bring the file back, or correct `source.path` of a decision whose document was moved",
     run_document,
 )
 ENTRY = Check(

@@ -9,10 +9,13 @@ from orbit_registry.records.record import Record
 
 
 def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
-    """Return the records that are compared with each other: those of one kind that wait or hold."""
+    """Return the records that are compared with each other: those of one kind that wait or hold.
+
+    Texts that are files may be versions of one another; what tells them apart is their hash.
+    """
     found: dict[str, list[Record]] = {}
     for record in records:
-        if record.phase != "closed":
+        if record.phase != "closed" and not record.kind.in_file:
             found.setdefault(record.kind.name, []).append(record)
     return found
 

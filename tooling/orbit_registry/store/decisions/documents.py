@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.record import Record
+from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
@@ -70,7 +70,7 @@ def read_documents(
     everywhere: bool = True,
 ) -> Documents:
     """Return every document that a record names and, if `everywhere`, that stands where decisions are written."""
-    paths = {record.source.path for record in records if record.source is not None}
+    paths = {record.source.path for record in records if record.kind.in_document and record.source is not None}
     if everywhere:
         paths |= set(decision_paths(workspace))
     found: dict[str, Document] = {}
@@ -98,8 +98,10 @@ def read_one(workspace: Workspace, path: str) -> Document | Diagnostic | None:
 
 def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:
     """Return the record with its long text filled in from its one home."""
-    if not record.kind.in_document:
+    if record.kind.in_record:
         return record
+    if record.kind.in_file:
+        return replace(record, prose=_whole(workspace, record.source) if record.source else "")
     found = documents.of(record)
     if found is not None:
         return replace(record, prose=entry_text(*found))
@@ -108,6 +110,14 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
         return replace(record, prose=read_text(body, limit=DOCUMENT_LIMIT)) if body.exists() else record
     except OrbitError:
         return record
+
+
+def _whole(workspace: Workspace, source: Source) -> str:
+    """Return the text of a file that is a record's prose; the gate says why there is none."""
+    try:
+        return read_text(inside(workspace.root, source.path), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return ""
 
 
 def entry_text(document: Document, entry: AdrDocument) -> str:

@@ -40,18 +40,22 @@ class ProseReading:
     def filled(self, records: Iterable[Record]) -> RecordSet:
         """Return the records with their prose."""
         kept = list(records)
+        prose: dict[str, str] = {}
         wanted: dict[str, list[Record]] = {}
         for record in kept:
-            if record.kind.in_document and record.source is not None and record.source.path in self.states:
+            if record.source is None or record.source.path not in self.states:
+                continue
+            if record.kind.in_document:
                 wanted.setdefault(record.source.path, []).append(record)
-        prose: dict[str, str] = {}
+            elif record.kind.in_file:
+                prose[record.path] = self._text(self.states[record.source.path]) or ""
         for path, those in wanted.items():
             prose |= self._in_document(self.states[path], those)
         self.save()
         return RecordSet(self._with(record, prose.get(record.path)) for record in kept)
 
     def _with(self, record: Record, prose: str | None) -> Record:
-        if not record.kind.in_document:
+        if record.kind.in_record:
             return record
         if prose is None:
             state = self.states.get(record.body_path)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
-from orbit_registry.records.freshness import WINDOWS, Sight, inputs_of
+from orbit_registry.records.freshness import WINDOWS, Sight, inputs_of, taken_from
 from orbit_registry.records.record import Record
+from orbit_registry.store.cache import FileCache, code_stamp
 from orbit_registry.store.config import Config
-from orbit_registry.store.files import inside
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import Workspace
@@ -30,6 +31,8 @@ class Ground:
 
     inputs: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    taken: tuple[tuple[str, str], ...] = ()
+    """Files that texts were taken from, each with the hash it had then."""
 
     @classmethod
     def of(cls, records: Iterable[Record], kinds: Collection[str]) -> Ground:
@@ -43,7 +46,8 @@ class Ground:
             for kind, reference in record.evidence
             if kind in kinds
         }
-        return cls(tuple(sorted(inputs)), tuple(sorted(evidence)))
+        taken = {found for record in held if (found := taken_from(record)) is not None}
+        return cls(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(taken)))
 
 
 def windows_of(config: Config) -> Mapping[str, int | None]:
@@ -80,13 +84,34 @@ def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, un
     for reference in by_kind.get("task", ()) if tracked is not None else ():
         is_there = any(_is_in(place.replace("{id}", reference).strip("/"), lists) for place in places)
         (there if is_there else gone).add(("task", reference))
-    return Sight({text: found.find(text) for text in ground.inputs}, frozenset(there), frozenset(gone), tuple(untold))
+    inputs = {text: found.find(text) for text in ground.inputs}
+    return Sight(inputs, frozenset(there), frozenset(gone), tuple(untold), moved(workspace, ground.taken))
+
+
+def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+    """Return the files that no longer have the hash they had, and whether they are gone; hashing those that changed."""
+    pairs = sorted(taken)
+    if not pairs:
+        return {}
+    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "taken", code_stamp())
+    found: dict[tuple[str, str], bool] = {}
+    for path, known in pairs:
+        try:
+            state = cache.state(workspace.relative(inside(workspace.root, path)), DOCUMENT_LIMIT)
+        except OrbitError:
+            found[path, known] = True
+            continue
+        if f"sha256:{state.sha256}" != known:
+            found[path, known] = not os.path.lexists(f"{workspace.root}/{path}")
+    cache.save()
+    return found
 
 
 def files_of(workspace: Workspace, ground: Ground) -> Iterator[str]:
     """Yield every path, from the root, whose change can change what `look` sees, the clock and the history left out."""
     tracked: Sequence[str] | None = None
-    for text in (*ground.inputs, *(reference for kind, reference in ground.evidence if kind == "file")):
+    files = (reference for kind, reference in ground.evidence if kind == "file")
+    for text in (*ground.inputs, *files, *(path for path, _ in ground.taken)):
         try:
             place = inside(workspace.root, _PLACE_IN_FILE.sub("", text) or text)
         except OrbitError:

@@ -1,0 +1,234 @@
+"""Resources by the command line: taken over, brought up to date, found, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.cli.conftest import Shell
+from tests.conftest import Git
+
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.resources.chunk import chunked
+from orbit_registry.store.decisions.prose import prose_of
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+GUIDE = "# Deploying\n\nHow it goes.\n\n## Steps\n\nFirst the zebra.\n"
+
+
+@pytest.fixture
+def files(shell: Shell, git: Git) -> Shell:
+    """Return a shell beside a document and a script that are committed."""
+    Path("docs").mkdir(exist_ok=True)
+    Path("docs/deploy.md").write_text(GUIDE, "utf-8")
+    Path("tools").mkdir()
+    Path("tools/hi.sh").write_text('#!/bin/sh\necho "hi $1"\n', "utf-8")
+    Path("tools/hi.sh").chmod(0o755)
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Add files")
+    return shell
+
+
+def taken(shell: Shell, *arguments: str) -> dict[str, Any]:
+    """Import something and return its record."""
+    code, said = shell.json("import", *arguments)
+    assert code == 0, said
+    data: dict[str, Any] = said["data"]
+    return data
+
+
+def rows(shell: Shell, sql: str) -> list[dict[str, Any]]:
+    """Return the answer to a question."""
+    code, said = shell.json("query", sql)
+    assert code == 0, said
+    found: list[dict[str, Any]] = said["data"]
+    return found
+
+
+def test_a_document_is_kept_as_it_was(files: Shell, git: Git) -> None:
+    """Its copy can be read without the tool; it has the last commit of that path, and is unversioned unless said."""
+    commit = git(files.root, "log", "-1", "--format=%H").strip()
+    Path("other.txt").write_text("x", "utf-8")
+    git(files.root, "add", "other.txt")
+    git(files.root, "commit", "-qm", "Something else")
+
+    data = taken(files, "doc", "docs/deploy.md", "--tag", "deploy")
+
+    assert data["versions"] == ["unversioned"]
+    assert data["source_ref"] == commit
+    assert data["title"] == "Deploying"
+    kept = Path(f".orbit/resources/{data['id']}/unversioned/deploy.md")
+    assert kept.read_text("utf-8") == GUIDE
+    assert not kept.is_symlink()
+    assert files("check")[0] == 0
+    assert "First the zebra." in files("show", data["id"])[1]
+
+
+def test_the_same_import_twice_changes_nothing(files: Shell, git: Git) -> None:
+    """Documents and scripts are known again by path and versions, a text from a pipe by what it says."""
+    first = [taken(files, "doc", "docs/deploy.md", "--version", "2"), taken(files, "script", "tools/hi.sh")]
+    git(files.root, "add", ".")
+
+    again = [taken(files, "doc", "docs/deploy.md", "--version", "2"), taken(files, "script", "tools/hi.sh")]
+
+    assert [one["id"] for one in again] == [one["id"] for one in first]
+    assert [one["added"] for one in again] == [False, False]
+    assert git(files.root, "diff", "--stat") == ""
+    other = taken(files, "doc", "docs/deploy.md", "--version", "3", "--version", "4")
+    assert other["added"]
+    assert other["file"] == "shared/deploy.md"
+
+
+def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None:
+    """Editing the file changes nothing; refreshing shows commits and difference, and then takes both over."""
+    data = taken(files, "doc", "docs/deploy.md")
+    kept = Path(f".orbit/resources/{data['id']}/unversioned/deploy.md")
+    Path("docs/deploy.md").write_text(GUIDE.replace("zebra", "okapi"), "utf-8")
+    assert "zebra" in kept.read_text("utf-8")
+    assert [one["body"] for one in rows(files, "SELECT body FROM chunks")] == [GUIDE.strip()]
+    assert any("not committed" in note for note in files.json("refresh", data["id"], "--dry-run")[1]["data"]["notes"])
+    git(files.root, "commit", "-qam", "Replace the animal")
+
+    planned = files.json("refresh", data["id"], "--dry-run")[1]["data"]
+    assert "zebra" in kept.read_text("utf-8")
+    done = files.json("refresh", data["id"])[1]["data"]
+
+    head = git(files.root, "log", "-1", "--format=%H").strip()
+    assert (planned["old_ref"], planned["new_ref"]) == (data["source_ref"], head)
+    assert "-First the zebra.\n+First the okapi.\n" in done["diff"] == planned["diff"]
+    assert done["source_ref"] == head
+    assert "okapi" in kept.read_text("utf-8")
+    assert done["freshness"]["verified_by"] == done["created_by"]["name"]
+    assert files.json("refresh", data["id"])[1]["data"]["changed"] is False
+    log = Path(".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    event = next(said for line in log if (said := json.loads(line))["event"] == "refreshed")
+    assert (event["id"], event["by"], event["old_ref"]) == (data["id"], done["created_by"]["name"], data["source_ref"])
+
+
+def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
+    """A document of other versions moves to the folder that says so; `unversioned` stands alone."""
+    data = taken(files, "doc", "docs/deploy.md")
+
+    done = files.json("refresh", data["id"], "--version", "2.1")[1]["data"]
+
+    folder = Path(f".orbit/resources/{data['id']}")
+    assert (done["versions"], done["file"]) == (["2.1"], "2.1/deploy.md")
+    assert [path.name for path in folder.iterdir() if path.is_dir()] == ["2.1"]
+    code, _, said = files("refresh", data["id"], "--version", "2", "--version", "unversioned")
+    assert code == 2
+    assert "no version beside" in said
+    assert [one["version"] for one in rows(files, "SELECT version FROM versions")] == ["2.1"]
+
+
+def test_a_script_is_read_where_it_stands(files: Shell) -> None:
+    """After an edit, its text and its chunks are the new ones without any command; nothing is copied."""
+    data = taken(files, "script", "tools/hi.sh", "--version", "1", "--version", "2")
+    assert [path.name for path in Path(f".orbit/resources/{data['id']}").iterdir()] == ["resource.yaml"]
+    assert "zebra" not in str(rows(files, "SELECT body FROM chunks"))
+
+    Path("tools/hi.sh").write_text("#!/bin/sh\necho zebra\n", "utf-8")
+
+    assert "zebra" in rows(files, "SELECT body FROM chunks")[0]["body"]
+    assert "zebra" in files("show", data["id"])[1]
+    assert data["versions"] == ["1", "2"]
+
+
+def test_chunks_are_found_by_whoever_searches(files: Shell) -> None:
+    """Each text comes with a digest that changes with it and with how it is cut, so that only then it is read."""
+    taken(files, "script", "tools/hi.sh")
+    data = taken(files, "doc", "docs/deploy.md")
+
+    def seen() -> dict[str, tuple[str, list[str]]]:
+        registry = Registry.open()
+        prose = prose_of(registry.workspace, registry.reading.entries, registry.reading.documents)
+        found: list[Record] = list(registry.collection.records)
+        texts = chunked(found, prose)
+        return {one.record.id: (one.digest, [chunk.body for chunk in one.chunks]) for one in texts}
+
+    before = seen()
+    assert len(before) == 2
+    assert before == seen()
+    files("refresh", data["id"], "--chunks", "headers")
+    after = seen()
+    assert {name for name in before if before[name][0] != after[name][0]} == {data["id"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("big.md", b"x" * 1_000_001, "at most 1,000,000"),
+        ("binary.md", b"ab\x00cd", "is no text"),
+        ("latin.md", "café".encode("latin-1"), "not valid UTF-8"),
+        ("empty.md", b" \n", "is empty"),
+        ("secret.md", f"a\nb {TOKEN}\n".encode(), "secret.md:2 holds a secret: GitHub token"),
+    ],
+)
+@pytest.mark.parametrize("type_", ["doc", "script"])
+def test_what_is_no_text_to_keep_is_refused(files: Shell, type_: str, name: str, content: bytes, why: str) -> None:
+    """Too large, binary, of another encoding, empty or with a secret: it says which, and nothing is written."""
+    Path(name).write_bytes(content)
+
+    code, _, said = files("import", type_, name)
+
+    assert code == 1
+    assert why in said
+    assert TOKEN not in said
+    assert not Path(".orbit/resources").exists()
+
+
+def test_no_path_leads_out_of_the_project(files: Shell, tmp_path: Path) -> None:
+    """A file outside, a link to one, and the registry's own files are refused."""
+    (tmp_path / "outside.md").write_text("# Out\n", "utf-8")
+    Path("link.md").symlink_to(tmp_path / "outside.md")
+    Path("folder").symlink_to(tmp_path)
+
+    for path in (str(tmp_path / "outside.md"), "link.md", "folder/outside.md", ".orbit/config.yaml", "docs", "none.md"):
+        code, _, said = files("import", "doc", path)
+        assert code in (1, 2), path
+        assert said.startswith("error: "), said
+    assert files("import", "script", "-")[0] != 0
+    assert not Path(".orbit/resources").exists()
+
+
+def test_an_agents_import_waits_for_review(files: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record and copy wait in the inbox, a promotion moves both, and what is in force no agent changes."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    data = taken(files, "doc", "docs/deploy.md")
+    assert data["phase"] == "pending"
+    assert data["path"].startswith(".orbit/state/inbox/")
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+
+    assert files("resource", "promote", data["id"])[0] == 0
+
+    assert Path(f".orbit/resources/{data['id']}/unversioned/deploy.md").read_text("utf-8") == GUIDE
+    assert not Path(f".orbit/state/inbox/resources/{data['id']}").exists()
+    Path("docs/deploy.md").write_text("# Other\n", "utf-8")
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    code, _, said = files("refresh", data["id"])
+    assert code == 1
+    assert "in force" in said
+
+
+def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:
+    """Each chunk comes with its lines, size and way."""
+    said = files.json("import", "doc", "docs/deploy.md", "--preview", "--chunks", "headers")[1]["data"]
+
+    assert said["strategy"] == "headers"
+    assert [(one["first_line"], one["last_line"], one["breadcrumb"]) for one in said["chunks"]] == [(1, 7, "Deploying")]
+    assert not Path(".orbit/resources").exists()
+
+
+def test_fields_of_the_text_are_not_set_by_hand(files: Shell) -> None:
+    """Hash, path and versions follow the file: only the verbs that look at it change them."""
+    data = taken(files, "doc", "docs/deploy.md")
+
+    code, _, said = files("resource", "update", data["id"], "--set", "content_hash=abc")
+    changed = files.json("resource", "update", data["id"], "--title", "Deploy", "--path", "src/**")[1]["data"]
+
+    assert code == 2
+    assert "can't be set by hand" in said
+    assert (changed["title"], changed["scope"]["paths"]) == ("Deploy", ["src/**"])
+    assert changed["text"]["taken_from"] == "docs/deploy.md"

@@ -1,0 +1,3 @@
+#!/bin/sh
+echo hi
+echo more

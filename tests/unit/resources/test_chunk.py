@@ -1,0 +1,150 @@
+"""How texts are cut into chunks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.errors import UsageError
+from orbit_registry.push.caps import tokens
+from orbit_registry.resources.chunk import Chunking, Strategy, chunking_from, cut
+
+LONG = "Some words that say nothing at all. " * 20
+"""180 tokens."""
+SECTION = LONG * 3
+TEXTS = st.lists(
+    st.sampled_from(
+        ["# A\n", "## B b\n", "### C\n", "---\n", "===\n", "```\n# no\n```\n", "\n", "word " * 40, "長い文。" * 90]
+    )
+    | st.text(max_size=60),
+    max_size=25,
+).map("\n".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# One\n\nshort\n\n## Two\n\n## Three\n\n## Four\n", "none"),
+        (f"# Guide\n\n## A\n\n{SECTION}\n## B\n\n{SECTION}\n### C\n\n{SECTION}", "headers"),
+        (f"# Guide\n\n# A\n\n{SECTION}\n# B\n\n{SECTION}", "fixed"),
+        ("\n\n---\n\n".join([LONG] * 4), "delimiter"),
+        ("\n\n***\n\n".join([LONG] * 4), "delimiter"),
+        ("\n\n===\n\n".join([LONG] * 4), "delimiter"),
+        ("\n\n---\n\n".join([LONG] * 3), "fixed"),
+        ("\n\n".join([LONG] * 9), "fixed"),
+        (f"```sh\n## a\n## b\n## c\n```\n{SECTION}", "fixed"),
+        (f"---\na: 1\nb: 2\n---\n{SECTION}\n\n---\n\n{LONG}\n\n---\n\n{LONG}", "fixed"),
+    ],
+)
+def test_auto_looks_at_headings_then_rules_then_length(text: str, expected: Strategy) -> None:
+    """Three headings of the levels asked for, else three rules; code, front matter and other levels do not count."""
+    assert cut(text).strategy == expected
+
+
+def test_a_breadcrumb_names_the_headings_above() -> None:
+    """A chunk knows the way to it, its sections and its lines; the headings of code are none."""
+    text = f"---\ntags: x\n---\n# Guide\n\n## Parent\n\n{SECTION}\n\n### Child\n\n{SECTION}\n```\n## no heading\n```\n"
+
+    parent, child = cut(text, Chunking("headers")).chunks
+
+    assert (parent.breadcrumb, parent.sections) == ("Guide", ("Guide", "Parent"))
+    assert (child.title, child.breadcrumb, child.sections) == ("Child", "Guide > Parent > Child", ("Child",))
+    lines = text.split("\n")
+    for one in (parent, child):
+        assert one.body == "\n".join(lines[one.first_line - 1 : one.last_line])
+    assert parent.first_line == 4
+
+
+def test_small_pieces_join_the_next_only_where_the_sum_is_allowed() -> None:
+    """A piece below the least size goes with its neighbour up to the largest, else it stands alone and is said so."""
+    small, large = "## Small\n\ntiny\n", f"## Large\n\n{LONG * 4}\n"
+
+    joined = cut(small + f"## Next\n\n{LONG}\n", Chunking("headers", max_tokens=200, fixed_tokens=150)).chunks
+    apart = cut(small + large, Chunking("headers", max_tokens=725, fixed_tokens=500)).chunks
+
+    assert [one.sections for one in joined] == [("Small", "Next")]
+    assert [(one.title, one.warning) for one in apart] == [("Small", "undersized"), ("Large", "")]
+    assert [one.sections for one in cut(f"{large}\n## End\n\nbye\n", Chunking("headers")).chunks] == [("Large", "End")]
+
+
+def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
+    """Parts keep the heading's name and way, begin with the end of the one before, and say so."""
+    text = "## Long\n\n" + "\n\n".join(f"Paragraph {number}. {LONG}" for number in range(10))
+
+    parts = cut(text, Chunking("headers")).chunks
+
+    assert [one.title for one in parts] == [f"Long (part {number})" for number in range(1, len(parts) + 1)]
+    assert {one.breadcrumb for one in parts} == {"Long"}
+    assert [one.continues for one in parts] == [False] + [True] * (len(parts) - 1)
+    assert all(one.tokens <= 800 for one in parts)
+    flat = "\n".join(f"{number} {LONG}" for number in range(30))
+    first, second, *_ = cut(flat, Chunking("fixed", fixed_tokens=400, overlap_tokens=200)).chunks
+    assert second.first_line <= first.last_line
+
+
+def test_a_script_is_cut_by_its_lines() -> None:
+    """The comments of a script are no headings; nothing in it is cut within a line that fits."""
+    script = "#!/bin/sh\n" + "".join(f"# step {number}\necho {number}\n" for number in range(400))
+
+    found = cut(script, markdown=False)
+
+    assert found.strategy == "fixed"
+    assert all(one.title == "" and one.sections == () for one in found.chunks)
+    assert all(set(one.body.split("\n")) <= set(script.split("\n")) for one in found.chunks)
+
+
+def test_a_chunk_keeps_its_name_while_its_text_stays() -> None:
+    """What is written above moves its lines and not its name; two chunks with one text have two names."""
+    text = f"## A\n\n{SECTION}\n## B\n\n{SECTION}\n## C\n\n{SECTION}"
+
+    before = cut(text, Chunking("headers")).chunks
+    after = cut(f"## New\n\n{SECTION}\nmore\n\n{text}", Chunking("headers")).chunks
+
+    assert [one.code for one in before] == [one.code for one in after[1:]]
+    assert before[0].first_line != after[1].first_line
+    same = cut("\n\n---\n\n".join([LONG] * 4), Chunking("delimiter")).chunks
+    assert len({one.code for one in same}) == 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"strategy": "semantic"},
+        {"min_tokens": 900},
+        {"fixed_tokens": 1000},
+        {"overlap_tokens": 300},
+    ],
+)
+def test_what_contradicts_itself_is_refused(said: dict[str, object]) -> None:
+    """An unknown strategy, sizes out of order and chunks that are mostly repetition are misuse."""
+    with pytest.raises(UsageError):
+        chunking_from(said)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "---\na: 1\n---\n"])
+def test_nothing_has_no_chunks(text: str) -> None:
+    """An empty text, a byte order mark and front matter alone give no chunk."""
+    assert cut(text).chunks == ()
+
+
+@given(TEXTS, st.sampled_from(["auto", "headers", "delimiter", "fixed", "none"]), st.booleans())
+@settings(max_examples=25)
+def test_no_line_of_a_text_is_lost(text: str, strategy: Strategy, markdown: bool) -> None:
+    """Each word stands in a chunk, but for front matter and delimiters; sizes and places are those of the body."""
+    chunking = Chunking(strategy, min_tokens=20, max_tokens=120, fixed_tokens=60, overlap_tokens=10)
+
+    found = cut(text, chunking, markdown=markdown)
+
+    bodies = "\n".join(one.body for one in found.chunks)
+    front = text.startswith(("---", "\ufeff")) or (":" in text.split("\n", 1)[0])
+    if not front:
+        lines = [line.strip() for line in text.replace("\r", "\n").split("\n")]
+        kept = [line for line in lines if line.strip("-=* \t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029")]
+        assert all(word in bodies for line in kept for word in line.split(" ") if len(word) < 60)
+    assert len({one.code for one in found.chunks}) == len(found.chunks)
+    for one in found.chunks:
+        assert one.body in text
+        assert one.tokens == tokens(one.body)
+        assert 1 <= one.first_line <= one.last_line <= text.count("\n") + 1
+        assert found.strategy == "none" or one.tokens <= 120

@@ -1,0 +1,195 @@
+"""`orbit import doc`, `orbit import script`, `orbit refresh`: resources from files, and up to date with them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import PurePosixPath
+from typing import Any
+
+import click
+
+from orbit_registry.answers.records import record_data
+from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
+from orbit_registry.cli.kind import open_registry
+from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.places import from_root
+from orbit_registry.cli.setup import import_records
+from orbit_registry.cli.terminal import visible
+from orbit_registry.errors import UsageError
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.record import Record
+from orbit_registry.resources.chunk import STRATEGIES, Chunk, Cut
+from orbit_registry.resources.intake import DOC, KIND, SCRIPT, Text, Wanted, take_over, text_at, text_given
+from orbit_registry.resources.refresh import Asked, refresh
+
+_RECORDS = "records"
+
+
+class _Import(click.Group):
+    """`orbit import PATH` goes on meaning the records at a path, beside the commands for single files."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left to parse; where no command is named, it is the one for records."""
+        named = bool(args) and (args[0] in self.commands or args[0] in self.get_help_option_names(ctx))
+        return super().parse_args(ctx, args if named else [_RECORDS, *args])
+
+
+@click.group("import", cls=_Import)
+def import_group() -> None:
+    """Take over records and documents of other tools, or single files as resources.
+
+    \b
+    orbit import .                      an .orbit/ of another tool, in place
+    orbit import docs/decisions --dry-run
+    orbit import doc docs/deploying.md --version 2.1
+    orbit import script tools/migrate.sh --tag database
+    """
+
+
+import_group.add_command(import_records, _RECORDS)
+
+
+def _import_command(type_: str, said: str) -> click.Command:
+    kind = load_kinds()[KIND]
+
+    def take(
+        source: str, title: str | None, versions: tuple[str, ...], strategy: str | None, pending: bool,
+        preview: bool, dry_run: bool, output: str, name: str | None = None, **values: Any,
+    ) -> None:  # fmt: skip
+        registry = open_registry()
+        workspace = registry.workspace
+        fields = fields_from(kind, values)
+        if pending:
+            fields["status"] = kind.initial["agent"]
+        chunking = {**_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
+        if source == STANDARD_INPUT and type_ == DOC:
+            text = text_given(sys.stdin.buffer.read())
+            if not (title or name):
+                raise UsageError("a text from standard input has no name", hint="give it one: --title or --name")
+        else:
+            text = text_at(workspace, from_root(registry, source))
+        known = name or (PurePosixPath(text.path).name if text.path else _file_name(str(title)))
+        wanted = Wanted(type_, text, known, title, versions, chunking, fields)
+        done = take_over(workspace, wanted, registry.author(), dry_run=dry_run or preview)
+        if preview:
+            emit(output, {**_cut_data(done.cut), "path": text.path}, _cut_text(done.cut))
+            return
+        waits = " (waits for review)" if done.record.phase == "pending" else ""
+        was = "would be added" if dry_run and done.is_new else "added" if done.is_new else "there already, unchanged"
+        line = f"{done.record.id}{waits}  {done.record.title}: {was}, {_count(done.cut)}\n  {_place(done.record, text)}"
+        data = {**record_data(done.record), "added": done.is_new and not dry_run, "chunks": len(done.cut.chunks)}
+        emit(output, {**data, "notes": list(done.notes)}, line, next_commands=[f"orbit show {done.record.id}"])
+        _say(done.notes)
+
+    params: list[click.Parameter] = [
+        click.Argument(["source"], metavar="PATH"),
+        click.Option(["--title"], help="What it is called; its first heading or its file's name if not given."),
+        click.Option(
+            ["--version", "versions"], multiple=True, metavar="V", help="A version it is for; may be given often."
+        ),
+        *shared_options(),
+        _strategy_option(),
+        click.Option(["--preview"], is_flag=True, help="Show the chunks it would be cut into, write nothing."),
+        click.Option(["--pending"], is_flag=True, help="Leave it for review, as an agent's is."),
+        click.Option(["--dry-run"], is_flag=True, help="Say what would be written, write nothing."),
+    ]
+    if type_ == DOC:
+        params.insert(2, click.Option(["--name"], help="The name of the copy; that of the file if not given."))
+    return format_option(click.Command(type_, params=params, callback=take, help=said))
+
+
+def _strategy_option() -> click.Option:
+    return click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search cuts the text.")
+
+
+import_group.add_command(
+    _import_command(DOC, "Keep a document as it is now; - reads standard input.\n\n`orbit refresh` takes it anew.")
+)
+import_group.add_command(_import_command(SCRIPT, "Make a script findable; it stays the file that it is."))
+
+
+@click.command("refresh")
+@click.argument("any_id", metavar="ID")
+@click.option("--version", "versions", multiple=True, metavar="V", help="The versions it is for from now on.")
+@click.option("--chunks", "strategy", type=click.Choice(STRATEGIES), help="How search cuts the text from now on.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
+@format_option
+def refresh_command(any_id: str, versions: tuple[str, ...], strategy: str | None, dry_run: bool, output: str) -> None:
+    """Take a resource's text over from its file again, and show what is different.
+
+    \b
+    orbit refresh RES-7k3fq --dry-run
+    orbit refresh RES-7k3fq --version 2.1 --version 2.2
+    """
+    registry = open_registry()
+    held = _mapping(registry.get(any_id).data.get("chunking"))
+    asked = Asked(versions or None, {**held, "strategy": strategy} if strategy else None)
+    done = refresh(registry.workspace, any_id, registry.author(), asked, dry_run=dry_run)
+    was = "unchanged" if not done.is_changed else "would be refreshed" if dry_run else "refreshed"
+    refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
+    head = f"{done.record.id}  {done.record.title}: {was} ({refs}), {_count(done.cut)}"
+    data = {
+        **record_data(done.record),
+        "changed": done.is_changed,
+        "old_ref": done.old_ref,
+        "new_ref": done.new_ref,
+        "diff": done.diff,
+        "chunks": len(done.cut.chunks),
+        "notes": list(done.notes),
+        "dry_run": dry_run,
+    }
+    emit(output, data, "\n".join(filter(None, (head, done.diff.rstrip("\n")))), next_commands=["orbit check"])
+    _say(done.notes)
+
+
+def _cut_data(cut: Cut) -> dict[str, object]:
+    chunks = [
+        {
+            "code": one.code,
+            "title": one.title,
+            "breadcrumb": one.breadcrumb,
+            "sections": list(one.sections),
+            "first_line": one.first_line,
+            "last_line": one.last_line,
+            "tokens": one.tokens,
+            "continues": one.continues,
+            "warning": one.warning or None,
+        }
+        for one in cut.chunks
+    ]
+    return {"strategy": cut.strategy, "chunks": chunks}
+
+
+def _cut_text(cut: Cut) -> str:
+    return "\n".join([f"{_count(cut)}, cut by {cut.strategy}", *map(_chunk_line, cut.chunks)])
+
+
+def _chunk_line(one: Chunk) -> str:
+    name = one.breadcrumb or one.title
+    part = f" {one.title[one.title.rfind('(') :]}" if one.title.endswith(")") and "(part " in one.title else ""
+    warning = f"  {one.warning}" if one.warning else ""
+    return f"  {one.code}  lines {one.first_line}–{one.last_line}  {one.tokens} tokens  {name}{part}{warning}".rstrip()
+
+
+def _count(cut: Cut) -> str:
+    number = len(cut.chunks)
+    return f"{number} chunk{'' if number == 1 else 's'}"
+
+
+def _place(record: Record, text: Text) -> str:
+    return record.source.path if record.source is not None else text.path or record.path
+
+
+def _file_name(title: str) -> str:
+    """Return a name for a text that has a title alone."""
+    words = "".join(one if one.isalnum() else " " for one in title.lower()).split()
+    return f"{'-'.join(words)[:80] or 'text'}.md"
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _say(notes: tuple[str, ...]) -> None:
+    for one in notes:
+        click.echo(visible(f"note: {one}"), err=True)

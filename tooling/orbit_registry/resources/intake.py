@@ -1,0 +1,239 @@
+"""Takes documents and scripts over as resources: a document's text is copied, a script stays where it is.
+
+What a file is right now, bytes, hash and last commit, is asked here and nowhere else; when a record is brought up to
+date with it, `refresh` decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from orbit_registry.errors import GitError, RefusedError, UsageError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.records.record import Record
+from orbit_registry.resources.chunk import Cut, chunking_from, cut, is_markdown
+from orbit_registry.store.author import Author
+from orbit_registry.store.files import decode, inside, read_bytes
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.store.writer import create_record, draft_record
+from orbit_registry.text.secrets import find_secrets
+
+KIND = "resource"
+DOC, SCRIPT = "doc", "script"
+UNVERSIONED, SHARED = "unversioned", "shared"
+LARGEST = 1_000_000
+"""Bytes of a text that is taken over: a larger one is a data set, or a book that wants to be split."""
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}\Z")
+_NAME = re.compile(r"[^/\\\n\r\x00]{1,200}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text as it is now: where it stands (None: it came over standard input), its bytes' hash, its last commit."""
+
+    path: str | None
+    content: str
+    digest: str
+    commit: str | None = None
+    is_dirty: bool = False
+    """Whether the file differs from that commit, or git does not track it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be taken over; `fields` are those of the record beside what the text itself says."""
+
+    type: str
+    text: Text
+    name: str
+    title: str | None = None
+    versions: Sequence[str] = ()
+    chunking: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of it: the record, new or the one there was, how its text is cut, and what its owner should know."""
+
+    record: Record
+    is_new: bool
+    cut: Cut
+    notes: tuple[str, ...] = ()
+
+
+def text_at(workspace: Workspace, path: str) -> Text:
+    """Return a file of the project as it is now, and what git knows of it.
+
+    Raises:
+        UsageError: it is one of the registry's own.
+        UnsafePathError, UnreadableFileError: it leads out of the project, is a link, too large or no text.
+        RefusedError: it is empty, or holds what looks like a secret.
+    """
+    if path == ORBIT or path.startswith(f"{ORBIT}/"):
+        raise UsageError(f"{path} is the registry's own", hint="name a file of the project")
+    content = read_bytes(inside(workspace.root, path), limit=LARGEST)
+    commit, is_dirty = _known_to_git(workspace, path)
+    return _text(path, content, commit, is_dirty=is_dirty)
+
+
+def text_given(content: bytes) -> Text:
+    """Return a text that came over standard input; raises what `text_at` does."""
+    if len(content) > LARGEST:
+        raise RefusedError(f"the text has {len(content):,} bytes; at most {LARGEST:,} are taken", hint="split it")
+    return _text(None, content, None, is_dirty=False)
+
+
+def raw_digest(content: bytes) -> str:
+    """Return the hash that `content_hash` states of some bytes."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _text(path: str | None, content: bytes, commit: str | None, *, is_dirty: bool) -> Text:
+    name = path or "the standard input"
+    said = decode(content, name)
+    if "\x00" in said:
+        raise RefusedError(f"{name} is no text", hint="take over text; name other files as evidence of a record")
+    if not said.strip():
+        raise RefusedError(f"{name} is empty", hint="take it over when it says something")
+    refuse_secrets(name, said)
+    return Text(path, said, raw_digest(content), commit, is_dirty)
+
+
+def refuse_secrets(name: str, text: str) -> None:
+    """Raise where a text holds what looks like a secret; the secret itself is not shown."""
+    found = next(find_secrets(text), None)
+    if found is not None:
+        line = text.count("\n", 0, found.start) + 1
+        hint = "withdraw it where it is valid, take it out of the text, then try again"
+        raise RefusedError(f"{name}:{line} holds a secret: {found.kind}", hint=hint)
+
+
+def _known_to_git(workspace: Workspace, path: str) -> tuple[str | None, bool]:
+    """Return the last commit that touched a file, and whether it differs from that; outside git neither is known."""
+    git = workspace.git
+    if git.top is None:
+        return None, False
+    named = f":(literal){path}"
+    try:
+        commit = git.ask("log", "-1", "--format=%H", "--", named)
+        status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", named)
+    except GitError:
+        return None, True
+    return commit, bool(status) or commit is None
+
+
+def versions_of(asked: Sequence[str]) -> list[str]:
+    """Return the versions that a record states: those asked for, else that it has none.
+
+    Raises:
+        UsageError: one can't be a version, or a version stands beside `unversioned`.
+    """
+    found = list(dict.fromkeys(asked)) or [UNVERSIONED]
+    for version in found:
+        if not _VERSION.match(version) or version == SHARED:
+            hint = "letters, digits, `.`, `_`, `+` and `-`: 2.1; `shared` is the folder of what several have"
+            raise UsageError(f"{version!r} can't be a version", hint=hint)
+    if UNVERSIONED in found and len(found) > 1:
+        raise UsageError("what is unversioned has no version beside", hint="leave `unversioned` out, or name it alone")
+    return found
+
+
+def place_of(versions: Sequence[str], name: str) -> str:
+    """Return where a text of some versions is kept in its record's folder."""
+    return f"{versions[0] if len(versions) == 1 else SHARED}/{name}"
+
+
+def take_over(workspace: Workspace, wanted: Wanted, author: Author, *, dry_run: bool = False) -> Taken:
+    """Make a record of a text, unless there is one of it: the same again changes nothing.
+
+    A document is the same where path and versions are, a script where the path is: it has one text, whatever versions.
+
+    Raises:
+        UsageError: versions, name or chunking can't be.
+        RefusedError: a person retired it, or a text that looks like a secret stands in a field.
+        InvalidRecordError: a field breaks the schema; nothing was written.
+    """
+    kind, text = workspace.kinds[KIND], wanted.text
+    versions = versions_of(wanted.versions)
+    if not _NAME.match(wanted.name) or wanted.name.startswith("."):
+        raise UsageError(f"{wanted.name!r} can't be the name of a text", hint="give another with --name")
+    if wanted.type == SCRIPT and text.path is None:
+        raise UsageError("a script needs a path: it stays the file that it is", hint="orbit import script PATH")
+    parts = cut(text.content, chunking_from(wanted.chunking), markdown=is_markdown(text.path or wanted.name))
+    found = _same(workspace, kind, wanted, versions)
+    if found is not None:
+        return Taken(found, False, parts, tuple(_differences(found, text, versions)))
+    fields: dict[str, object] = {
+        **wanted.fields,
+        "title": wanted.title or title_in(text.content, text.path or wanted.name),
+        "type": wanted.type,
+        "versions": versions,
+        "path": text.path,
+        "source_ref": text.commit,
+        "content_hash": text.digest,
+        "chunking": dict(wanted.chunking),
+    }
+    beside: dict[str, str] = {}
+    if wanted.type == DOC:
+        fields["file"] = kept = place_of(versions, wanted.name)
+        beside = {kept: text.content}
+    if dry_run:
+        return Taken(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
+
+    def admit(_: Record) -> None:  # somebody may have taken over the same since it was looked for
+        meanwhile = _same(workspace, kind, wanted, versions)
+        if meanwhile is not None:
+            raise RefusedError(f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}")
+
+    record = create_record(workspace, kind, author, fields, admit, beside=beside)
+    return Taken(record, True, parts, tuple(_doubts(text)))
+
+
+def title_in(text: str, name: str) -> str:
+    """Return what a text calls itself: its first heading, else the name of its file."""
+    if is_markdown(name):
+        from orbit_registry.text.markdown import parse_markdown  # scripts need no Markdown parser
+
+        titles = (" ".join(one.text.split()) for one in parse_markdown(text).headings)
+        found = next((title for title in titles if title), None)
+        if found is not None:
+            return found[:300]
+    return PurePosixPath(name).name
+
+
+def _same(workspace: Workspace, kind: Kind, wanted: Wanted, versions: Sequence[str]) -> Record | None:
+    text = wanted.text
+    for record in read_collection(workspace).records.of_kind(kind.name):
+        if record.phase == "closed" or record.text("type") != wanted.type or record.text("path") != text.path:
+            continue
+        known = record.words("versions")
+        if wanted.type == SCRIPT or (
+            set(known) == set(versions) and (text.path is not None or record.text("content_hash") == text.digest)
+        ):
+            return record
+    return None
+
+
+def _differences(record: Record, text: Text, versions: Sequence[str]) -> list[str]:
+    """Return what of a text that is known already is different now, and who changes it."""
+    found = []
+    if record.text("content_hash") != text.digest:
+        found.append(f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes it over")
+    if set(record.words("versions")) != set(versions):
+        named = " ".join(f"--version {one}" for one in versions)
+        found.append(f"its versions are {', '.join(record.words('versions'))}: `orbit refresh {record.id} {named}`")
+    return found
+
+
+def _doubts(text: Text) -> list[str]:
+    if text.path is None or not text.is_dirty:
+        return []
+    if text.commit is None:
+        return [f"{text.path} is in no commit yet, so nothing says where this text comes from"]
+    return [f"{text.path} has changes that are not committed; {text.commit[:12]} has another text"]

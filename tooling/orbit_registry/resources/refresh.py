@@ -1,0 +1,166 @@
+"""Brings a resource up to date with its file, and says what that changes; nothing else changes what was taken over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+
+from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.push.events import note
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp
+from orbit_registry.resources.chunk import Cut, chunking_from, cut, is_markdown
+from orbit_registry.resources.intake import DOC, Text, place_of, raw_digest, text_at, versions_of
+from orbit_registry.store.author import Author
+from orbit_registry.store.authority import write_step
+from orbit_registry.store.difference import unified_diff
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.journal import Change
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import Edit, edited, writing
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be changed beside the text; None leaves it as it is."""
+
+    versions: Sequence[str] | None = None
+    chunking: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What was brought up to date: the record, the commits before and after, the text's difference, its chunks."""
+
+    record: Record
+    old_ref: str | None
+    new_ref: str | None
+    is_changed: bool
+    diff: str
+    """Of the text alone; empty where it is the same, or what it was is not known any more."""
+    cut: Cut
+    notes: tuple[str, ...]
+
+
+def refresh(
+    workspace: Workspace, any_id: str, author: Author, asked: Asked | None = None, *, dry_run: bool = False
+) -> Refreshed:
+    """Take a resource's text over again: a document's copy is replaced, a script counts as looked at.
+
+    Raises:
+        UsageError: the record is no resource, or versions or chunking can't be.
+        RefusedError: it is retired, it has no file to be taken from, or an agent may not change it.
+        UnsafePathError, UnreadableFileError: its file is gone, or no text any more; nothing was changed.
+    """
+    asked = asked or Asked()
+    with writing(workspace):
+        record = read_collection(workspace).records.get(any_id)
+        _refuse(record)
+        path = record.text("path")
+        if path is None and asked == Asked():
+            hint = "take the new text over with `orbit import doc -`, then retire this one"
+            raise RefusedError(f"{record.id} came over standard input; there is no file to look at again", hint=hint)
+        text = text_at(workspace, path) if path is not None else _kept(workspace, record)
+        old = _text_before(workspace, record)
+        change, result = edited(workspace, record, _edit(record, text, asked, author))
+        changes = [change, *_moves(workspace, record, result, text)]
+        is_changed = any(one.before != one.after for one in changes)
+        if is_changed and not dry_run:
+            write_step(workspace, "refresh", changes, author=author)
+            old_ref, new_ref = record.text("source_ref"), result.text("source_ref")
+            note(
+                str(workspace.root), "refreshed", time.time(), id=record.id, by=author.name, role=author.role,
+                old_ref=old_ref, new_ref=new_ref, content_hash=text.digest,
+            )  # fmt: skip
+    chunking = chunking_from(result.data.get("chunking"))
+    diff = "" if old is None else unified_diff([Change(path or "text", old, text.content)])
+    parts = cut(text.content, chunking, markdown=is_markdown(_name(result)))
+    refs = (record.text("source_ref"), text.commit)
+    return Refreshed(result, *refs, is_changed, diff, parts, tuple(_notes(record, text, old is None)))
+
+
+def _refuse(record: Record) -> None:
+    if not record.kind.in_file:
+        raise UsageError(f"{record.id} is no resource: it has no file", hint="`orbit resource list` lists those there")
+    if record.phase == "closed":
+        hint = "take it over anew: `orbit import --help`"
+        raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
+
+
+def _name(record: Record) -> str:
+    return record.source.path if record.source is not None else ""
+
+
+def _kept(workspace: Workspace, record: Record) -> Text:
+    """Return the text that a record without a file holds; it stays."""
+    content = read_text(inside(workspace.root, _name(record)), limit=DOCUMENT_LIMIT)
+    return Text(None, content, raw_digest(content.encode()))
+
+
+def _text_before(workspace: Workspace, record: Record) -> str | None:
+    """Return the text that was taken over: the copy, or a script as its commit had it, if that is the one meant."""
+    if record.text("type") == DOC:
+        try:
+            return read_text(inside(workspace.root, _name(record)), limit=DOCUMENT_LIMIT)
+        except OrbitError:
+            return None
+    ref, path = record.text("source_ref"), record.text("path")
+    content = workspace.git.read(ref, path) if ref is not None and path is not None else None
+    if content is None or raw_digest(content) != record.text("content_hash"):
+        return None
+    return content.decode("utf-8", "replace")
+
+
+def _edit(record: Record, text: Text, asked: Asked, author: Author) -> Edit:
+    versions = list(record.words("versions")) if asked.versions is None else versions_of(asked.versions)
+    now = stamp(datetime.now(UTC))
+
+    def edit(data: dict[str, object]) -> Mapping[str, object]:
+        result = {**data, "versions": versions, "content_hash": text.digest}
+        if text.path is not None:
+            result["source_ref"] = text.commit
+        if record.text("file") is not None:
+            result["file"] = place_of(versions, PurePosixPath(str(record.text("file"))).name)
+        if asked.chunking is not None:
+            chunking_from(asked.chunking)
+            result["chunking"] = dict(asked.chunking)
+        result = {name: value for name, value in result.items() if value not in (None, {})}
+        if result == data:
+            return data
+        held = data.get("freshness")
+        seen = {**(held if isinstance(held, Mapping) else {}), "verified_at": now, "verified_by": author.name}
+        return {**result, "freshness": seen}
+
+    return edit
+
+
+def _moves(workspace: Workspace, record: Record, result: Record, text: Text) -> list[Change]:
+    """Return what happens to a document's copy: other text, another folder, or both."""
+    if record.text("type") != DOC:
+        return []
+    old, new = _name(record), _name(result)
+    try:
+        before = read_text(inside(workspace.root, old), limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        before = None
+    if old == new:
+        return [Change(new, before, text.content)]
+    return [Change(new, None, text.content), *([Change(old, before, None)] if before is not None else [])]
+
+
+def _notes(record: Record, text: Text, is_unknown: bool) -> list[str]:
+    found = []
+    if text.commit != record.text("source_ref") and text.path is not None:
+        found.append(
+            f"the last commit of {text.path} is {(text.commit or 'none')[:12]}; "
+            f"the text was of {(record.text('source_ref') or 'none')[:12]}"
+        )
+    if text.is_dirty:
+        found.append(f"{text.path} has changes that are not committed")
+    if is_unknown:
+        found.append("what the text was is not known any more, so no difference is shown")
+    return found
