@@ -383,8 +383,7 @@ class Expansion:
     def _snapshot(self) -> None:
         if self.export is None:
             return
-        path = "snapshot.duckdb"
-        key = key_of([[record.path, self.shelf.stamp(record)] for record in self.records])
+        path, key = "snapshot.duckdb", key_of([[record.path, self.shelf.stamp(record)] for record in self.records])
         if self._is_kept(path, key):
             return
         with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
