@@ -155,7 +155,8 @@ def _tree(records: Iterable[Record]) -> str:
                     held["/".join(names[:depth])].add(record.id)
     if not held:
         return "<p>No record in force names a path yet: <code>orbit scope suggest</code> proposes some.</p>"
-    folders = sorted(sorted(held, key=lambda name: (name.count("/"), -len(held[name]), name))[:MOST_FOLDERS])
+    kept = sorted(held, key=lambda name: (name.count("/"), -len(held[name]), name))[:MOST_FOLDERS]
+    folders = sorted(kept, key=lambda name: name.split("/"))  # what a folder holds stands right below it
     left = len(held) - len(folders)
     items = "".join(_folder(name, len(held[name])) for name in folders)
     more = f"<p>{left:,} further folders are left out.</p>" if left else ""

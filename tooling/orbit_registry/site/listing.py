@@ -142,5 +142,5 @@ def documents_html(documents: Sequence[Document], titles: Mapping[str, str], pag
     sections = []
     for name, items in sorted(folders.items()):
         anchor = folder_anchor("" if name == "." else name)
-        sections.append(f'<h2 id="{anchor}">{escape(name)}</h2><ul>{"".join(items)}</ul>')
-    return "".join(sections)
+        sections.append(f'<section><h2 id="{anchor}">{escape(name)}</h2><ul>{"".join(items)}</ul></section>')
+    return f'<div class="orbit-shelf">{"".join(sections)}</div>'

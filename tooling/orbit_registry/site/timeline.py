@@ -7,9 +7,10 @@ numbers and escaped texts alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from html import escape
 
 from orbit_registry.kinds.table import Kind
@@ -20,8 +21,8 @@ from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
 from orbit_registry.site.words import area_of, date_of, status_class
 
-WIDTH, LABEL, RIGHT = 960, 150, 16
-LANE, DOT, TOP, FOOT = 34, 6, 26, 12
+WIDTH, LABEL, RIGHT = 980, 160, 16
+LANE, DOT, TOP, FOOT = 32, 5, 26, 12
 MOST_LANES = 24
 FEWEST = 2
 _DAY = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
@@ -41,7 +42,7 @@ def url(kind: Kind) -> str:
 
 def has_timeline(kind: Kind, records: Sequence[Record]) -> bool:
     """Say whether a kind has one: records that are numbered in their order, and at least two of them with a day."""
-    return kind.numbering == "sequence" and sum(_day(record) is not None for record in records) >= FEWEST
+    return kind.numbering == "sequence" and sum(_days(record) is not None for record in records) >= FEWEST
 
 
 def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
@@ -59,19 +60,11 @@ def switch(kind: Kind, page: str, *, timed: bool, tagged: bool) -> str:
 def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -> str:
     """Return the drawing, and below it in words how many records have no day."""
     page = url(kind)
-    dated = [(record, day) for record in records if (day := _day(record)) is not None]
+    dated = [(record, days) for record in records if (days := _days(record)) is not None]
     lanes = _lanes([record for record, _ in dated])
-    first, last = min(day for _, day in dated), max(day for _, day in dated)
+    first, last = min(start for _, (start, _) in dated), max(end for _, (_, end) in dated)
     span = max((last - first).days, 1)
-    dots: dict[str, _Dot] = {}
-    taken: dict[tuple[int, int], int] = {}
-    for record, day in dated:
-        x = LABEL + (WIDTH - LABEL - RIGHT) * (day - first).days / span
-        lane = lanes[_area(record, lanes)]
-        cell = (lane, round(x / DOT))
-        stacked = taken[cell] = taken.get(cell, -1) + 1  # those of one day stand side by side, as far as there is room
-        x = min(x + stacked * (DOT + 1) * 2, WIDTH - RIGHT)
-        dots[record.id] = _Dot(record, x, TOP + LANE * lane + LANE / 2)
+    dots = {dot.record.id: dot for dot in _dots(dated, lanes, first, span)}
     height = TOP + LANE * len(lanes) + FOOT
     parts = [
         *_years(first, last, span, height),
@@ -85,8 +78,44 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
         f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
     )
     left = len(records) - len(dots)
-    said = f"<p>{left:,} without a day are left out.</p>" if left else ""
-    return f'<div class="orbit-scroll">{drawing}</div>{said}'
+    said = f'<p class="orbit-note">{left:,} without a day are left out.</p>' if left else ""
+    return f'{_legend([dot.record for dot in dots.values()])}<div class="orbit-scroll">{drawing}</div>{said}'
+
+
+def _legend(records: Sequence[Record]) -> str:
+    """Return what the colours of the dots say, with how many there are of each."""
+    held = Counter((record.status.word, status_class(record)) for record in records)
+    chips = "".join(
+        f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in held.items()
+    )
+    return f'<p class="orbit-legend">{chips}<span>an arc leads to what replaced a decision</span></p>'
+
+
+def _dots(
+    dated: Sequence[tuple[Record, tuple[date, date]]], lanes: dict[str, int], first: date, span: int
+) -> Iterator[_Dot]:
+    """Yield the dots; those of which only the month or the year is known are spread over it, none covers another."""
+    scale = (WIDTH - LABEL - RIGHT) / span
+    held: dict[int, dict[tuple[date, date], list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for record, days in dated:
+        held[lanes[_area(record, lanes)]][days].append(record)
+    for lane, groups in held.items():
+        placed = []
+        for (start, end), together in groups.items():
+            for number, record in enumerate(together, start=1):
+                passed = (start - first).days + (end - start).days * number / (len(together) + 1)
+                placed.append((LABEL + scale * passed, record))
+        placed.sort(key=lambda one: (one[0], one[1].sort_key))
+        room = min(2.0 * DOT + 2, (WIDTH - LABEL - RIGHT) / len(placed))
+        at = [x for x, _ in placed]
+        for number in range(1, len(at)):
+            at[number] = max(at[number], at[number - 1] + room)
+        right = float(WIDTH - RIGHT)
+        for number in range(len(at) - 1, -1, -1):
+            at[number] = right = min(at[number], right)
+            right -= room
+        for x, (_, record) in zip(at, placed, strict=True):
+            yield _Dot(record, x, TOP + LANE * lane + LANE / 2)
 
 
 def _lanes(records: Sequence[Record]) -> dict[str, int]:
@@ -110,21 +139,27 @@ def _own_area(record: Record) -> str:
     return area_of(record) or "no area"
 
 
-def _day(record: Record) -> date | None:
+def _days(record: Record) -> tuple[date, date] | None:
+    """Return the first and the last day that a record can be from, as far as its date says; None where it says none."""
     found = _DAY.match(date_of(record))
+    if not found:
+        return None
+    year, month, day = int(found[1]), int(found[2] or 0), int(found[3] or 0)
     try:
-        return date(int(found[1]), int(found[2] or 1), int(found[3] or 1)) if found else None
-    except ValueError:
+        start = date(year, month or 1, day or 1)
+        following = date(year + 1, 1, 1) if month in (0, 12) else date(year, month + 1, 1)
+        return start, start if day else following - timedelta(days=1)
+    except (ValueError, OverflowError):
         return None
 
 
 def _years(first: date, last: date, span: int, height: int) -> list[str]:
     """Return ticks: months where all lies in a year and a half, else years."""
     if span <= 550:
-        numbers = [first.year * 12 + first.month + place for place in range(20)]
+        numbers = [first.year * 12 + first.month - 1 + place for place in range(20)]
         ticks = [(day, f"{day:%Y-%m}") for day in (date(number // 12, number % 12 + 1, 1) for number in numbers)]
     else:
-        ticks = [(date(year, 1, 1), str(year)) for year in range(first.year + 1, last.year + 1)]
+        ticks = [(date(year, 1, 1), str(year)) for year in range(first.year, last.year + 1)]
     found = []
     for day, name in ticks:
         if first <= day <= last:
