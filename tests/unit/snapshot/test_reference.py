@@ -19,6 +19,7 @@ SECTIONS = {
 EXAMPLE_CALLS = {
     "scope_match": "scope_match('a')",
     "ranked": "ranked()",
+    "search": "search('a')",
     "resolve_id": "resolve_id('a')",
     "vote_scores": "vote_scores(1)",
 }

@@ -95,7 +95,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
             "query", "Ask in SQL",
             "Ask the snapshot of all records one SQL question (DuckDB, read only). Tables: records, scope_globs, tags, "
             "links, evidence, legacy_ids, votes, freshness; views: vote_ranking, system_knowledge; macros: "
-            "scope_match(path), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
+            "scope_match(path), search(text), ranked(), resolve_id(id). `DESCRIBE records` names columns.",
             {
                 "sql": text("One SELECT.", "SELECT id, title FROM records WHERE status = 'accepted'", longest=10_000),
                 "limit": number("At most so many rows.", 100, 1_000),

@@ -159,3 +159,100 @@ SELECT r.id, r.kind, r.phase, r.title, n.matched_by
 FROM named AS n JOIN records AS r ON r.id = n.record_id
 WHERE n.step = (SELECT min(f.step) FROM named AS f)
 ORDER BY r.id;
+
+-- What is left of an English word without its ending, always a beginning of it, so that `contains` can look for it.
+CREATE MACRO word_root(word) AS
+    regexp_replace(regexp_replace(word, '^(.{3,}[^s])s$', '\1'), '^(.{3,}?)(?:ing|ed|ly|er|ie|e|y)$', '\1');
+
+-- The words of a text: identifiers part where letters, digits and capitals meet; scripts without spaces give pairs.
+CREATE MACRO text_words(said) AS
+    regexp_extract_all(
+        lower(regexp_replace(
+            regexp_replace(said, '([a-z0-9])([A-Z])', '\1 \2', 'g'), '([A-Za-z])([0-9])|([0-9])([A-Za-z])', '\1\3 \2\4', 'g'
+        )),
+        '[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]+|[0-9]+|[\p{L}\p{M}]+'
+    );
+
+-- Live records that have words of a text, the best first: BM25 over roots of words, a word counting 3 in the title, 2.5
+-- in the tags, 1 in the body. `orbit search` ranks by more than this; here the file alone has to do.
+CREATE MACRO search(said) AS TABLE
+WITH asked_words AS MATERIALIZED (
+    SELECT DISTINCT unnest(text_words(said)) AS word
+), asked AS MATERIALIZED (
+    SELECT DISTINCT
+        CASE WHEN s.spaced THEN word_root(s.word) ELSE substr(s.word, s.place, 2) END AS root,
+        s.spaced
+    FROM (
+        SELECT
+            w.word,
+            NOT regexp_matches(w.word, '[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]') AS spaced,
+            unnest(CASE
+                WHEN regexp_matches(w.word, '[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]')
+                THEN generate_series(1, greatest(length(w.word) - 1, 1))
+                ELSE [1]
+            END) AS place
+        FROM asked_words AS w
+    ) AS s
+    WHERE s.word NOT IN (
+        'a', 'an', 'and', 'are', 'as', 'at', 'be', 'but', 'by', 'can', 'do', 'does', 'for', 'from', 'has', 'have', 'how',
+        'if', 'in', 'is', 'it', 'its', 'no', 'of', 'on', 'or', 'our', 's', 'so', 'than', 'that', 'the', 'their', 'then',
+        'there', 'these', 'this', 't', 'to', 'was', 'we', 'were', 'what', 'when', 'where', 'which', 'who', 'why', 'will',
+        'with', 'you'
+    )
+), held AS MATERIALIZED (
+    SELECT
+        r.id, r.kind, r.title, r.status, r.path,
+        concat_ws(chr(10), r.summary, r.body) AS body,
+        coalesce(t.tags, '') AS tags,
+        6 * length(r.title) + 2 * length(concat_ws(chr(10), r.summary, r.body)) + 5 * length(coalesce(t.tags, '')) AS size
+    FROM records AS r
+    LEFT JOIN (
+        SELECT g.record_id, string_agg(g.tag, ' ' ORDER BY g.axis, g.tag) AS tags FROM tags AS g GROUP BY g.record_id
+    ) AS t ON t.record_id = r.id
+    WHERE r.phase = 'live' AND r.searched AND NOT r.inbox
+), size AS MATERIALIZED (
+    SELECT count(*) AS records, avg(h.size) AS usual FROM held AS h
+), parts AS (
+    SELECT h.id, 6 AS weight, h.title AS content FROM held AS h
+    UNION ALL SELECT h.id, 5, h.tags FROM held AS h
+    UNION ALL SELECT h.id, 2, h.body FROM held AS h
+), near AS MATERIALIZED (
+    SELECT p.id, p.weight, p.content
+    FROM parts AS p
+    WHERE EXISTS (SELECT 1 FROM asked AS a WHERE contains(lower(p.content), a.root))
+), counted AS MATERIALIZED (
+    SELECT f.id, f.root, sum(f.weight * f.times) / 2 AS times
+    FROM (
+        SELECT w.id, w.weight, word_root(w.word) AS root, count(*) AS times
+        FROM (SELECT n.id, n.weight, unnest(text_words(n.content)) AS word FROM near AS n) AS w
+        SEMI JOIN asked AS a ON a.spaced AND starts_with(w.word, a.root)
+        GROUP BY ALL
+        UNION ALL
+        SELECT n.id, n.weight, a.root, (length(n.content) - length(replace(n.content, a.root, ''))) / length(a.root)
+        FROM near AS n JOIN asked AS a ON NOT a.spaced AND contains(n.content, a.root)
+    ) AS f
+    JOIN asked AS a ON a.root = f.root
+    GROUP BY f.id, f.root
+), weighed AS (
+    SELECT c.root, ln(1 + (z.records - count(*) + 0.5) / (count(*) + 0.5)) * 2.2 AS worth
+    FROM counted AS c CROSS JOIN size AS z
+    GROUP BY c.root, z.records
+), scored AS (
+    SELECT c.id, list_sum(list(
+        v.worth * c.times / (c.times + 1.2 * (0.25 + 0.75 * h.size / z.usual)) ORDER BY c.root
+    )) AS gained
+    FROM counted AS c
+    JOIN weighed AS v ON v.root = c.root
+    JOIN held AS h ON h.id = c.id
+    CROSS JOIN size AS z
+    GROUP BY c.id
+), best AS (
+    SELECT
+        (SELECT count(*) FROM asked AS a WHERE a.root NOT IN (SELECT v.root FROM weighed AS v))
+            * ln(1 + (z.records + 0.5) / 0.5) * 2.2
+        + coalesce((SELECT list_sum(list(v.worth ORDER BY v.root)) FROM weighed AS v), 0) AS total
+    FROM size AS z
+)
+SELECT h.id, s.gained / b.total AS score, h.title, h.kind, h.status, h.path
+FROM scored AS s JOIN held AS h ON h.id = s.id CROSS JOIN best AS b
+ORDER BY score DESC, h.id;
