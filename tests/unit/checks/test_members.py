@@ -37,7 +37,11 @@ def test_what_is_gone_reaches_whoever_asked_for_it() -> None:
     assert Reach(HUB, now).of(["hub"]) == {"a", "b"}
 
 
-def test_pairs_that_are_no_more_reach_both_ends() -> None:
-    """Where two records no longer say nearly the same, both are reached."""
-    before = {**HUB, "a": HUB["a"]._replace(pairs=[["alone", 0.9, True]])}
-    assert Reach(before, HUB).of(["a"]) == {"a", "alone"}
+def test_records_that_say_nearly_the_same_are_one_group() -> None:
+    """Where one of two such records changes, both are reached."""
+    now = {
+        **HUB,
+        "a": HUB["a"]._replace(pairs=[["alone", 0.9, True]]),
+        "alone": HUB["alone"]._replace(pairs=[["a", 0.9, True]]),
+    }
+    assert Reach(now, now).of(["a"]) == {"a", "alone"}

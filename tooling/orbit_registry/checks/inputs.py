@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
@@ -49,20 +50,20 @@ class Inputs:
     @property
     def key(self) -> str:
         """A digest of everything a finding can depend on, our own code and the day among it."""
+        states = chain(self.reading.states.values(), self.texts.values())
         parts = [
             code_stamp(),
             self.now.date().isoformat(),
             kinds_stamp(self.workspace),
             repr(self.workspace.config),
-            [[state.path, state.sha256, str(state.error or "")] for state in self.reading.states.values()],
-            [[entry.path, entry.has_votes, entry.has_body] for entry in self.reading.entries],
+            [f"{state.path}\0{state.sha256}\0{state.error or ''}" for state in states],
+            [entry.body_path for entry in self.reading.entries if entry.has_body],
             [str(problem) for problem in self.reading.misplaced],
-            [[state.path, state.sha256, str(state.error or "")] for state in self.texts.values()],
-            _plain(self.facts),
+            [_plain(getattr(self.facts, one.name)) for one in fields(self.facts)],
             [[text, found.hash, found.problem] for text, found in self.sight.inputs.items()],
             [sorted(self.sight.there), sorted(self.sight.gone), self.sight.untold, sorted(self.sight.moved.items())],
         ]
-        return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(parts, ensure_ascii=True, default=repr).encode()).hexdigest()
 
 
 def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
@@ -74,7 +75,8 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     reading = Reading(workspace, now=now)
     named = {path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None}
     facts = gather(workspace, reading.entries, named, against)
-    held = {path for path in named if _is_inside(workspace.root, path)}
+    astray = {path for path in facts.documents_gone if not _is_inside(workspace.root, path)}
+    held = {path for path in named if path not in astray}
     whole = {path for path in held if named[path].in_file}
     documents = frozenset((*(held - whole), *decision_paths(workspace)))
     baseline = workspace.relative(workspace.baseline)
@@ -110,17 +112,11 @@ def kinds_stamp(workspace: Workspace) -> list[str]:
     return [fingerprint(workspace.kinds), *(hashlib.sha256(text).hexdigest() for text in texts)]
 
 
-def _plain(facts: Facts) -> object:
-    """Return facts as JSON holds them, sets in order."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, frozenset | set):
-            return sorted(value, key=str)
-        if isinstance(value, Mapping):
-            return {str(key): plain(inner) for key, inner in value.items()}
-        return value
-
-    return {name: plain(value) for name, value in asdict(facts).items()}
+def _plain(value: object) -> object:
+    """Return a fact as JSON holds it, a set in order."""
+    if isinstance(value, frozenset):
+        return sorted(value, key=str)
+    return sorted(value.items()) if isinstance(value, Mapping) else value
 
 
 def _is_inside(root: Path, path: str) -> bool:

@@ -194,12 +194,14 @@ class Reach:
         self._before = before
 
     def of(self, changed: Iterable[str]) -> set[str]:
-        """Return the members whose findings a change of some members, gone ones among them, can change."""
+        """Return the members whose findings a change of some members, gone ones among them, can change.
+
+        Where two that said nearly the same no longer do, both have changed.
+        """
         changed = set(changed)
         names = {name for path in changed if path in self._before for name in self._before[path].joins}
-        near = {str(pair[0]) for path in changed if path in self._before for pair in self._before[path].pairs}
         started = {path for name in names for path in self._bearers.get(name, ())}
-        group = self.group({path for path in (*changed, *started, *near) if path in self._now})
+        group = self.group({path for path in (*changed, *started) if path in self._now})
         names |= {name for path in group for name in self._now[path].joins}
         return self.group({*group, *(path for name in names for path in self._askers.get(name, ()))})
 

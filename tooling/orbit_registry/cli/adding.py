@@ -15,9 +15,9 @@ from orbit_registry.answers.records import record_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import add_options, fields_from, text_from
-from orbit_registry.cli.kind import one_of, open_registry
+from orbit_registry.cli.kind import one_of
 from orbit_registry.cli.output import emit, format_option, refuse
-from orbit_registry.cli.places import say_astray
+from orbit_registry.cli.places import open_registry, say_astray
 from orbit_registry.cli.terminal import visible
 from orbit_registry.cli.voting import say_vote
 from orbit_registry.errors import RefusedError, UsageError

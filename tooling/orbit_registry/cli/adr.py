@@ -11,10 +11,9 @@ from orbit_registry.answers.neighbours import neighbours_data, shows
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.adding import say_near
 from orbit_registry.cli.fields import text_from
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import say_astray
+from orbit_registry.cli.places import open_registry, say_astray
 from orbit_registry.errors import UsageError
 from orbit_registry.store.decisions.adrs import NewAdr
 

@@ -8,9 +8,8 @@ from typing import Any, BinaryIO
 
 import click
 
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import from_root
+from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.records.task import Task

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import click
 
 from orbit_registry.checks.report import formats, render
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.cli.places import from_root
+from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.records.diagnostic import Diagnostic, Severity

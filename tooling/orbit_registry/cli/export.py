@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.places import open_registry
 
 if TYPE_CHECKING:
     from orbit_registry.exporters import rule_files

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 from orbit_registry.hooks.agents import NAMES
 

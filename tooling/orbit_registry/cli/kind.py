@@ -15,19 +15,13 @@ from orbit_registry.cli.output import (
     say_refusals,
     warn_of_unread,
 )
+from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.records import say_record
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Review
-
-
-def open_registry() -> Registry:
-    """Return the registry of the workspace here, with steps that a killed process began finished or undone."""
-    registry = Registry.open()
-    registry.recover()
-    return registry
 
 
 def kind_of(name: str) -> Kind:

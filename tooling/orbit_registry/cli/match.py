@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.cli.places import from_root
+from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.errors import UsageError
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.places import open_registry
 from orbit_registry.registry import Registry
 
 

@@ -1,4 +1,4 @@
-"""Places named on the command line: paths as they are from the root, and what leads nowhere; it reads no file."""
+"""Places on the command line: the workspace here, paths as they are from its root, and what leads nowhere."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from orbit_registry.errors import UsageError
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import path_from_root
+
+
+def open_registry() -> Registry:
+    """Return the registry of the workspace here, with steps that a killed process began finished or undone."""
+    registry = Registry.open()
+    registry.recover()
+    return registry
 
 
 def say_astray(registry: Registry, record: Record) -> None:

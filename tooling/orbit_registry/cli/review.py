@@ -9,8 +9,8 @@ import click
 
 from orbit_registry.answers.records import record_data
 from orbit_registry.answers.tables import table
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
+from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import Phase
 from orbit_registry.loop import review

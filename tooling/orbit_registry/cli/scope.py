@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import one_line
 from orbit_registry.store.difference import unified_diff
 

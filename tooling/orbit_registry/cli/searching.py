@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from orbit_registry.answers.hits import GENERIC, result_data, result_text
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
-from orbit_registry.cli.places import from_root
+from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.kinds.table import Kind
 from orbit_registry.search.query import BUDGETS, Query, context_weights

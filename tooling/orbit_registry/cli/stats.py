@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.loop.stats.count import Part, Tally
 from orbit_registry.loop.stats.report import Stats, by_calls, share

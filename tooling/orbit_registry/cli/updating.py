@@ -10,9 +10,9 @@ import click
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.editor import edited_text
 from orbit_registry.cli.fields import merged_edit, text_from, update_options
-from orbit_registry.cli.kind import one_of, open_registry, refuse_other_kind
+from orbit_registry.cli.kind import one_of, refuse_other_kind
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import say_astray
+from orbit_registry.cli.places import open_registry, say_astray
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,6 +24,8 @@ from orbit_registry.text.yaml_problem import YamlProblemError
 
 IMPORTED_BODY = "imported-body.md"
 _MOST_FILES = 200_000
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*\Z")
+"""Names that lead nowhere else, as long as they are no link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,7 @@ class _Base:
     commit: str | None
     """None before the first commit: everything is new."""
     words: str
+    head: str | None = None
 
 
 def _tracked(git: Git, untold: list[Untold]) -> tuple[str, ...] | None:
@@ -156,10 +161,10 @@ def _base(git: Git, against: str | None, untold: list[Untold]) -> _Base | None:
         untold.append(Untold(said, "name the branch this work goes to: `orbit check --against REF`"))
         return None
     if target is None or git.commit(target) == head:
-        return _Base(head, "HEAD: uncommitted changes")
+        return _Base(head, "HEAD: uncommitted changes", head)
     merge_base = git.merge_base(target)
     if merge_base is not None:
-        return _Base(merge_base, f"{_branch(target)} at {merge_base[:10]}")
+        return _Base(merge_base, f"{_branch(target)} at {merge_base[:10]}", head)
     why = "the clone is shallow" if git.is_shallow else "they share no commit"
     hint = (
         "fetch the history: `git fetch --unshallow`" if git.is_shallow else "name the branch it goes to: --against REF"
@@ -184,7 +189,7 @@ def _status(git: Git, untold: list[Untold]) -> _Status | None:
     """Ask both at once, because each walks the whole work tree."""
     try:
         answer = git.run("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".")
-        prefix = git.ask("rev-parse", "--show-prefix") or ""
+        prefix = git.prefix
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
@@ -207,7 +212,7 @@ def _changed(
         return {*status.untracked, *(tracked or ())}
     changed = {*status.edited, *status.untracked}
     try:
-        if base.commit != git.head():
+        if base.commit != base.head:
             since = git.run("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
             changed |= set(_names(since))
     except GitError as error:
@@ -245,7 +250,7 @@ def _blobs(git: Git, commit: str, paths: Sequence[str]) -> Iterator[bytes | None
     """Return what a commit holds at each path, all asked at once."""
     if not paths:
         return iter(())
-    prefix = git.ask("rev-parse", "--show-prefix") or ""
+    prefix = git.prefix
     lines = "".join(f"{commit}:{prefix}{path}\n" for path in paths if "\n" not in path).encode(
         "utf-8", "surrogateescape"
     )
@@ -290,8 +295,8 @@ def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
         if isinstance(glob := parse_glob(text), Glob)
     ]
     index = GlobIndex([("citing", globs)])
-    for path in sorted(files):
-        if not path.startswith(".orbit/") and index.match(path):
+    for path in sorted(path for path in files if not path.startswith(".orbit/")):
+        if index.match(path):
             yield path
 
 
@@ -314,10 +319,24 @@ def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
 
 def gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
     """Yield the documents that are not there, or stand outside the project."""
+    folders: dict[str, bool] = {}
     for path in set(documents):
+        folder, _, name = path.rpartition("/")
+        if not _PLAIN.match(name):
+            folder, name = path, ""
+        if folder not in folders:
+            folders[folder] = _stays(root, folder)
         try:
-            there = inside(root, path).is_file()
-        except OrbitError:
+            there = folders[folder] and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
+        except (OSError, ValueError):
             there = False
         if not there:
             yield path
+
+
+def _stays(root: Path, path: str) -> bool:
+    """Say whether a path, the root's being empty, passes through no link and does not lead out."""
+    try:
+        return not path or bool(inside(root, path))
+    except OrbitError:
+        return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +26,11 @@ _NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadp
 _OWN_SCOPES = ("local", "worktree")
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
+_DEFAULT_BRANCHES = (
+    "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
+    "refs/heads/master",
+)  # fmt: skip
+"""Where the branch that others merge into is looked for; the first names it."""
 
 
 def _called(
@@ -106,8 +110,21 @@ class Git:
     @cached_property
     def top(self) -> Path | None:
         """The work tree's root, or None outside a repository."""
-        answer = self.ask("rev-parse", "--show-toplevel")
-        return Path(answer) if answer else None
+        return Path(self._places[0]) if self._places[0] else None
+
+    @property
+    def prefix(self) -> str:
+        """Where the folder stands in its work tree, with `/` at its end; empty at the root and outside of any."""
+        return self._places[1]
+
+    @cached_property
+    def _places(self) -> tuple[str, str]:
+        try:
+            answer = self.run("rev-parse", "--show-toplevel", "--show-prefix", check=False).decode("utf-8", "replace")
+        except GitError:
+            return "", ""
+        top, _, prefix = answer.removesuffix("\n").rpartition("\n")
+        return top, prefix
 
     @cached_property
     def common_dir(self) -> Path | None:
@@ -134,17 +151,10 @@ class Git:
 
     def default_branch(self) -> str | None:
         """Return the branch that others merge into, as a revision that exists here."""
-        named = self.ask("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-        for candidate in (
-            named,
-            "refs/remotes/origin/main",
-            "refs/remotes/origin/master",
-            "refs/heads/main",
-            "refs/heads/master",
-        ):
-            if candidate and self.commit(candidate):
-                return candidate
-        return None
+        named, *others = _DEFAULT_BRANCHES
+        listed = self.ask("for-each-ref", "--format=%(refname)=%(symref)", *_DEFAULT_BRANCHES) or ""
+        there = dict(line.split("=", 1) for line in listed.splitlines())
+        return there.get(named) or next((branch for branch in others if branch in there), None)
 
     def tracked(self) -> list[str] | None:
         """Return the tracked files below the folder, from it, sorted; None outside a repository."""
@@ -156,8 +166,8 @@ class Git:
 
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's bytes at a revision; the path is from the folder; None where it has none."""
-        prefix = self.ask("rev-parse", "--show-prefix") or ""
-        found = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}:{prefix}{path}")
+        where = f"{revision}:{self.prefix}{path}"
+        found = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", where)
         return self.run("cat-file", "blob", found) if found else None
 
     def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
@@ -184,6 +194,8 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
     Raises:
         GitError: git is missing, or one of the texts is binary.
     """
+    import tempfile  # a merge alone needs it, and it brings every kind of archive
+
     with tempfile.TemporaryDirectory(prefix="orbit-merge-") as name:
         files = [Path(name) / side for side in ("ours", "base", "theirs")]
         for file, text in zip(files, (ours, base, theirs), strict=True):

@@ -41,7 +41,7 @@ class MergeState:
     @cached_property
     def prefix(self) -> str:
         """The root's path inside the repository, with a `/` at its end, or ''."""
-        return self.git.ask("rev-parse", "--show-prefix") or ""
+        return self.git.prefix
 
     def text(self, side: Side, path: str) -> str | None:
         """Return a file's text on one side, line ends as the work tree has them; None where it has none."""

@@ -190,7 +190,7 @@ def _branch_with(workspace: Workspace, record: Record, record_id: str) -> str | 
     git, kind = workspace.git, record.kind
     if git.top is None:
         return None
-    folder = (git.ask("rev-parse", "--show-prefix") or "") + f"{ORBIT}/{kind.plural}"
+    folder = git.prefix + f"{ORBIT}/{kind.plural}"
     with contextlib.suppress(GitError):
         for ref, names in git.names(git.refs(), folder).items():
             held = git.read(ref, f"{ORBIT}/{kind.file_of(record_id)}") if record_id in names else None
