@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from orbit_registry.answers.related import related_data, related_text
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
+from orbit_registry.cli.places import open_registry
 from orbit_registry.records.link import Link
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry

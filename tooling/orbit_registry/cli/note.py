@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from orbit_registry.answers.records import record_data
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.places import open_registry
 from orbit_registry.loop.note import SKIPS, Contribution, Noted
 from orbit_registry.loop.note import note as noted
 
