@@ -10,9 +10,8 @@ import click
 
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.fields import STANDARD_INPUT, fields_from, shared_options
-from orbit_registry.cli.kind import open_registry
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import from_root
+from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.setup import import_records
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
