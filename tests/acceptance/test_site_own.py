@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 
 CASES = Path(__file__).parents[1] / "cases" / "site"
+_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
 CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
 
 
@@ -90,13 +92,19 @@ def test_a_missing_page_in_the_navigation_is_a_finding(own: Path, tmp_path: Path
 
 
 def test_plain_mkdocs_gives_the_same_site(own: Path, tmp_path: Path) -> None:
-    """`mkdocs build` with the plugin writes what `orbit site build` writes, byte for byte."""
-    build(own, tmp_path / "ours")
+    """`mkdocs build` with the plugin writes what `orbit site build` writes, byte for byte, but for one thing.
+
+    What their own pages load and run is up to a configuration that MkDocs runs in full: they have no policy there.
+    """
+    build_site(Registry.open(own), tmp_path / "ours")
     done = mkdocs(own, "--site-dir", str(tmp_path / "theirs"))
     assert done.returncode == 0, done.stderr
     ours = {p.relative_to(tmp_path / "ours"): p.read_bytes() for p in (tmp_path / "ours").rglob("*.html")}
     theirs = {p.relative_to(tmp_path / "theirs"): p.read_bytes() for p in (tmp_path / "theirs").rglob("*.html")}
-    assert ours == theirs
+    differ = {path.as_posix() for path, html in ours.items() if theirs[path] != html}
+    assert ours.keys() == theirs.keys()
+    assert differ == {"index.html", "guide/start/index.html"}
+    assert all(_POLICY.sub(b"", ours[Path(path)]) == theirs[Path(path)] for path in differ)
     assert "docs/index.md:3:" in done.stderr
 
 

@@ -19,9 +19,9 @@ def test_what_a_navigation_names_is_not_added_again() -> None:
 
 
 def test_without_a_navigation_the_pages_make_one() -> None:
-    """Pages at the top come first, folders become sections."""
-    nav = completed_nav([], ["guide/a.md", "index.md", "z.md"], [])
-    assert nav == ["index.md", "z.md", {"Guide": ["guide/a.md"]}]
+    """Folders become sections at every depth, in the order of the pages: as the generator does it by itself."""
+    nav = completed_nav([], ["index.md", "z.md", "how_to/a.md", "how_to/deep/b.md"], [])
+    assert nav == ["index.md", "z.md", {"How to": ["how_to/a.md", {"Deep": ["how_to/deep/b.md"]}]}]
 
 
 def test_an_entry_without_a_page_is_left_out_and_named() -> None:

@@ -36,6 +36,8 @@ class Record:
     prose: str = ""
     """The long text, wherever its one home is: a field, `body.md` or the document."""
     votes: tuple[Vote, ...] = ()
+    page: str | None = None
+    """The page of a site that shows its document already; a build of the site says so."""
 
     @property
     def id(self) -> str:

@@ -67,9 +67,10 @@ def check_pages(
     `files` are all outputs, `origins` says where the text of a page stands in the repository.
     """
     found: list[Diagnostic] = []
+    found += [_foreign(address, Location("mkdocs.yml")) for address in shell.foreign]
     for url, facts in pages.items():
         where = origins.get(url, Location(url or "index.html"))
-        found += [_foreign(address, where) for address in facts.foreign]
+        found += [_foreign(address, where) for address in facts.foreign if address not in shell.foreign]
         for target in facts.targets:
             problem = _dead(target, pages, files, shell)
             if problem:

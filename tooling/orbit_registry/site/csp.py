@@ -6,15 +6,17 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 _INLINE = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
 _SCOPE = re.compile(r'new URL\("[^"\\]*",location\)')
+_HOST = re.compile(r"https?://[A-Za-z0-9.:-]+")
 _HEAD = re.compile(r'<meta charset="utf-8">', re.IGNORECASE)
 _POLICY = (
-    "default-src 'none'; script-src 'self'{hashes}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; worker-src {workers}; manifest-src 'self'; base-uri 'none'; "
-    "form-action 'none'"
+    "default-src 'none'; script-src 'self'{hashes}{hosts}; style-src 'self' 'unsafe-inline'{hosts}; "
+    "img-src 'self' data:{hosts}; font-src 'self'{hosts}; connect-src 'self'; worker-src {workers}; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
 _COMPILED = " 'wasm-unsafe-eval'"
 """What lets a page run WebAssembly, and no text as a script. Its worker begins as a blob, for a blob has the policy of
@@ -26,6 +28,8 @@ class Policy:
     """The inline scripts that pages may run: those of the empty pages, in which no text of a record stands."""
 
     known: frozenset[str]
+    hosts: tuple[str, ...] = ()
+    """Other hosts that pages may load from: those that a trusted configuration has every page load from."""
 
     def applied(self, html: str, *, compiled: bool = False) -> tuple[str, list[str]]:
         """Return a page with its policy, and the inline scripts in it that will not run.
@@ -37,14 +41,21 @@ class Policy:
         for code in inline_scripts(html):
             (allowed if _general(code) in self.known else refused).append(code)
         hashes = "".join(f" '{_hash(code)}'" for code in dict.fromkeys(allowed))
-        policy = _POLICY.format(hashes=hashes + _COMPILED * compiled, workers="'self'" + " blob:" * compiled)
+        hosts, workers = "".join(f" {host}" for host in self.hosts), "'self'" + " blob:" * compiled
+        policy = _POLICY.format(hashes=hashes + _COMPILED * compiled, hosts=hosts, workers=workers)
         meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         return _HEAD.sub(lambda found: found.group() + meta, html, count=1), refused
 
+    def knowing(self, html: str) -> Policy:
+        """Return the policy that also lets the inline scripts of a page run, in which nothing was put yet."""
+        return replace(self, known=self.known | {_general(code) for code in inline_scripts(html)})
 
-def policy_of(empty_pages: Iterable[str]) -> Policy:
-    """Return the policy that the generator's empty pages ask for."""
-    return Policy(frozenset(_general(code) for html in empty_pages for code in inline_scripts(html)))
+
+def policy_of(empty_pages: Iterable[str], loaded: Iterable[str] = ()) -> Policy:
+    """Return the policy that the generator's empty pages ask for; `loaded` are addresses elsewhere that are trusted."""
+    hosts = {f"{parts.scheme or 'https'}://{parts.netloc}" for parts in map(urlsplit, loaded)}
+    safe = tuple(sorted(host for host in hosts if _HOST.fullmatch(host)))
+    return Policy(frozenset(_general(code) for html in empty_pages for code in inline_scripts(html)), safe)
 
 
 def inline_scripts(html: str) -> list[str]:

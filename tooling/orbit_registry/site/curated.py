@@ -19,7 +19,7 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
 
     `path` is from the repository's root. A link to another page of the folder stays as it is: the generator knows it.
     """
-    page = document_url(path, docs)
+    page = site.curated.get(path) or document_url(path, docs)
     changes: list[tuple[int, int, str]] = []
     lookups: dict[tuple[str, str], str] = {}
     found: list[Diagnostic] = []

@@ -44,11 +44,12 @@ class Document:
     def staged(self) -> str:
         """The file in the source tree that becomes its page."""
         name = self.path.rpartition("/")[2].lower()
-        return f"{self.url}index.md" if name.startswith(("index.", "readme.")) else f"{self.url.rstrip('/')}.md"
+        stem = self.url.removesuffix(".html").rstrip("/")
+        return f"{self.url}index.md" if name.startswith(("index.", "readme.")) else f"{stem}.md"
 
 
 def mirrored_documents(
-    workspace: Workspace, docs: str | None, taken: Sequence[str]
+    workspace: Workspace, docs: str | None, taken: Sequence[str], directories: bool = True
 ) -> tuple[list[Path], list[Document], list[Diagnostic]]:
     """Return the folders searched, in them the design documents and what `site.mirror` names, and what was skipped.
 
@@ -63,9 +64,9 @@ def mirrored_documents(
     for path, file in sorted({path: file for top in folders for path, file in _walk(workspace.root, top)}.items()):
         if match_any(chosen, path) is None:
             continue
-        url = document_url(path, docs)
+        url = document_url(path, docs, directories)
         if url in used or not url:
-            url = document_url(f"documents/{path}", None)
+            url = document_url(f"documents/{path}", None, directories)
         used.add(url)
         info = file.stat()
         found.append(Document(path, url, f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -16,11 +14,14 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.site import connections, console, explorer, facets, feeds, finder, health, listing, timeline
-from orbit_registry.site.check import DEAD_ANCHOR, SCRIPT, Facts, check_pages, facts_of, located, merged
+from orbit_registry.site import connections, console, explorer, facets, health, listing, timeline
+from orbit_registry.site.adopted import BODY, joined
+from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.citers import Said, citers_of, said_by, said_from
 from orbit_registry.site.csp import Policy, policy_of
+from orbit_registry.site.data import SNAPSHOT, write_data, write_for_robots, write_snapshot
 from orbit_registry.site.documents import Document, neighbours, slot
+from orbit_registry.site.finder import description_of
 from orbit_registry.site.groups import GroupPage, Groups, groups_of
 from orbit_registry.site.memo import Lookup, Made, Memo, key_of
 from orbit_registry.site.output import Output
@@ -29,18 +30,14 @@ from orbit_registry.site.previews import Previews
 from orbit_registry.site.prose import Place, ask, render
 from orbit_registry.site.redirects import redirect_pages
 from orbit_registry.site.render import about, article, contents_html, templates_digest
-from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, SiteMap, url_of
 from orbit_registry.site.tasks import Tasks, tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, document_token, document_view, record_view, what_a_page_shows
-from orbit_registry.site.views import listing as listed
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
-from orbit_registry.store.votes import half_life_days
 
-DATA = "records.json"
 CARDS = slot("cards")
 _SLOT = re.compile(r'<div data-orbit-slot="([a-z0-9_-]+)"></div>')
 MOST_ON_A_LANDING = 8
@@ -99,6 +96,12 @@ class Expansion:
     """What the filter of each kind's index offers."""
     timed: dict[str, bool] = field(default_factory=dict)
     """Whether a kind has a timeline."""
+    own_rules: bool = False
+    """Whether the repository's own pages may load and run what they like, and ours what its theme does."""
+    own_pages: frozenset[str] = frozenset()
+    """The URLs of the repository's own pages."""
+    adopted: dict[str, Record] = field(default_factory=dict)
+    """The records that the repository's own pages show, by URL."""
     facts: dict[str, Facts] = field(default_factory=dict)
     origins: dict[str, Location] = field(default_factory=dict)
     tasks: Tasks = field(default_factory=Tasks)
@@ -118,13 +121,14 @@ class Expansion:
         self.site.preview = self.previews.token
         citers = citers_of(self.records, self._said, self.citing, self.site, self.titles)
         empty = empty_pages(self.generated)
-        self.policy = policy_of(empty.values())
+        shell = merged(facts_of(html, "") for html in empty.values())
+        self.policy = policy_of(empty.values(), shell.foreign if self.own_rules else ())
         self.shells = shells_of(empty, self.policy, self.base_url)
         self.relations = Relations(self.records, self.freshness, citers=citers)
         self.groups = groups_of(self.records)
         forge = self.site.forge
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
-        self.look = key_of(look, self.base_url, forge.repository, forge.branch)
+        self.look = key_of(look, self.base_url, forge.repository, forge.branch, self.own_rules)
         self._record_pages()
         for kind in self.kinds:
             held = [record for record in self.records if record.kind is kind]
@@ -138,12 +142,13 @@ class Expansion:
         for page in self.groups.pages(self.kinds):
             keys = [self.keys[record.path] for record in page.records]
             self._page(page.url, key_of(self.look, page.title, keys), partial(self._group, page))
-        for url, html in redirect_pages(self.records, self.base_url).items():
+        onward = redirect_pages(self.records, self.base_url)
+        for url, html in onward.items():
             self._page(url, key_of(self.look, html), partial(self._under_policy, url, html))
         self._assets()
-        self._data()
-        shell = merged(facts_of(html, "") for html in empty.values())
-        self.found += map(self._located, check_pages(self.facts, set(self.out.after), self.origins, shell))
+        self._data(self.facts.keys() - onward.keys())
+        wrong = check_pages(self.facts, set(self.out.after), self.origins, shell)
+        self.found += (self._located(one) for one in wrong if one.code != FOREIGN or not self.own_rules)
         return self.found
 
     def _located(self, found: Diagnostic) -> Diagnostic:
@@ -185,11 +190,14 @@ class Expansion:
     def _record_pages(self) -> None:
         for number, record in enumerate(self.records, start=1):
             url = url_of(record)
+            if record.page is not None:
+                self.adopted[url] = record
             about = what_a_page_shows(record, self.relations, self.site, self.groups)
             key = self.keys[record.path] = key_of(self.look, about, self.shelf.stamp(record))
             self.origins[url] = Location(record.source.path if record.source else record.path)
             note = [self.shelf.stamp(record), self._said(record).as_row()]
-            self._page(url, key, partial(self._record_page, record, url), note)
+            if record.page is None:
+                self._page(url, key, partial(self._record_page, record, url), note)
             if self.progress is not None:
                 self.progress(number, len(self.records))
 
@@ -201,7 +209,7 @@ class Expansion:
         content += self.previews.html(self.previews.on(content, url))
         toc = contents_html(prose.headings)
         html = self._shell(record.kind, depth_of(url)).page(
-            url, f"{record.id} {record.title}", content, toc, self.base_url
+            url, f"{record.id} {record.title}", content, toc, self.base_url, description_of(record, text.text)
         )
         diagnostics = self.shelf.moved(record, prose.diagnostics)
         return Page(html, facts_of(content, url), text.path, prose.lookups, diagnostics)
@@ -228,13 +236,19 @@ class Expansion:
             html = file.read_text("utf-8", "replace")
             if url in pages:
                 self.origins[url] = Location(pages[url])
+            shown = self.keys[self.adopted[url].path] if url in self.adopted else ""
             cited = [self.previews.token(one) for one in self.previews.on(html, url)]
-            key = key_of(self.look, html, cited, [self._token(name, url) for name in _SLOT.findall(html)])
+            key = key_of(self.look, html, shown, cited, [self._token(name, url) for name in _SLOT.findall(html)])
             self._page(url, key, partial(self._filled, html, url))
 
     def _filled(self, html: str, url: str) -> Page:
+        empty = html
+        if url in self.adopted:
+            record = self.adopted[url]
+            view = record_view(record, url, self.relations, self.site, self.groups)
+            html = joined(html, article(record.kind, view, BODY))
         filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))
-        return self._under_policy(url, filled)
+        return self._under_policy(url, filled, empty)
 
     def _document(self, url: str) -> tuple[str, str, tuple[str, str]]:
         """Return the path and URL of a document, and the paths of those beside it."""
@@ -243,8 +257,12 @@ class Expansion:
     def _cards(self, html: str, url: str) -> str:
         return self.previews.html(self.previews.on(html, url))
 
-    def _under_policy(self, url: str, html: str) -> Page:
-        page, refused = self.policy.applied(html, compiled=url == console.PAGE and self.console is not None)
+    def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
+        """Return a page with its policy; `empty` is what the generator made of it."""
+        if self.own_rules and url in self.own_pages:
+            return Page(html, replace(facts_of(html, url), foreign=()), url)
+        policy = self.policy.knowing(empty) if self.own_rules else self.policy
+        page, refused = policy.applied(html, compiled=url == console.PAGE and self.console is not None)
         where = self.origins.get(url, Location(url or "index.html"))
         said = (f"an inline script will not run: {' '.join(code.split())[:60]}" for code in refused)
         found = tuple(Diagnostic(SCRIPT, Severity.WARNING, one, where, "move it to a file") for one in said)
@@ -360,41 +378,12 @@ class Expansion:
         """Say whether the last build wrote a file of that key, and take it over if so."""
         return self.memo.fresh(path, key, lambda *_: "") is not None and self.out.keep(path)
 
-    def _data(self) -> None:
-        self._snapshot()
+    def _data(self, places: Set[str]) -> None:
+        key = key_of([[record.path, self.shelf.stamp(record)] for record in self.records])
+        if self.export is not None and not self._is_kept(SNAPSHOT, key):
+            write_snapshot(self.out, self.export)
+            self.memo.put(SNAPSHOT, Made(key, SNAPSHOT))
         same = {record.id for record in self.relations.by_id.values() if url_of(record) in self.kept}
-        paths = explorer.data(self.records, half_life_days(), self.out.read(explorer.DATA), same)
-        self.out.write(explorer.DATA, paths)
-        self.out.write(feeds.ATOM, feeds.atom(self.records, self.title, self.base_url))
-        self.out.write(feeds.JSON_FEED, feeds.json_feed(self.records, self.title, self.base_url))
-        known = rows_by_id(self.out.read(DATA))
-        rows = self._rows(known, same, lambda one: json.dumps(listed(one, self.relations), ensure_ascii=False))
-        self.out.write(DATA, '{"records": [\n' + ",\n".join(rows) + "\n]}\n")
-        known = finder.rows_by_id(self.out.read(finder.DATA))
-        rows = self._rows(known, same, lambda one: finder.row(one, self.shelf.text(one).text))
-        self.out.write(finder.DATA, "[\n" + ",\n".join(rows) + "\n]\n")
-        if self.base_url:
-            self.out.write("sitemap.xml", self._sitemap())
-
-    def _rows(self, known: Mapping[str, str], same: Set[str], make: Callable[[Record], str]) -> list[str]:
-        """Return a line for each record; of those in `same` the line that the last build wrote."""
-        return [(known.get(one.id) if one.id in same else None) or make(one) for one in self.records]
-
-    def _snapshot(self) -> None:
-        if self.export is None:
-            return
-        path, key = "snapshot.duckdb", key_of([[record.path, self.shelf.stamp(record)] for record in self.records])
-        if self._is_kept(path, key):
-            return
-        with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
-            file = Path(folder) / path
-            self.export(file)
-            self.out.write(path, file.read_bytes())
-        self.memo.put(path, Made(key, path))
-
-    def _sitemap(self) -> str:
-        top = str(self.base_url).rstrip("/") + "/"
-        urls = sorted(url for url in self.facts if not url.startswith("legacy/"))
-        body = "".join(f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc></url>\n" for url in urls)
-        head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-        return f"{head}{body}</urlset>\n"
+        prose = self.shelf.prose
+        write_data(self.out, self.records, self.relations, self.title, self.base_url, same, prose)
+        write_for_robots(self.out, places, self.base_url)

@@ -20,6 +20,11 @@ _SKIPPED = re.compile(
 _MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
 
 
+def description_of(record: Record, prose: str) -> str:
+    """Return a record in one sentence, as those who list pages show it: its summary, else how its prose begins."""
+    return record.text("summary") or lead(prose) or record.title
+
+
 def row(record: Record, prose: str) -> str:
     """Return a record's row as JSON: id, title, address, status in words and its classes, other words, first line."""
     words = " ".join([*tags_of(record), *record.legacy_ids, record.kind.label])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.exceptions import ConfigurationError
+from mkdocs.utils import nest_paths
 from mkdocs.utils.yaml import get_yaml_loader, yaml_load
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
@@ -31,6 +32,13 @@ class OwnConfig:
     docs: str
     """The folder of pages, from the repository's root."""
     data: dict[str, Any]
+    is_trusted: bool = False
+    """Whether MkDocs runs it in full anyway: what its pages load and run is its own business."""
+
+    @property
+    def directories(self) -> bool:
+        """Whether a page is a folder with an `index.html`."""
+        return self.data.get("use_directory_urls", True) is not False
 
     def named(self, path: str, root: Path) -> str:
         """Return the path of a file that a setting names, from the repository's root."""
@@ -62,7 +70,7 @@ def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> 
     except (ConfigurationError, OSError, ValueError, TypeError, RecursionError) as error:
         said = " ".join(str(error).split())
         raise ConfigError(f"{FILE}: {said}", hint="`mkdocs build` says more") from None
-    own = OwnConfig(file, "", data)
+    own = OwnConfig(file, "", data, trusted)
     docs = own.named(str(data.get("docs_dir", "docs")), root)
     if docs == ".":
         said = f"{FILE}: docs_dir {docs!r} is not a folder inside the repository"
@@ -121,7 +129,7 @@ def _refused(key: str, why: str) -> RefusedError:
 
 def completed_nav(own: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:
     """Return a repository's navigation, or one of its `pages` where it states none, with what it lacks of ours."""
-    nav = list(own) or _nav_of(pages)
+    nav = list(own) or nest_paths(pages)
     named = set(_files(nav))
     for entry in generated:
         files = list(_files([entry]))
@@ -161,18 +169,3 @@ def without_missing(entries: Sequence[object], known: Set[str]) -> tuple[list[ob
 
 def _exists(page: str, known: Set[str]) -> bool:
     return page in known or "://" in page or page.startswith("/")
-
-
-def _nav_of(pages: Sequence[str]) -> list[object]:
-    top: list[object] = []
-    folders: dict[str, list[object]] = {}
-    for page in sorted(pages, key=lambda name: ("/" in name, name != "index.md", name)):
-        folder, _, _name = page.partition("/")
-        if "/" not in page:
-            top.append(page)
-            continue
-        if folder not in folders:
-            folders[folder] = []
-            top.append({folder.replace("-", " ").replace("_", " ").capitalize(): folders[folder]})
-        folders[folder].append(page)
-    return top

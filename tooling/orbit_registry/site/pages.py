@@ -46,8 +46,14 @@ def curated_pages(
 
 def shells() -> dict[str, str]:
     """Return the empty pages, one a depth."""
-    front = {"title": "Record", "orbit_shell": True, "search": {"exclude": True}}
-    return {f"{shell_url(depth)}index.md": with_front_matter(front, "@@orbit:shell@@") for depth in SHELL_DEPTHS}
+    front = {
+        "title": "@@orbit:title@@",
+        "description": "@@orbit:description@@",
+        "orbit_shell": True,
+        "search": {"exclude": True},
+    }
+    body = "<h1>@@orbit:content@@</h1>"
+    return {f"{shell_url(depth)}index.md": with_front_matter(front, body) for depth in SHELL_DEPTHS}
 
 
 def _home(kinds: KindTable, title: str, has_documents: bool) -> str:

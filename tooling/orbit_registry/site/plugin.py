@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pathspec
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -19,6 +21,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.site.build import CACHE, code_version
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.own import read_own
+from orbit_registry.site.pages import SHELL
 from orbit_registry.site.stage import DOCS, OVERRIDES
 from orbit_registry.site.steps import Prepared, prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
@@ -49,6 +52,8 @@ class OrbitPlugin(BasePlugin[Options]):
         try:
             registry = Registry.open(top)
             own = read_own(registry.workspace.root, Path(str(config.config_file_path)), trusted=True)
+            if own is not None:  # which may inherit what it does not say
+                own = replace(own, data={**own.data, "use_directory_urls": config.use_directory_urls})
             self._cache = registry.workspace.cache / CACHE / "plugin"
             prepared = prepare(registry, own, self._cache, config.site_url or None, code_version())
         except OrbitError as error:
@@ -57,6 +62,8 @@ class OrbitPlugin(BasePlugin[Options]):
         config.docs_dir = str(staged / DOCS)
         config.site_dir = str(self._cache / "generated")
         config.theme.dirs.insert(0, str(staged / OVERRIDES))
+        hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/"])
+        config.not_in_nav = hidden if config.not_in_nav is None else config.not_in_nav + hidden
         config.nav = prepared.staged.nav
         config.extra_css = [*STYLES, *(one for one in config.extra_css if one not in STYLES)]
         own_scripts = [one for one in config.extra_javascript if str(one) not in SCRIPTS]
@@ -82,9 +89,10 @@ class OrbitPlugin(BasePlugin[Options]):
         _log.info("Records: %d pages in %s", result.pages, self._target)
 
     def on_serve(self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any) -> LiveReloadServer:
-        """Watch the records and the documents beside the pages."""
+        """Watch the records and the documents beside the pages, and not the staged tree that each build writes."""
         if self._prepared is None:
             return server
+        server.unwatch(config.docs_dir)
         workspace = self._prepared.registry.workspace
         folders = [workspace.folder_of(kind) for kind in workspace.kinds]
         for folder in (*folders, *self._prepared.sources.folders, self._own_docs):

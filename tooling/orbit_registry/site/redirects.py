@@ -8,7 +8,7 @@ from html import escape
 
 from orbit_registry.records.record import Record
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.urls import legacy_url, relative
+from orbit_registry.site.urls import legacy_url, record_url, relative
 
 _HEAD = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -16,17 +16,25 @@ _HEAD = (
 
 
 def redirect_pages(records: Sequence[Record], base_url: str | None) -> dict[str, str]:
-    """Return a page for every legacy id, and for its last part where it has a namespace, by site URL."""
+    """Return a page for every legacy id, and for its last part where it has a namespace, by site URL.
+
+    A record that one of the repository's own pages shows has one where its page would stand.
+    """
     meant: dict[str, dict[str, Record]] = defaultdict(dict)
+    own: dict[str, Record] = {}
     tails: dict[str, dict[str, Record]] = defaultdict(dict)
     for record in records:
         for name in record.legacy_ids:
             meant[name][record.id] = record
             tails[name.rpartition("/")[2]][record.id] = record
+        if record.page is not None:
+            own[record_url(record.kind.plural, record.id)] = record
     for tail, held in tails.items():
         if tail and tail not in meant:
             meant[tail] = held
-    pages: dict[str, str] = {}
+    pages = {
+        url: _onward(record.id, url, record, base_url) for url, record in sorted(own.items()) if url != record.page
+    }
     for name, held in sorted(meant.items()):
         url = legacy_url(name)
         found = [record for _, record in sorted(held.items())]

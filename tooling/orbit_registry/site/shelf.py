@@ -100,6 +100,10 @@ class Shelf:
         heading = first - document.text.count("\n", entry.span.start, max(start, 0))
         return Text(text, document.path, first, (heading, first + text.count("\n")))
 
+    def prose(self, record: Record) -> str:
+        """Return a record's prose alone."""
+        return self.text(record).text
+
     def _body(self, record: Record) -> str:
         """Return the text beside a record; none where a symbolic link leads to it."""
         try:

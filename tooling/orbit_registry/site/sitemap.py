@@ -273,4 +273,4 @@ def task_url(task: str) -> str:
 
 def url_of(record: Record) -> str:
     """Return the site URL of a record's page."""
-    return record_url(record.kind.plural, record.id)
+    return record.page or record_url(record.kind.plural, record.id)

@@ -12,6 +12,8 @@ from typing import Any
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.site.adopted import marked, marks
 from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
@@ -50,6 +52,10 @@ class Sources:
     folders: tuple[Path, ...]
     """The folders that were searched for documents."""
     own: OwnConfig | None
+    own_files: tuple[str, ...]
+    """The files of the repository's own pages that may be read, from their folder."""
+    adopted: Mapping[str, Record]
+    """The records whose own page is one of these, by its path."""
     title: str
     base_url: str | None
     site: SiteMap
@@ -69,7 +75,8 @@ def own_pages(publication: Publication, own: OwnConfig) -> list[str]:
     found = []
     for parent, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
+        # In the generator's order, in which pages that no navigation names follow each other.
+        for name in sorted(files, key=lambda name: (name.partition(".")[0] not in ("index", "README"), name)):
             if not name.startswith(".") and not (Path(parent) / name).is_symlink():
                 path = (Path(parent) / name).relative_to(top).as_posix()
                 if not publication.leaves_out(f"{own.docs}/{path}"):
@@ -123,13 +130,14 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
     root, docs = sources.workspace.root, sources.own.docs
     mirrored = {document.path for document in sources.documents}
     copied = []
-    for name in own_pages(sources.publication, sources.own):
+    for name in sources.own_files:
         path = f"{docs}/{name}"
         if path in mirrored:
             continue
         copied.append(name)
         info = (root / path).stat()
-        key = key_of(path, info.st_mtime_ns, info.st_size, info.st_ino)
+        record = sources.adopted.get(path)
+        key = key_of(path, info.st_mtime_ns, info.st_size, info.st_ino, marks(record) if record else "")
         staged_path = f"{DOCS}/{name}"
         made = memo.fresh(staged_path, key, lambda *question: ask(sources.site, *question))
         if made is not None and out.keep(staged_path):
@@ -141,7 +149,7 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
         text = _read(sources.publication, path, problems)
         if text is not None:
             page = rewritten(text, path, docs, sources.site)
-            out.write(staged_path, page.html)
+            out.write(staged_path, marked(page.html, record) if record else page.html)
             memo.put(staged_path, Made(key, path, page.lookups, page.diagnostics))
     return copied
 
@@ -171,17 +179,15 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
     folder = out.folder / OVERRIDES
     custom = own.data.get("theme") if own else None
     theirs = custom.get("custom_dir") if isinstance(custom, dict) else None
-    _copy_tree(overrides(), out, OVERRIDES)
+    templates = _tree(overrides())
     if own and theirs and (own.file.parent / str(theirs)).resolve() != overrides().resolve():
         try:
-            _copy_tree(
-                inside(sources.workspace.root, own.named(str(theirs), sources.workspace.root)),
-                out,
-                OVERRIDES,
-            )
+            templates |= _tree(inside(sources.workspace.root, own.named(str(theirs), sources.workspace.root)))
         except UnsafePathError as error:
             message = f"theme.custom_dir is left out: {error.message}"
             problems.append(Diagnostic(UNREADABLE, Severity.WARNING, message, Location(own.file.name), LEADS_OUT))
+    for name, file in sorted(templates.items()):
+        out.write(f"{OVERRIDES}/{name}", file.read_bytes())
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     if own is None:
         config = staged(built_in(sources.title, nav), folders, sources.base_url)
@@ -231,6 +237,7 @@ def _readable_titles(publication: Publication, entries: list[Any]) -> list[Any]:
     ]
 
 
-def _copy_tree(source: Path, out: Output, name: str) -> None:
-    for file in sorted(path for path in source.rglob("*") if path.is_file() and not path.is_symlink()):
-        out.write(f"{name}/{file.relative_to(source).as_posix()}", file.read_bytes())
+def _tree(source: Path) -> dict[str, Path]:
+    """Return the files below a folder by their path from it."""
+    files = (path for path in source.rglob("*") if path.is_file() and not path.is_symlink())
+    return {file.relative_to(source).as_posix(): file for file in files}

@@ -13,6 +13,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site import console
+from orbit_registry.site.adopted import with_own_pages
 from orbit_registry.site.citers import Said, files_that_cite
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
@@ -86,7 +87,10 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     code = key_of(code, publication.key)
     everything = NO_SECRETS.applied(collection.records, registry.reading.parsed)
     records = publication.records(shown_records(workspace, everything))
-    sources = sources_of(publication, records, own, base_url)
+    own_files = own_pages(publication, own) if own else []
+    if own:
+        records = with_own_pages(records, own_files, own.docs, own.directories)
+    sources = sources_of(publication, records, own, own_files, base_url)
     memo = open_memo(cache / "staged.json", code)
     staged = stage(sources, cache / "source", memo)
     memo.save()
@@ -98,19 +102,26 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
 
 
 def sources_of(
-    publication: Publication, records: Sequence[Record], own: OwnConfig | None, base_url: str | None
+    publication: Publication,
+    records: Sequence[Record],
+    own: OwnConfig | None,
+    own_files: Sequence[str],
+    base_url: str | None,
 ) -> Sources:
     """Return what a site is staged from."""
     workspace = publication.workspace
     kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
     docs = own.docs if own else "docs"
-    folders, found, skipped = mirrored_documents(workspace, docs, [*(f"{kind.plural}/" for kind in kinds), *TAKEN])
-    documents = tuple(one for one in found if not publication.leaves_out(one.path))
+    directories = own.directories if own else True
+    taken = [*(f"{kind.plural}/" for kind in kinds), *TAKEN]
+    folders, found, skipped = mirrored_documents(workspace, docs, taken, directories)
+    adopted = {record.source.path: record for record in records if record.page and record.source}
+    documents = tuple(one for one in found if not publication.leaves_out(one.path) and one.path not in adopted)
     mirrored = {document.path: document.url for document in documents}
     curated = {}
     if own:
-        pages = [f"{docs}/{name}" for name in own_pages(publication, own) if name.lower().endswith(".md")]
-        curated = {path: document_url(path, docs) for path in pages if path not in mirrored}
+        pages = [f"{docs}/{name}" for name in own_files if name.lower().endswith(".md")]
+        curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
     commit = workspace.git.head() if config.get("repository") else None
     forge = forge_of(config.get("repository"), config.get("branch"), commit)
@@ -128,7 +139,10 @@ def sources_of(
         [f"{docs}/{name}" for name in generated],
         workspace.config.design,
     )
-    return Sources(publication, kinds, documents, tuple(folders), own, title, base_url, site, tuple(skipped), tasks)
+    return Sources(
+        publication, kinds, documents, tuple(folders), own, tuple(own_files), adopted, title, base_url, site,
+        tuple(skipped), tasks,
+    )  # fmt: skip
 
 
 def task_places(publication: Publication) -> TaskPlaces:
@@ -150,8 +164,8 @@ def publish(
 ) -> SiteResult:
     """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
     workspace, publication = prepared.registry.workspace, prepared.sources.publication
+    own = prepared.sources.own
     cache = workspace.cache / "site"
-    inbox = workspace.relative(workspace.inbox) + "/"
     memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code)
     report: Progress = progress or (lambda step, done, of: None)
     archives, missing = None, None
@@ -178,27 +192,35 @@ def publish(
         freshness=prepared.freshness,
         citing=prepared.citing,
         tasks=prepared.sources.tasks,
+        own_rules=own is not None and own.is_trusted,
+        own_pages=frozenset(prepared.sources.site.curated.values()),
     )
     found = expansion.run()
     removed = out.finish()
     memo.save()
-    unread = [one for one in prepared.problems if not one.location.path.startswith(inbox)]
     if missing is not None:
         found.append(missing)
-    everything = [*unread, *prepared.staged.diagnostics, *all_diagnostics([prepared.memo, memo]), *complaints, *found]
-    # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
-    distinct = {(one.code, one.location, one.message): one for one in map(_cleaned, everything)}
-    own = prepared.sources.own
     return SiteResult(
         out=out.folder,
         pages=sum(path.endswith(".html") for path in out.after),
         written=out.written,
         unchanged=out.unchanged,
         removed=removed,
-        diagnostics=tuple(sorted(distinct.values(), key=lambda one: one.sort_key)),
+        diagnostics=_findings(prepared, [*all_diagnostics([prepared.memo, memo]), *complaints, *found]),
         seconds=0.0,
         config=own.file.name if own else None,
     )
+
+
+def _findings(prepared: Prepared, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return what was found in all, in order, each once."""
+    workspace = prepared.registry.workspace
+    inbox = workspace.relative(workspace.inbox) + "/"
+    unread = [one for one in prepared.problems if not one.location.path.startswith(inbox)]
+    everything = map(_cleaned, [*unread, *prepared.staged.diagnostics, *found])
+    # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
+    distinct = {(one.code, one.location, one.message): one for one in everything}
+    return tuple(sorted(distinct.values(), key=lambda one: one.sort_key))
 
 
 def _export(prepared: Prepared, file: Path) -> None:

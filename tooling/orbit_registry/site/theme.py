@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from orbit_registry.site.pages import SHELL
+
 _PACKAGED = Path(__file__).parent / "overrides"
 _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
 
@@ -89,9 +91,10 @@ def staged(base: Mapping[str, Any], folders: Mapping[str, str], base_url: str | 
     named = {"name": theme} if isinstance(theme, str) else dict(theme)
     config = {**base, **folders, "theme": {**named, "custom_dir": folders["custom_dir"]}}
     del config["custom_dir"]
-    config["use_directory_urls"] = True
+    config.setdefault("use_directory_urls", True)
     if base_url:
         config["site_url"] = base_url.rstrip("/") + "/"
+    config["not_in_nav"] = f"/{SHELL}/"
     config["validation"] = {
         "nav": {"omitted_files": "ignore", "not_found": "warn", "absolute_links": "ignore"},
         "links": {"not_found": "warn", "absolute_links": "ignore", "unrecognized_links": "ignore", "anchors": "ignore"},

@@ -64,11 +64,16 @@ def record_url(plural: str, record_id: str) -> str:
     return f"{plural}/{safe_segment(record_id)}/"
 
 
-def document_url(path: str, docs: str | None = "docs") -> str:
-    """Return the page of a repository's Markdown document; a leading documentation folder is dropped."""
+def document_url(path: str, docs: str | None = "docs", directories: bool = True) -> str:
+    """Return the page of a repository's Markdown document; a leading documentation folder is dropped.
+
+    `directories` says whether a page is a folder, as the generator's `use_directory_urls` does.
+    """
     inner = path.removeprefix(f"{docs}/") if docs else path
     stem = inner.rpartition(".")[0] if inner.lower().endswith((".md", ".markdown")) else inner
     folder, _, name = stem.rpartition("/")
     if name.lower() in ("index", "readme"):
         stem = folder
+    elif not directories:
+        return f"{stem}.html"
     return f"{stem}/" if stem else ""

@@ -1,0 +1,206 @@
+"""The MkDocs plugin in a site that people have already: its pages keep their addresses, and decisions join theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+
+from orbit_registry.registry import Registry
+
+CONFIG = """\
+site_name: Our handbook
+repo_url: https://github.com/acme/handbook
+edit_uri: edit/main/docs/
+theme:
+  name: material
+  custom_dir: overrides
+  palette: {scheme: slate, primary: teal}
+  features: [navigation.tabs, content.action.edit]
+markdown_extensions: [admonition]
+nav:
+- index.md
+- Guide: guide/start.md
+- All of them: decisions/README.md
+plugins:
+- search
+- tags
+- orbit
+"""
+DECISIONS = {
+    "0001-use-files.md": "---\ntags: [storage]\n---\n# Use files\n\n## Status\n\n"
+    "Superseded by [2](0002-use-a-database.md)\n\n## Context\n\n!!! note\n    Theirs, rendered by theirs: xylophone.\n",
+    "0002-use-a-database.md": "# Use a database\n\n## Status\n\nAccepted\n\n"
+    "Supersedes [1](0001-use-files.md)\n\n## Context\n\nx\n",
+    "README.md": "# All of them\n\n[First](0001-use-files.md)\n",
+}
+ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+
+
+@pytest.fixture
+def handbook(tmp_path: Path) -> Path:
+    """Return a repository with a site of its own: navigation, theme, templates, other plugins, adopted decisions."""
+    root = tmp_path / "handbook"
+    for folder in ("docs/decisions", "docs/guide", "overrides", ".orbit"):
+        (root / folder).mkdir(parents=True)
+    (root / ".orbit/config.yaml").write_text(
+        "format: orbit-registry\nschema_version: 1\nadr: {folder: docs/decisions}\n", "utf-8"
+    )
+    (root / "mkdocs.yml").write_text(CONFIG, "utf-8")
+    (root / "docs/index.md").write_text("# Handbook\n\n[First](decisions/0001-use-files.md)\n", "utf-8")
+    (root / "docs/guide/start.md").write_text("---\ntags: [start]\n---\n# Start\n\nHello.\n", "utf-8")
+    (root / "overrides/main.html").write_text(
+        '{% extends "base.html" %}{% block announce %}Our own announcement{% endblock %}', "utf-8"
+    )
+    for name, text in DECISIONS.items():
+        (root / "docs/decisions" / name).write_text(text, "utf-8")
+    Registry.open(root).backfill()
+    return root
+
+
+def mkdocs(root: Path, site: Path, *arguments: str) -> str:
+    """Run plain MkDocs, which has to succeed, and return what it said."""
+    words = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(site), *arguments]
+    done = subprocess.run(words, cwd=root, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("directories", [True, False])
+def test_a_decision_keeps_its_page_and_gains_its_record(handbook: Path, tmp_path: Path, directories: bool) -> None:
+    """Address, theme, templates and Markdown stay theirs; banner, relations and facts join; no second page is made."""
+    (handbook / "mkdocs.yml").write_text(f"{CONFIG}use_directory_urls: {str(directories).lower()}\n", "utf-8")
+    said = mkdocs(handbook, tmp_path / "site", "--strict")
+    assert "WARNING" not in said
+    url = "decisions/0001-use-files/" if directories else "decisions/0001-use-files.html"
+    page = tmp_path / "site" / (f"{url}index.html" if directories else url)
+    html = page.read_text("utf-8")
+    assert "Our own announcement" in html
+    assert '<div class="admonition note">' in html
+    assert re.search(r"orbit-banner(?:(?!</div>).)*0002-use-a-database", html, re.DOTALL)
+    assert 'class="orbit-chain"' in html
+    assert len(re.findall(r"<h1\b", html)) == 1
+    assert 'href="https://github.com/acme/handbook/edit/main/docs/decisions/0001-use-files.md"' in html
+
+    held = json.loads((tmp_path / "site/records.json").read_text("utf-8"))["records"]
+    assert [one["url"] for one in held if one["id"] == "ADR-0001"] == [url]
+    onward = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert "noindex" in onward
+    assert 'http-equiv="refresh"' in onward
+    assert dead_links(tmp_path / "site") == []
+
+
+def test_one_search_finds_each_decision_once(handbook: Path, tmp_path: Path) -> None:
+    """The theme's search holds the page, by its text and by the record's id; ours holds the records without a page."""
+    mkdocs(handbook, tmp_path / "site")
+    index = json.loads((tmp_path / "site/search/search_index.json").read_text("utf-8"))["docs"]
+    for word in ("xylophone", "ADR-0001"):
+        found = {one["location"].partition("#")[0] for one in index if word in one["text"] or word in one["title"]}
+        assert found == {"decisions/0001-use-files/"}
+    assert json.loads((tmp_path / "site/search/records.json").read_text("utf-8")) == []
+
+
+def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:
+    """`mkdocs serve` builds again when a record or a page is saved, and tells the browser to load it again."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    top = f"http://127.0.0.1:{port}/"
+    words = [sys.executable, "-u", "-m", "mkdocs", "serve", "--dev-addr", f"127.0.0.1:{port}"]
+    with subprocess.Popen(
+        words, cwd=handbook, env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1"}, stderr=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            said = iter(server.stderr or ())
+            until(said, "Serving on")
+            ((epoch, request),) = re.findall(r"livereload\((\d+), (\d+)\)", get(f"{top}decisions/0002-use-a-database/"))
+
+            record = handbook / ".orbit/adrs/ADR-0002/adr.yaml"
+            record.write_text(record.read_text("utf-8") + "labels: [seen-at-once]\n", "utf-8")
+            epoch = later(f"{top}livereload", epoch, request)
+            assert "seen-at-once" in get(f"{top}decisions/0002-use-a-database/")
+
+            document = handbook / "docs/guide/start.md"
+            document.write_text(document.read_text("utf-8") + "\nWritten just now.\n", "utf-8")
+            later(f"{top}livereload", epoch, request)
+            assert "Written just now." in get(f"{top}guide/start/")
+        finally:
+            server.terminate()
+
+
+@pytest.mark.parametrize("name", ["adr__madr/docs/decisions", "JabRef__jabref/docs/decisions"])
+def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_path: Path, name: str) -> None:
+    """Of a real collection every decision has one page, at the address plain MkDocs gives it, and is found once."""
+    root = tmp_path / "repo"
+    shutil.copytree(corpora / "adr" / name, root / "docs/decisions")
+    (root / ".orbit").mkdir()
+    (root / ".orbit/config.yaml").write_text(
+        "format: orbit-registry\nschema_version: 1\nadr: {folder: docs/decisions}\n", "utf-8"
+    )
+    config = "site_name: Theirs\ntheme: {name: material, font: false}\nplugins:\n- search\n"
+    (root / "mkdocs.yml").write_text(config, "utf-8")
+    mkdocs(root, tmp_path / "before")
+    (root / "mkdocs.yml").write_text(f"{config}- orbit\n", "utf-8")
+    Registry.open(root).backfill()
+    mkdocs(root, tmp_path / "after")
+
+    before = {path.relative_to(tmp_path / "before") for path in (tmp_path / "before").rglob("index.html")}
+    after = {path.relative_to(tmp_path / "after") for path in (tmp_path / "after").rglob("index.html")}
+    assert before <= after
+    held = json.loads((tmp_path / "after/records.json").read_text("utf-8"))["records"]
+    index = json.loads((tmp_path / "after/search/search_index.json").read_text("utf-8"))["docs"]
+    rows = [row[2] for row in json.loads((tmp_path / "after/search/records.json").read_text("utf-8"))]
+    places = [*{one["location"].partition("#")[0] for one in index}, *rows]
+    unnamed = [one for one in held if one["url"].startswith("adrs/")]
+    assert len(unnamed) == len(list((root / "docs/decisions").glob("*#*")))  # an address can't say `#`
+    assert len(held) > 10
+    for record in (one for one in held if one not in unnamed):
+        assert Path(record["url"], "index.html") in before
+        assert places.count(record["url"]) == 1
+        html = (tmp_path / "after" / record["url"] / "index.html").read_text("utf-8")
+        assert html.count('class="orbit-record"') == 1
+        assert f"<b>{record['id']}</b>" in html
+
+
+def until(lines: Iterator[str], word: str) -> None:
+    """Read lines up to one with a word."""
+    assert any(word in line for line in lines)
+
+
+def later(address: str, epoch: str, request: str) -> str:
+    """Wait as a browser does until there is a later build than the one of an epoch; return the epoch of that."""
+    now = get(f"{address}/{epoch}/{request}")
+    assert int(now) > int(epoch)
+    return now
+
+
+def get(address: str) -> str:
+    """Return what a page of this machine says."""
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        return str(answer.read().decode())
+
+
+def dead_links(site: Path) -> list[str]:
+    """Return the links of pages that lead to no file of the site."""
+    found = []
+    for page in site.rglob("*.html"):
+        if page.name == "404.html":
+            continue
+        here = f"/{page.relative_to(site).as_posix()}"
+        for link in re.findall(r'(?:href|src)="([^"#]+)', page.read_text("utf-8")):
+            parts = urlsplit(urljoin(here, link))
+            if not parts.scheme and not parts.netloc:
+                file = site / unquote(parts.path).lstrip("/")
+                if not (file.is_file() or (file / "index.html").is_file()):
+                    found.append(f"{here}: {link}")
+    return found
