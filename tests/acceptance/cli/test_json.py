@@ -86,6 +86,14 @@ ASKED: dict[str, list[str]] = {
     "unlink": ["ADR-0001", "extends", "ADR-0002"],
     "related": ["ADR-0001"],
     "note": ["Uploads fail without a key", "--attempts", "2"],
+    "failure add": ["--title", "S-2 failed", "--reason", "no disk", "--set", "target={type: story, id: S-2}"],
+    "failure list": [],
+    "failure show": ["FAILURE"],
+    "failure search": ["browser"],
+    "failure update": ["FAILURE", "--priority", "9"],
+    "failure clear": ["FAILURE"],
+    "fail": ["story:shop:S-3", "--reason", "no browser", "--attempts", "3"],
+    "clear": ["story:shop:S-1"],
     "queue": [],
     "promote": ["CANDIDATE", "RULE", "--by", "Ada", "--reason", "agreed"],
     "reject": ["CANDIDATE", "RULE", "--reason", "the linter says so"],
@@ -135,6 +143,9 @@ def test_every_command_with_json_is_asked_below() -> None:
 def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
     """ok, data, diagnostics, next; the same keys for every command, and nothing else on the output."""
     words = {"LEARNING": shell.learning}
+    if {"FAILURE", "story:shop:S-1"}.intersection(ASKED[name]):
+        _, failed = shell.json("fail", "story:shop:S-1", "--reason", "no browser")
+        words["FAILURE"] = failed["data"]["id"]
     for word in {"RULE", "APPROVED", "SECOND_APPROVED"}.intersection(ASKED[name]):
         words[word] = shell.json("rule", "add", "--title", word, "--rationale", f"Because of {word}.")[1]["data"]["id"]
         if word != "RULE":
@@ -179,7 +190,7 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
         (["learning", "add", "--summary", "X", "--set", "status=active"], 2, "can't be set by hand"),
         (["learning", "add", "--summary", "X", "--evidence", "T-1"], 2, "is not KIND:REF"),
         (["learning", "update", "L-nnnnn", "--priority", "x"], 2, "--priority"),
-        (["list", "decision"], 2, "known kinds: adr, learning, "),
+        (["list", "decision"], 2, "known kinds: adr, "),
         (["query", "DROP TABLE records"], 1, ""),
         (["query", "SELEC 1"], 1, ""),
         (["import", "nowhere"], 2, "nowhere"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,7 +19,6 @@ from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import open_workspace
 
 Call = Callable[..., dict[str, Any]]
-KINDS = Path(__file__).parents[2] / "cases/kinds"
 WHEN = "2026-01-01T00:00:00Z"
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "src/a.py"}}
 
@@ -51,12 +49,11 @@ def rule(root: Path, code: str, title: str, **fields: object) -> None:
 @pytest.fixture
 def ruled(root: Path) -> Path:
     """Return the workspace with rules, failures of a kind of its own, and a decision."""
-    shutil.copytree(KINDS / "failure", root / ".orbit/kinds/failure")
     rule(root, "aaaaa", "Wrap every query in a transaction", scope={"paths": ["src/**"]})
     rule(root, "bbbbb", "Retry uploads with a key", scope={"tags": ["sql"]})
     rule(root, "ccccc", "Name each lock", scope={"paths": ["nowhere/**", "src/none"]})
     write(root, ".orbit/failures/F-ddddd/failure.yaml", id="F-ddddd", status="open", title="Story 7",
-          target={"type": "story", "id": "7"}, reason="It fails.")  # fmt: skip
+          target={"type": "story", "id": "7"}, reason="It fails.", ttl_days=0)  # fmt: skip
     write(root, ".orbit/adrs/ADR-0001/adr.yaml", id="ADR-0001", status="accepted", title="Use locks", priority=255,
           scope={"paths": ["src/**"]}, links=[{"rel": "related_to", "to": "R-ccccc"}])  # fmt: skip
     (root / "src/none").touch()

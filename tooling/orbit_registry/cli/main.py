@@ -43,6 +43,8 @@ REST: Mapping[str, tuple[str, str]] = {
     "note": ("note:note", "Say how a piece of work went; it asks for what is worth keeping."),
     "queue": ("review:queue", "What waits for a person's review."),
     "promote": ("review:promote", "Bring what waits for review into force."),
+    "fail": ("failing:fail", "Keep a target that failed from being tried again."),
+    "clear": ("failing:clear", "Let a target that failed be tried again."),
     "reject": ("review:reject", "Turn down what waits for review, with the reason."),
     "stale": ("freshness:stale", "Records that may no longer hold, why, and what to do."),
     "verify": ("freshness:verify", "Say that records still hold, and hash what they rest on."),

@@ -16,11 +16,11 @@ from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.failures import compiled
 from orbit_registry.push.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.push.reader import LIST
-from orbit_registry.records.freshness import WINDOWS, inputs_of, taken_from, too_old_at
+from orbit_registry.records.freshness import WINDOWS, expires, inputs_of, taken_from, too_old_at
 from orbit_registry.records.rank import Order, microseconds, order_of, priority_of, vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
-from orbit_registry.records.vote import counted, moment
+from orbit_registry.records.vote import counted
 from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
 from orbit_registry.text.inert import inert_line
 
@@ -177,13 +177,9 @@ def _category(record: Record) -> str:
 
 
 def _expires(record: Record) -> int | None:
-    """Return when a record's time is over, in seconds since 1970; None where it states no time that is one."""
-    value = record.data.get("freshness")
-    said = value.get("expires_at") if isinstance(value, Mapping) else None
-    try:
-        return int(moment(str(said)).timestamp()) if said is not None else None
-    except (ValueError, OverflowError):
-        return None
+    """Return when a record's time is over, in seconds since 1970; None where it has no end."""
+    at = expires(record)
+    return None if at is None else int(at.timestamp())
 
 
 def _number(value: int | None) -> str:

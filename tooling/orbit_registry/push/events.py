@@ -28,7 +28,8 @@ FAULTS = {
 """What may go wrong by itself; of anything else the name of the exception's class is written down, and no more."""
 OPENED, LOADED, RETRIEVAL = "opened", "loaded", "retrieval"
 APPROVED, REJECTED, NOTED = "approved", "rejected", "noted"
-DONE = (OPENED, LOADED, APPROVED, REJECTED, NOTED)
+FAILED, CLEARED = "failed", "cleared"
+DONE = (OPENED, LOADED, APPROVED, REJECTED, NOTED, FAILED, CLEARED)
 """Events that say what was done with the records of `ids`, and retrieved none."""
 LARGEST = 1_000_000
 """Bytes; a log that has more becomes the older one, whose predecessor goes."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from orbit_registry.records.record import Record
-from orbit_registry.records.vote import moment
+from orbit_registry.records.vote import moment, stamp
 
 WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
 """Days after which a record of that volatility wants another look; None: never. A project can have others."""
@@ -166,10 +166,28 @@ def too_old_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> d
         return None
 
 
+def expires(record: Record) -> datetime | None:
+    """Return when a record's time is over: as it states, else its `ttl_days` after it was made or last verified.
+
+    A kind whose schema has a default for `ttl_days` gives it to records that state none; 0 is never.
+    """
+    stated_end = when(record, "expires_at")
+    schema = record.kind.schema.document["properties"].get("ttl_days") if stated_end is None else None
+    if schema is None:
+        return stated_end
+    days = record.data.get("ttl_days", schema.get("default"))
+    if not isinstance(days, int) or days <= 0:
+        return None
+    try:
+        return (when(record, "verified_at") or made(record)) + timedelta(days=days)
+    except OverflowError:
+        return None
+
+
 def turns(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> Iterator[datetime]:
     """Yield the moments at which the clock alone changes what is said of a record."""
     verified = when(record, "verified_at")
-    for at in (when(record, "expires_at"), too_old_at(record, windows)):
+    for at in (expires(record), too_old_at(record, windows)):
         if at is not None:
             yield at
     if verified is not None and verified.year > 1:
@@ -201,9 +219,9 @@ def derive(
 
 
 def _expiry(record: Record, now: datetime) -> Iterator[Reason]:
-    at = when(record, "expires_at")
+    at = expires(record)
     if at is not None and at <= now:
-        yield Reason(Cause.EXPIRED, str(stated(record)["expires_at"]), f"expired on {at:%Y-%m-%d}", is_gone=True)
+        yield Reason(Cause.EXPIRED, stamp(at), f"expired on {at:%Y-%m-%d}", is_gone=True)
 
 
 def _fingerprint(record: Record, sight: Sight) -> Iterator[Reason]:

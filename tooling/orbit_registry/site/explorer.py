@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from orbit_registry.records.freshness import expires
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp
 from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
@@ -94,9 +96,8 @@ def form_of(glob: Glob) -> list[Any]:
 
 
 def _expires(record: Record) -> str | None:
-    held = record.data.get("freshness")
-    said = held.get("expires_at") if isinstance(held, Mapping) else None
-    return str(said) if said is not None else None
+    at = expires(record)
+    return None if at is None else stamp(at)
 
 
 def _alternative(one: Alternative) -> list[Any]:

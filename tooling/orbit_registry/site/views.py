@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from orbit_registry.records.freshness import Freshness, State, stated
+from orbit_registry.records.freshness import Freshness, State, expires, stated
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import by_month, counted, stamp
@@ -130,10 +130,11 @@ class Relations:
         if record.phase != "live":
             return ""
         said = stated(record)
-        seen, by, until = (str(said.get(name) or "") for name in ("verified_at", "verified_by", "expires_at"))
+        seen, by = (str(said.get(name) or "") for name in ("verified_at", "verified_by"))
+        end = expires(record)
         confirmed = f"confirmed on {seen[:10]}{f' by {by}' if by else ''}" if seen else ""
         held = "in doubt" if record.path in self._freshness else "" if confirmed else "nothing speaks against it"
-        words = ", ".join(filter(None, [held, confirmed, f"set to end on {until[:10]}" if until else ""]))
+        words = ", ".join(filter(None, [held, confirmed, f"set to end on {end:%Y-%m-%d}" if end else ""]))
         return words[:1].upper() + words[1:]
 
     def votes(self, record: Record) -> dict[str, Any] | None:

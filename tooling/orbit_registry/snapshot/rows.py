@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.freshness import Freshness, Reason
+from orbit_registry.records.freshness import Freshness, Reason, expires, stated
 from orbit_registry.records.rank import vote_key
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope
@@ -329,12 +329,12 @@ def _anchored(pattern: str) -> tuple[str, ...]:
 
 
 def _freshness(record: Record) -> list[Row]:
-    value = record.data.get("freshness")
-    if not isinstance(value, Mapping):
+    value, end = stated(record), expires(record)
+    if not value and end is None:
         return []
     shared: Row = {
         "volatility": _text(value, "volatility"),
-        "expires_at": _moment(value.get("expires_at")),
+        "expires_at": None if end is None else _time(end),
         "verified_at": _moment(value.get("verified_at")),
         "verified_by": _text(value, "verified_by"),
     }

@@ -1,0 +1,106 @@
+"""`orbit fail` and `orbit clear`: what failed is left alone for a while, told by its identity and the clock alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from orbit_registry.loop import failures
+from orbit_registry.records.freshness import expires
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.store.author import Author
+
+WHY = ("--reason", "the sandbox has no browser")
+ADA = Author("Ada", "human")
+
+
+def holding(target: str, now: datetime) -> Record | None:
+    """Return the failure of a target that holds at a moment."""
+    return failures.holding(Registry.open().collection.records, failures.read_target(target), now)
+
+
+def test_a_failure_holds_for_its_days_and_stays_as_history(shell: Any) -> None:
+    """Seven days if nothing is said, for ever with 0; what is over is no failure any more and still a record."""
+    assert shell("fail", "story:shop:S-1", *WHY, "--attempts", "3")[0] == 0
+    assert shell("fail", "story:shop:S-2", *WHY, "--ttl-days", "0")[0] == 0
+    record = holding("story:shop:S-1", datetime.now(UTC))
+    assert record is not None
+    end = expires(record)
+    assert end is not None
+    begun = end - timedelta(days=7)
+
+    assert holding("story:shop:S-1", begun + timedelta(days=6, hours=23)) is not None
+    assert holding("story:shop:S-1", begun + timedelta(days=7)) is None
+    assert holding("story:shop:S-2", begun + timedelta(days=7000)) is not None
+
+    later = begun + timedelta(days=8)
+    again, is_new = failures.fail(Registry.open().workspace, failures.read_target("story:shop:S-1"),
+                                  {"reason": "still none"}, ADA, later)  # fmt: skip
+    assert is_new
+    assert again.id != record.id
+    assert {one.id for one in Registry.open().collection.records.of_kind("failure")} >= {record.id, again.id}
+
+
+def test_saying_it_again_begins_its_time_anew(shell: Any) -> None:
+    """One record a target while it holds; the attempts are those said, else one more."""
+    first = shell.json("fail", "story:shop:S-1", *WHY, "--attempts", "3")[1]["data"]
+    second = shell.json("fail", "story:shop:S-1", "--reason", "no disk")[1]["data"]
+    third = shell.json("fail", "story:shop:S-1", "--reason", "no disk", "--attempts", "9")[1]["data"]
+    assert (first["id"], first["new"], second["new"]) == (second["id"], True, False)
+    assert (first["attempts"], second["attempts"], third["attempts"]) == (3, 4, 9)
+    assert first["until"] <= second["until"]
+    assert shell.json("show", first["id"])[1]["data"]["title"] == "story:shop:S-1 failed: no disk"
+
+
+def test_only_that_target_is_meant(shell: Any) -> None:
+    """Another id, project or type is another target, and clearing one leaves the others."""
+    for target in ("story:shop:S-1", "story:shop:S-10", "story:office:S-1", "task:shop:S-1", "story:S-1"):
+        assert shell("fail", target, *WHY)[0] == 0
+    assert shell("clear", "story:shop:S-1")[0] == 0
+    assert shell("fail", "--check", "story:shop:S-1")[0] == 0
+    for target in ("story:shop:S-10", "story:office:S-1", "task:shop:S-1", "story:S-1"):
+        code, out, _ = shell("fail", "--check", target)
+        assert (code, out.startswith(f"{target} failed 1 time and is left alone until ")) == (1, True)
+
+
+def test_an_agent_opens_and_clears(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever meets a failure says so; no review stands between, and the log says what was done."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    assert shell("fail", "adr:ADR-0001", *WHY)[0] == 0
+    assert shell("clear", "adr:ADR-0001")[0] == 0
+    log = (shell.root / ".orbit/state/log/events.jsonl").read_text("utf-8")
+    assert [name for name in ("failed", "cleared") if f'"event": "{name}"' in log] == ["failed", "cleared"]
+
+
+def test_agents_are_told_what_to_avoid_until_it_is_over(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure with a path is shown there while it holds, with its reason, and never once it is over or cleared."""
+    shell("fail", "story:shop:S-1", *WHY, "--path", "src/**")
+    said = shell("match", "src/app.py")[1]
+    assert "story:shop:S-1 failed: the sandbox has no browser" in said
+    file = next((shell.root / ".orbit/failures").glob("*/failure.yaml"))
+    text = file.read_text("utf-8")
+    begun = text.split('created_at: "')[1].split('"')[0]
+    file.write_text(text.replace(begun, "2026-01-01T00:00:00Z"), "utf-8")
+    assert "S-1" not in shell("match", "src/app.py")[1]
+    assert shell("fail", "--check", "story:shop:S-1")[0] == 0
+
+
+@pytest.mark.parametrize("target", ["", "S-1", ":shop:S-1", "story:", "story::S-1", "Story:S-1", "story:shop:S 1"])
+def test_what_names_no_target_is_refused(shell: Any, target: str) -> None:
+    """The error shows the form."""
+    code, _, err = shell("fail", target, *WHY)
+    assert code == 2
+    assert "type:project:id" in err
+
+
+def test_a_failure_needs_a_reason_and_an_attempt(shell: Any) -> None:
+    """What was never tried did not fail, and why it did is the point."""
+    assert shell("fail", "story:S-1")[0] == 2
+    assert shell("fail", "story:S-1", *WHY, "--attempts", "0")[0] == 2
+    assert shell("fail", "story:S-1", "--check", *WHY)[0] == 2
+    code, _, err = shell("clear", "story:S-1")
+    assert code == 1
+    assert "nothing keeps story:S-1 from being tried" in err
