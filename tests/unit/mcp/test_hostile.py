@@ -86,6 +86,7 @@ def test_a_record_that_means_harm_stays_data_in_every_answer(call: Call, root: P
         "search": {"query": "retry instructions", "all": True},
         "list": {},
         "show": {"id": one},
+        "related": {"id": "ADR-0001", "depth": 2},
         "match": {"paths": ["src/a.py"], "tags": ["t"]},
         "brief": {"paths": ["src/a.py"], "text": "retry instructions"},
         "query": {"sql": "SELECT * FROM records"},

@@ -273,3 +273,14 @@ def test_no_teaser_ends_its_block(words: str, more: str) -> None:
         assert len(lines) in (5, 6)
         assert lines[2].startswith("- [L-1]")
         assert len(text.splitlines()) == len(lines)
+
+
+@pytest.mark.parametrize("states", ["rule", "record"])
+def test_a_link_leads_to_a_rule_whichever_of_the_two_states_it(tmp_path: Path, states: str) -> None:
+    """A rule that says which learning it derives from comes with that learning, shown here or returned elsewhere."""
+    rule = {"gate": "relevant_and_linked", "links": ["a"] if states == "rule" else []}
+    record = {"globs": ["**"], "links": ["rule"] if states == "record" else []}
+    index = index_of(tmp_path, {"a": record, "rule": rule, "other": {**rule, "links": ["b"]}})
+    assert shown(select(index, Context(TOOL, 0, paths=["x"]))) == ["a", "rule"]
+    assert shown(select(index, Context(TOOL, 0, returned={"a": record["links"]}))) == ["rule"]
+    assert select(index, Context(TOOL, 0, returned={"c": []})).skip_reason == "no match"

@@ -7,7 +7,7 @@ import click
 from orbit_registry.answers.related import related_data, related_text
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
-from orbit_registry.records.link import Link
+from orbit_registry.records.link import DIRECTIONS, Link
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 
@@ -60,7 +60,7 @@ def _say(record: Record, stated: Link, output: str, before: str) -> None:
 @click.argument("any_id", metavar="ID")
 @click.option("--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="At most so many links away.")
 @click.option(
-    "--direction", type=click.Choice(["in", "out", "both"]), default="both", show_default=True,
+    "--direction", type=click.Choice(DIRECTIONS), default="both", show_default=True,
     help="What it leads to, what leads to it, or both.",
 )  # fmt: skip
 @format_option

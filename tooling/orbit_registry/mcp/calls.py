@@ -61,8 +61,10 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
         raise
     except OrbitError as error:
         return refusal(error.message, error.hint)
-    sidecar = beside(registry.workspace, answer.paths, answer.shown, caller) if tool.carries else None
-    return _said(answer, sidecar)
+    if not tool.carries:
+        return _said(answer, None)
+    records = registry.collection.records
+    return _said(answer, beside(registry.workspace, records, answer.paths, answer.shown, caller))
 
 
 def refusal(message: str, hint: str) -> Reply:

@@ -85,11 +85,15 @@ def required_fields(kind: Kind) -> list[str]:
 
 def fields_of_any(kinds: KindTable) -> Schema:
     """Return the form of the fields of whichever kind, its description naming those of each."""
+    given = [(kind, list(own_fields(kind, new=True))) for kind in kinds]
+    plain = [names for kind, names in given if not kind.in_document]
+    shared = [name for name in plain[0] if all(name in names for names in plain)] if plain else []
     lines = []
-    for kind in kinds:
+    for kind, names in given:
         needed = required_fields(kind)
-        rest = [name for name in own_fields(kind, new=True) if name not in needed]
-        lines.append(f"{kind.name}: {', '.join(needed)} (needed); {', '.join(rest)}")
+        rest = [name for name in names if name not in needed and (kind.in_document or name not in shared)]
+        lines.append(f"{kind.name}: {', '.join(needed)} (needed){'; ' if rest else ''}{', '.join(rest)}")
+    lines.append(f"All but decisions take {', '.join(shared)} too")
     example = {"summary": "Retries need an idempotency key", "scope": {"paths": ["src/**"]}}
     said = "The record's fields, by its kind. " + ". ".join(lines) + "."
     return {"type": "object", "description": said, "examples": [example]}

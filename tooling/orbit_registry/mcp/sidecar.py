@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.mcp.tool import Caller
 from orbit_registry.push.events import OPENED, Event, append
+from orbit_registry.push.select import LINKED
 from orbit_registry.push.sidecar import Sidecar
 from orbit_registry.push.sidecar import beside as chosen
+from orbit_registry.records.record_set import RecordSet
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import Workspace
 
 SHOW = "mcp:show"
 
 
-def beside(workspace: Workspace, paths: Sequence[str], shown: Collection[str], caller: Caller) -> Sidecar | None:
-    """Return the records that apply to paths, noted as shown to the session; none that the answer holds already.
+def beside(
+    workspace: Workspace, records: RecordSet, paths: Sequence[str], shown: Collection[str], caller: Caller
+) -> Sidecar | None:
+    """Return the records that apply to paths, and the rules that shown records are linked with; all noted as shown.
 
-    Where they can't be had the answer goes without them: it is what was asked for.
+    None of them the answer holds already. Where they can't be had the answer goes without them: it is what was asked
+    for.
     """
-    if not paths:
+    returned = _linked(records, shown)
+    if not (paths or returned):
         return None
     root = str(workspace.root)
     try:
-        return chosen(root, current_index(workspace), paths, caller.ledger(root), shown=shown, agent=caller.name)
+        index = current_index(workspace)
+        return chosen(root, index, paths, caller.ledger(root), shown=shown, returned=returned, agent=caller.name)
     except (OrbitError, OSError):
         return None
+
+
+def _linked(records: RecordSet, shown: Collection[str]) -> Mapping[str, Sequence[str]]:
+    """Return those of the shown records that a link joins with a rule, whichever of the two states it."""
+    found: dict[str, list[str]] = {}
+    for record in records:
+        if record.kind.gate == LINKED and record.phase == "live":
+            for link in record.links:
+                if link.to in shown:
+                    found.setdefault(link.to, []).append(record.id)
+    for one in shown:
+        for record in records.with_id(one):
+            targets = (target for link in record.links for target in records.with_id(link.to))
+            rules = [target.id for target in targets if target.kind.gate == LINKED and target.phase == "live"]
+            if rules:
+                found.setdefault(one, []).extend(rules)
+    return found
 
 
 def note_opened(workspace: Workspace, record_id: str, caller: Caller) -> None:

@@ -10,6 +10,7 @@ from orbit_registry.loop.task_class import CLASSES
 from orbit_registry.mcp import reading, schemas, writing
 from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
 from orbit_registry.mcp.tool import Schema, Tool
+from orbit_registry.records.link import DIRECTIONS
 from orbit_registry.search.query import BUDGETS
 
 PREFIX = "orbit."
@@ -74,6 +75,13 @@ def _asking(kinds: KindTable) -> list[Tool]:
         Tool("show", "Show a record", "Show one record whole, with its text and whether it still holds.", {"id": ID},
              reading.show, ["id"]),
         Tool(
+            "related", "Related records",
+            "Say what a record has to do with: links from and to it, and what texts cite.",
+            {"id": ID, "depth": number("Links away at most.", 1, 5),
+             "direction": choice("What it leads to, or what leads to it.", *DIRECTIONS)},
+            reading.related, ["id"],
+        ),
+        Tool(
             "match", "Records for paths",
             "Say which records apply to files or tags, and by which glob, in the order in which they are pushed.",
             {"paths": PATHS, "tags": TAGS, "task": TASK, "all": _ALL, "limit": number("At most so many.", 20, 100)},
@@ -110,6 +118,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
 def _proposing(kinds: KindTable) -> list[Tool]:
     fields = schemas.fields_of_any(kinds)
     written = schemas.kind_choice((one for one in kinds if not one.in_file), "What it is.")
+    same = {"type": "object", "description": "Fields as `add` takes them, by the record's kind."}
     rels = kinds["adr"].schema.document["properties"]["links"]["items"]["properties"]["rel"]["enum"]
     twice = "The first call shows the nearest records and the vote that would strengthen one; call again to write."
     return [
@@ -124,14 +133,14 @@ def _proposing(kinds: KindTable) -> list[Tool]:
             "update", "Change a proposal",
             "Change fields of a record that waits for review: what is given replaces what was there, null takes it "
             f"away. For one in force, another is proposed in its place. {twice}",
-            {"id": ID, "fields": fields, "confirm": _CONFIRM},
+            {"id": ID, "fields": same, "confirm": _CONFIRM},
             writing.update, ["id", "fields"], reads_only=False,
         ),
         Tool(
             "supersede", "Propose a replacement",
             "Propose that another record takes the place of one in force: `by` is one that waits for review, or "
             f"`fields` are those of a new one. A person closes the old one. {twice}",
-            {"id": ID, "by": ID, "fields": fields, "confirm": _CONFIRM},
+            {"id": ID, "by": ID, "fields": same, "confirm": _CONFIRM},
             writing.supersede, ["id"], reads_only=False,
         ),
         Tool(

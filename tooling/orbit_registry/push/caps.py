@@ -32,7 +32,7 @@ def settled(
         left = [drop for drop in drops if drop[0].number not in numbers]
         offered = sorted([*fitting, *linked], key=lambda one: one.row.number) if linked else fitting
         found = _capped(context, offered, left, beyond, known, current)
-        seen = known.union(one.row.values[ID] for one in found.matches)
+        seen = known.union(context.returned, (one.row.values[ID] for one in found.matches))
         led = [one for one in linked if any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)]
         if len(led) == len(linked):
             found.matches.sort(key=lambda one: (int(one.row.values[PLACE] or 0), one.row.number))

@@ -78,6 +78,10 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
             places.add("galways", _ANY, "").append(base)
         elif row[reader.GATE] == "relevant_and_linked":
             places.add(f"i{row[reader.ID]}", _ANY, "").append(base)
+            for target in dict.fromkeys(row[reader.LINKS].split(LIST)) if row[reader.LINKS] else ():
+                places.add(f"l{target}", _ANY, "").append(base)
+            if row[reader.LINKS]:
+                places.add("l", _ANY, "").append(base)  # says that it is worth asking by id
     _spread(places, hits, entries)
     pushed = sum(part.pushed for part in ranked)
     flags = bytes(part.flags for part in ranked)

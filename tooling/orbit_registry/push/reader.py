@@ -201,7 +201,7 @@ class Index:
             return []
 
     def under(self, axis: str, word: str, limit: int | None = None, everything: bool = False) -> list[int]:
-        """Return hits for a tag (axis "t"), category ("c"), gate ("g") or id ("i"); their place means nothing."""
+        """Return hits for a tag ("t"), category ("c"), gate ("g"), a rule's id ("i") or link ("l"), without a place."""
         beyond = (self.records if everything else self.pushed) << 32
         found: list[int] = []
         try:

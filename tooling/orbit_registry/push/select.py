@@ -22,7 +22,7 @@ from orbit_registry.push.reader import (
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from orbit_registry.push.ledger import Ledger
     from orbit_registry.push.reader import Index, Row
@@ -85,7 +85,7 @@ class Context:
 
     __slots__ = (
         "agent", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category", "project",
-        "search", "surface", "tags", "task", "task_class", "text", "tokens",
+        "returned", "search", "surface", "tags", "task", "task_class", "text", "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -107,18 +107,21 @@ class Context:
         per_category: int = 0,
         per_call: int = PER_CALL,
         tokens: int = TOKENS,
+        returned: "Mapping[str, Sequence[str]] | None" = None,
     ) -> None:
         """`search` returns paths of records for a text, with scores from 0 to 1, the best first; only surfaces that
         have one give it. `error` is what a tool that failed said.
 
         `categories` are those of an agent: each leads to its records, and records of other categories are left out,
         whatever else leads to them. Empty, nothing is narrowed. `per_category` and `per_call` of 0 are no cap; `tokens`
-        are those of the whole reply.
+        are those of the whole reply. `returned` are ids of records that the surface answers with by itself, each with
+        the ids it is linked with: they lead to rules as shown ones do.
         """
         self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
         self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
         self.text, self.search, self.min_relevance = text, search, min_relevance
         self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
+        self.returned = returned or {}
 
 
 class Choice:
@@ -154,7 +157,7 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
     Raises:
         OSError: the ledger can't be kept; nothing may be shown then, for it would be shown again and again.
     """
-    asked = context.paths or context.tags or context.text or context.error or context.categories
+    asked = context.paths or context.tags or context.text or context.error or context.categories or context.returned
     if not (asked or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
     ways: Ways = {}
@@ -162,9 +165,9 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
     beyond = _categorized(index, context, ways)
     fitting, drops, left = _narrowed(index, context, ways, scores)
     beyond += left
-    if not fitting:
+    linked = _linked(index, context, fitting, ways, scores) if fitting or context.returned else []
+    if not (fitting or linked):
         return Selection([], 0, drops, "narrowed" if ways else "no match")
-    linked = _linked(index, context, fitting, ways, scores)
     from orbit_registry.push.caps import settled  # most calls have nothing to show
 
     # Whether a file is as it was, and which glob led to it, is asked of the few that are shown: it costs the most.
@@ -317,14 +320,20 @@ def _is_due(row: "Row", context: Context, ways: "list[tuple[str, str]]", scores:
 def _linked(
     index: "Index", context: Context, fitting: "list[Choice]", ways: "Ways", scores: "dict[str, float] | None"
 ) -> "list[Choice]":
-    """Return the rules that nothing but records which fit lead to, or whose relevance rests on that."""
+    """Return the rules that nothing but records which fit lead to, or whose relevance rests on that.
+
+    A link leads from a record to a rule whichever of the two states it.
+    """
     here = {one.row.number for one in fitting}
+    ends = [(one.row.values[ID], one.row.words(LINKS)) for one in fitting]
+    is_linking = bool(index.under("l", ""))
     leading: Ways = {}
-    for one in fitting:
-        for target in one.row.words(LINKS):
-            for hit in index.under("i", target):
-                if hit >> 32 not in here:
-                    leading.setdefault(hit >> 32, []).append((f"={one.row.values[ID]}", ""))
+    for known, targets in (*ends, *context.returned.items()):
+        hits = [hit for target in targets for hit in index.under("i", target)]
+        hits += index.under("l", known) if is_linking else []
+        for number in dict.fromkeys(hit >> 32 for hit in hits):
+            if number not in here:
+                leading.setdefault(number, []).append((f"={known}", ""))
     return _narrowed(index, context, {one: ways.get(one, []) + by for one, by in leading.items()}, scores)[0]
 
 

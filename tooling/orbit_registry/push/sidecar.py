@@ -81,14 +81,15 @@ def beside(
     *,
     written: "Sequence[str] | None" = None,
     shown: "Collection[str]" = (),
+    returned: "Mapping[str, Sequence[str]] | None" = None,
     agent: str = "",
     begun: float | None = None,
 ) -> Sidecar | None:
     """Return what goes beside a result that has to do with paths (from the root), and write the event.
 
     `written` are those of the paths that may be written down; all, if not given. `shown` are ids that the result holds
-    already; `agent` is the program that asks, where it is known; `begun` is when the work began, by the
-    monotonic clock.
+    already, `returned` those of them that are linked, each with what to; `agent` is the program that asks, where it is
+    known; `begun` is when the work began, by the monotonic clock.
 
     Raises:
         OSError: as `for_result`.
@@ -98,7 +99,7 @@ def beside(
     event.query = paths if written is None else written
     event.session = ledger.name if ledger is not None else ""
     event.agent = agent
-    found = select(index, Context(TOOL, event.at, paths=paths), ledger)
+    found = select(index, Context(TOOL, event.at, paths=paths, returned=returned), ledger)
     kept = [one for one in found.matches if one.row.values[ID] not in shown]
     told = Selection(kept, found.omitted, [], found.skip_reason or ("" if kept else "already shown"))
     text = render(told)

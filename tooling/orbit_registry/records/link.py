@@ -24,6 +24,8 @@ INVERSES: Mapping[str, str] = {
 }
 """Each relation and how it reads from the other end. Supersession is derived from its own fields."""
 SUPERSEDES, REFERENCES, RELATED = "supersedes", "references", "related_to"
+DIRECTIONS = ("in", "out", "both")
+"""Which links are walked from a record: those that lead to it, those it states, or both."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -16,8 +16,6 @@ from orbit_registry.store.reader import Reading
 from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import Workspace
 
-DIRECTIONS = ("in", "out", "both")
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tie:
