@@ -21,6 +21,13 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
 _CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
 _ALL = truth("Also records that wait for review or are closed.")
+_RELATED = Tool(
+    "related", "Related records",
+    "Say what a record has to do with: links from and to it, and what texts cite.",
+    {"id": ID, "depth": number("Links away at most.", 1, 5),
+     "direction": choice("What it leads to, or what leads to it.", *DIRECTIONS)},
+    reading.related, ["id"],
+)  # fmt: skip
 
 
 def tools(kinds: KindTable, *, aliases: bool = True) -> dict[str, Tool]:
@@ -74,13 +81,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
         ),
         Tool("show", "Show a record", "Show one record whole, with its text and whether it still holds.", {"id": ID},
              reading.show, ["id"]),
-        Tool(
-            "related", "Related records",
-            "Say what a record has to do with: links from and to it, and what texts cite.",
-            {"id": ID, "depth": number("Links away at most.", 1, 5),
-             "direction": choice("What it leads to, or what leads to it.", *DIRECTIONS)},
-            reading.related, ["id"],
-        ),
+        _RELATED,
         Tool(
             "match", "Records for paths",
             "Say which records apply to files or tags, and by which glob, in the order in which they are pushed.",
