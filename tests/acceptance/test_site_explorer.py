@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import random
 import re
-import shutil
-from collections.abc import Callable
-from html import unescape
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pytest
 import yaml
+from playwright.sync_api import Page, expect
+from tests.acceptance import browsing
+from tests.acceptance.browsing import Tab
 from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
@@ -19,104 +24,105 @@ from orbit_registry.push.reader import ID
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.explorer import form_of
-from orbit_registry.site.serve import SiteServer
 from orbit_registry.snapshot import matches
 from orbit_registry.text.globs import Glob, parse_glob
 
+ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
 CASES = Path(__file__).parents[1] / "cases"
 SCRIPT = Path(__file__).parents[2] / "site-overrides/assets/orbit/explorer.js"
-Look = Callable[[str], tuple[str, str]]
-PAGE = """<!doctype html><meta charset="utf-8"><script src="explorer.js"></script>
-<script type="application/json" id="given">{given}</script><pre id="answer"></pre>
-<script>
-const given = JSON.parse(document.getElementById("given").textContent);
-const paths = globalThis.orbitPaths;
-const answer = given.data
-  ? given.paths.map((path) => paths.applying(given.data, path).map(({{ record, by }}) => [record.id, by]))
-  : given.cases.map(([form, path]) => paths.matches(form, path));
-document.getElementById("answer").textContent = JSON.stringify(answer);
-</script>"""
+MATCHES = "(cases) => cases.map(([form, path]) => globalThis.orbitPaths.matches(form, path))"
+SQL = """SELECT a.path, m.id, m.pattern
+    FROM asked AS a, LATERAL (FROM scope_match(a.path)) AS m JOIN ranked() AS r ON r.id = m.id ORDER BY r.rank"""
+APPLYING = """(asked) => asked.map(([data, paths]) => paths.map(
+    (path) => globalThis.orbitPaths.applying(data, path).map(({ record, by }) => [record.id, by])))"""
 
 
-def answered(look: Look, folder: Path, given: dict[str, Any]) -> Any:
-    """Return what the explorer's script says in a browser."""
-    shutil.copy(SCRIPT, folder)
-    page = folder / "page.html"
-    page.write_text(PAGE.format(given=json.dumps(given).replace("<", "\\u003c")), "utf-8")
-    dom, console = look(page.as_uri())
-    assert console == ""
-    found = re.search(r'<pre id="answer">(.*?)</pre>', dom, re.DOTALL)
-    assert found is not None
-    return json.loads(unescape(found[1]))
+@pytest.fixture
+def script(tab: Tab) -> Iterator[Page]:
+    """Return a page that holds the explorer's script alone."""
+    tab.page.set_content("<!doctype html>")
+    tab.page.add_script_tag(path=SCRIPT)
+    yield tab.page
+    assert tab.said == []
 
 
-def test_a_browser_reads_globs_as_everything_else_does(look: Look, tmp_path: Path) -> None:
+def test_a_browser_reads_globs_as_everything_else_does(script: Page) -> None:
     """Every case of the vector file has the answer that Python and SQL give."""
     held = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["cases"]
-    cases = []
-    for text, path, wanted in held:
+    forms = []
+    for text, path, _ in held:
         glob = parse_glob(text)
         assert isinstance(glob, Glob)
-        cases.append((text, path, wanted, form_of(glob)))
+        forms.append([form_of(glob), path])
 
-    said = answered(look, tmp_path, {"cases": [[form, path] for _, path, _, form in cases]})
+    said = script.evaluate(MATCHES, forms)
 
-    assert [(text, path) for (text, path, wanted, _), one in zip(cases, said, strict=True) if one is not wanted] == []
-    assert len(cases) > 200
+    assert [(text, path) for (text, path, wanted), one in zip(held, said, strict=True) if one is not wanted] == []
+    assert len(held) > 200
 
 
-def test_a_browser_reads_scopes_as_everything_else_does(look: Look, tmp_path: Path) -> None:
+def test_a_browser_reads_scopes_as_everything_else_does(script: Page) -> None:
     """Of several globs the first that matches is named, and one that excludes takes the path away."""
     held = yaml.safe_load((CASES / "globs.yaml").read_text("utf-8"))["scopes"]
     asked = []
-    for number, (globs, path, by) in enumerate(held):
+    for globs, path, _ in held:
         forms = {text: form_of(glob) for text in globs if isinstance(glob := parse_glob(text), Glob)}
-        data = {"globs": forms, "records": [{"id": f"L-{number}", "globs": list(forms)}]}
-        asked.append((data, path, [[f"L-{number}", by]] if by is not None else []))
+        asked.append([{"globs": forms, "records": [{"id": "L-00000", "globs": list(forms)}]}, [path]])
 
-    said = [answered(look, tmp_path, {"data": data, "paths": [path]})[0] for data, path, _ in asked]
+    said = script.evaluate(APPLYING, asked)
 
-    assert said == [wanted for _, _, wanted in asked]
+    assert said == [[[["L-00000", by]] if by is not None else []] for _, _, by in held]
     assert any(text.startswith("!") for globs, _, _ in held for text in globs)
 
 
-def test_the_explorer_and_the_command_line_agree(look: Look, tmp_path: Path) -> None:
-    """For a thousand paths the same records, in the same order, by the same globs."""
+def paths_of(data: dict[str, Any], count: int) -> list[str]:
+    """Return paths of the made-up repository's files, and others that begin as its scopes do."""
+    chance = random.Random(3)
+    starts = [re.sub(r"[*?\[{!].*", "", text) for text in chance.choices(list(data["globs"]), k=count)]
+    made = [f"{start}{chance.choice(('x.py', 'a/b.ts', '', 'README.md', 'ü/日本.sql'))}" for start in starts]
+    return list(filter(None, dict.fromkeys([*made[: count // 2], *synthetic.paths(count), *made])))[:count]
+
+
+def test_browser_command_line_and_sql_agree(script: Page, tmp_path: Path) -> None:
+    """For a thousand paths all three give the same records, in the same order, by the same globs."""
     synthetic.make_repository(tmp_path / "repo", 300)
     registry = Registry.open(tmp_path / "repo")
-    build_site(registry, tmp_path / "site", snapshot=False)
+    build_site(registry, tmp_path / "site")
     data = json.loads((tmp_path / "site/paths.json").read_text("utf-8"))
     data["records"] = [one for one in data["records"] if one["group"] in ("must", "consider")]  # what is pushed
-    chance = random.Random(3)
-    starts = [re.sub(r"[*?\[{!].*", "", text) for text in chance.choices(list(data["globs"]), k=500)]
-    wanted = [f"{start}{chance.choice(('x.py', 'a/b.ts', '', 'README.md'))}" for start in starts]
-    wanted = list(filter(None, dict.fromkeys([*synthetic.paths(1000), *wanted])))[:1000]
+    wanted = paths_of(data, 1000)
 
-    said = answered(look, tmp_path, {"data": data, "paths": wanted})
+    (said,) = script.evaluate(APPLYING, [[data, wanted]])
 
-    for path, found in zip(wanted, said, strict=True):
-        told = matches.match(registry.workspace, [path])
-        assert [record for record, _ in found] == [one.row.values[ID] for one in told], path
-        assert all(("/" + path, by) in one.ways for (_, by), one in zip(found, told, strict=True)), path
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{tmp_path / 'site/snapshot.duckdb'}' AS s (READ_ONLY); USE s")
+        connection.execute("CREATE TEMP TABLE asked AS SELECT unnest(?) AS path", [wanted])
+        rows = connection.execute(SQL).fetchall()
+    asked = [[[name, by] for path, name, by in rows if path == one] for one in wanted]
+    told = [matches.match(registry.workspace, [path]) for path in wanted]
+
+    assert asked == said
+    assert [[one.row.values[ID] for one in found] for found in told] == [[name for name, _ in one] for one in said]
+    for path, found, shown in zip(wanted, told, said, strict=True):
+        assert all(("/" + path, by) in one.ways for one, (_, by) in zip(found, shown, strict=True)), path
     assert sum(map(len, said)) > 200
+    most = max(zip(wanted, said, strict=True), key=lambda one: len(one[1]))
+    done = subprocess.run([*ORBIT, "match", most[0], "--format", "json"], cwd=tmp_path / "repo", stdout=subprocess.PIPE)
+    assert [one["id"] for one in json.loads(done.stdout)["data"]["matches"]] == [name for name, _ in most[1]]
 
 
-def test_the_page_answers_its_address(look: Look, tmp_path: Path) -> None:
-    """A path in the address is answered without a click, the landing page has the box, and no policy is broken."""
+def test_the_page_answers_its_address(tab: Tab, tmp_path: Path) -> None:
+    """A path in the address is answered without a click, and so is a glob; the landing page has the box."""
     site_of("demo", tmp_path)
     data = json.loads((tmp_path / "site/paths.json").read_text("utf-8"))
     record = next(one for one in data["records"] if one["group"] == "must")
     path = re.sub(r"[*?\[{!].*", "x", record["globs"][0])
-    server = SiteServer(tmp_path / "site", 0)
-    try:
-        dom, console = look(f"{server.url}paths/?path={path}")
-        landing, said = look(server.url)
-        named, _ = look(f"{server.url}paths/?glob={record['globs'][0]}")
-    finally:
-        server.close()
-
-    assert console == said == ""
-    assert f'<span class="orbit-id">{record["id"]}</span>' in dom
-    assert "applies to" in dom or "apply to" in dom
-    assert f'<span class="orbit-id">{record["id"]}</span>' in named
-    assert re.search(r'<form class="orbit-explorer"[^>]*data-orbit-most="8">', landing)
+    with browsing.served(tmp_path / "site") as home:
+        page = tab.go(f"{home}paths/?path={path}")
+        expect(page.locator(".orbit-answer .orbit-id").first).to_have_text(record["id"])
+        expect(page.locator(".orbit-said")).to_have_text(f"1 record applies to {path}")
+        page.goto(f"{home}paths/?glob={record['globs'][0]}")
+        expect(page.locator(".orbit-answer .orbit-id", has_text=record["id"])).to_be_visible()
+        page.goto(home)
+        expect(page.locator(".orbit-explorer[data-orbit-most='8']")).to_be_visible()
+    assert tab.said == []

@@ -213,6 +213,23 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         "site, one changed", "`orbit site build` after one edit", orbit("site", "build", "--out", "site"), change_one,
         {1000: 0.6, 10_000: 2.0}, 1.1, repeats=2,
     ),
+    *(
+        Measurement(
+            f"search box, {which} key", words, plain("search_box", which), None, targets, None, "ms", (1000, 10_000),
+            1, make=make_repository,
+        )
+        for which, words, targets in (
+            ("first", "from the first key on a page to the records, in Chromium: rows are fetched and read", {}),
+            ("next", "from each further key to the records it finds, in Chromium, at the median", {10_000: 60.0}),
+        )
+    ),
+    *(
+        Measurement(
+            f"Lighthouse, {name}", "points short of 100 in the worst of performance, accessibility and best practices",
+            plain("lighthouse", page), None, {1000: 5.0}, None, "points", (1000,), 1, cold=True,
+        )
+        for name, page in (("landing", ""), ("a decision", "adrs/ADR-0002/"), ("index", "adrs/"))
+    ),
 )  # fmt: skip
 
 

@@ -39,6 +39,10 @@ __all__ = [
 
 _AUTOLINK = re.compile(r"<[^\s<>]{1,64}[:@]")
 _MARKUP = re.compile(r"[*_`\\<>&!\[\]\n]")
+_SEPARATOR = re.compile(r"(?<!\\)\|")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_LONGEST_ROW = 4096
+"""A longer one is not searched for code: what opens and closes it would be looked for again and again."""
 _HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
 
 
@@ -80,7 +84,50 @@ def render_html(text: str) -> str:
     lines = TextLines(text)
     _, first_line = find_front_matter(text, lines)
     start = lines.start_of(first_line) if first_line else int(text.startswith("\ufeff"))
-    return str(_renderer().render(text[start:]))
+    body = text[start:].replace("\r\n", "\n").replace("\r", "\n")
+    env: dict[str, Any] = {}
+    tokens = _renderer().parse(body, env)
+    whole = _with_whole_rows(body, tokens)
+    if whole != body:
+        return str(_renderer().render(whole))
+    return str(_renderer().renderer.render(tokens, _renderer().options, env))
+
+
+def _with_whole_rows(body: str, tokens: Sequence[Token]) -> str:
+    """Return a text whose tables have no row with more cells than columns: such cells would not be shown at all.
+
+    Most of them come of a `|` in code that nobody escaped, as in `Edit | Write`.
+    """
+    lines: list[str] = []
+    columns = 0
+    for token in tokens:
+        if token.type == "table_open":
+            columns = 0
+        elif token.type == "th_open":
+            columns += 1
+        elif token.type == "tr_open" and token.map and columns:
+            lines = lines or body.split("\n")
+            lines[token.map[0]] = _whole_row(lines[token.map[0]], columns)
+    return "\n".join(lines) if lines else body
+
+
+def _whole_row(line: str, columns: int) -> str:
+    if len(_separators(line)) < columns:
+        return line
+    if len(line) <= _LONGEST_ROW:
+        line = _CODE_SPAN.sub(lambda found: _SEPARATOR.sub(r"\\|", found[0]), line)
+    places = _separators(line)[columns - 1 :]
+    if not places:
+        return line
+    first, end = places[0], places[-1] + 1
+    return line[:first] + _SEPARATOR.sub(r"\\|", line[first:end]) + line[end:]
+
+
+def _separators(line: str) -> list[int]:
+    """Return where the cells of a table's row part."""
+    first = len(line) - len(line.lstrip(" \t>"))
+    last = len(line.rstrip()) - 1
+    return [found.start() for found in _SEPARATOR.finditer(line) if found.start() not in (first, last)]
 
 
 def _recording(rule: Callable[[StateInline, bool], bool], kind: LinkKind) -> Callable[[StateInline, bool], bool]:
