@@ -210,3 +210,78 @@ def test_a_secret_reaches_no_kept_index(shell: Any) -> None:
     kept = b"".join(path.read_bytes() for path in (shell.root / ".orbit/state/cache").glob("search.*"))
     assert b"a1b2a1b2" not in kept.lower()
     assert b"rotat" in kept
+
+
+def take(shell: Any, what: str, name: str, text: str, *arguments: str) -> str:
+    """Write a file, take it over as a resource, and return its id."""
+    (shell.root / name).write_text(text, "utf-8")
+    code, whole = shell.json("import", what, name, *arguments)
+    assert code == 0, whole
+    return str(whole["data"]["id"])
+
+
+LONG = "# Guide\n\n" + "".join(
+    f"## Part {name}\n\n{'All about ' + name + ' and how it is done. ' * 40}\n\n"
+    for name in ("setup", "rollback", "audit")
+)
+
+
+def test_a_long_text_is_found_by_its_best_part(shell: Any) -> None:
+    """The hit names the headings and the lines; lean does not look there, unless nothing else is found."""
+    made = take(shell, "doc", "guide.md", LONG)
+
+    (hit,) = shell.json("search", "rollback")[1]["data"]["hits"]
+    assert (hit["id"], hit["versions"]) == (made, ["unversioned"])
+    assert "rollback" in hit["chunk"]["breadcrumb"]
+    first, last = hit["chunk"]["lines"]
+    assert "## Part rollback" in LONG.splitlines()[first - 1 : last]
+    assert "rollback" in hit["snippet"]
+    assert f":{first}-{last}" in shell("search", "rollback")[1]
+    assert ids(shell, "search", "rollback", "--budget", "lean") == []
+    assert ids(shell, "search", "guide", "--budget", "lean") == [made]
+
+
+def test_hits_stand_in_groups(shell: Any) -> None:
+    """Rules first, then scripts, learnings, decisions and documents; JSON has one list, the best first."""
+    doc = take(shell, "doc", "leap.md", "# Leap seconds\n\nLeap.\n")
+    script = take(shell, "script", "leap.sh", "#!/bin/sh\n# leap\n")
+    out = shell("search", "leap")[1]
+
+    places = [out.index(one) for one in (script, shell.learning, doc)]
+    assert places == sorted(places)
+    assert [line for line in out.splitlines() if line and line[0] not in " 0123456789a"] == [
+        "Scripts (resources)",
+        "Learnings",
+        "Docs (resources)",
+    ]
+    assert set(ids(shell, "search", "leap")) == {doc, script, shell.learning}
+
+
+def test_versions_weigh_and_narrow(shell: Any) -> None:
+    """Each overlap has its factor, what shares no version is no hit, and without a filter nothing changes."""
+    made = {}
+    for name, versions in (
+        ("exact", "2 3"), ("more", "2 3 4"), ("some", "3"), ("partly", "2 4"), ("other", "1"), ("none", ""),
+    ):  # fmt: skip
+        said = [word for one in versions.split() for word in ("--version", one)]
+        made[name] = take(shell, "doc", f"{name}.md", f"# Cutover {name}\n\nText.\n", *said)
+    asked = ("search", "cutover", "--version", "2", "--version", "3", "--explain")
+
+    factors = {hit["id"]: hit["parts"]["version"] for hit in shell.json(*asked)[1]["data"]["hits"]}
+    assert factors == {
+        made["exact"]: 1.0, made["more"]: 0.95, made["some"]: 0.85, made["partly"]: 0.75, made["none"]: 0.7,
+    }  # fmt: skip
+    plain = shell.json("search", "cutover", "--explain")[1]["data"]["hits"]
+    assert [hit["parts"]["version"] for hit in plain] == [1.0] * 6
+
+
+def test_an_edited_script_is_found_by_what_it_says_now(shell: Any) -> None:
+    """Its file is what counts, without a command; a document stays as it was taken."""
+    script = take(shell, "script", "run.sh", "#!/bin/sh\n# vacuum\n")
+    doc = take(shell, "doc", "notes.md", "# Notes\n\nvacuum\n")
+    assert set(ids(shell, "search", "vacuum")) == {script, doc}
+    for name in ("run.sh", "notes.md"):
+        (shell.root / name).write_text("# reindex\n", "utf-8")
+
+    assert ids(shell, "search", "reindex") == [script]
+    assert ids(shell, "search", "vacuum") == [doc]

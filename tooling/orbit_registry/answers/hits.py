@@ -60,9 +60,10 @@ def result_text(result: SearchResult, *, explain: bool = False) -> str:
 
 
 def _group(record: Record) -> tuple[int, str]:
-    """Return where a record stands among others, and what those beside it are called."""
+    """Return where a record stands among others, and what those beside it are called; a field may part its kind."""
     kind = record.kind
-    return kind.brief.get("place", 99), kind.labels
+    parted = (f"{str(record.text(name)).capitalize()}s ({kind.labels.lower()})" for name in kind.places)
+    return kind.place(record.data), next(parted, kind.labels)
 
 
 def _lines(hit: Hit, *, explain: bool) -> Iterable[str]:

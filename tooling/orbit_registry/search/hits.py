@@ -7,10 +7,10 @@ best of them, and the hit says where in the file that stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import UsageError
 from orbit_registry.records.rank import rank_order
@@ -25,6 +25,9 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 from orbit_registry.text.globs import match_any, parse_glob
 
+if TYPE_CHECKING:
+    from orbit_registry.resources.chunk import Chunk
+
 SNIPPET = 150
 """Characters a snippet has at most."""
 _WORD = re.compile(r"\S+")
@@ -37,32 +40,13 @@ _LEADING = 5
 """So many of the best hits lead to what they link to."""
 
 
-class Chunk(Protocol):
-    """A part of a long text; lines count from 1."""
+def chunks(record: Record) -> Sequence[Chunk]:
+    """Return the chunks of a record whose prose is a whole file; there is none of another."""
+    if not record.kind.in_file:
+        return ()
+    from orbit_registry.resources.chunk import chunks_of  # Markdown's parser, which most searches do without
 
-    @property
-    def breadcrumb(self) -> str:
-        """The headings that lead to it."""
-
-    @property
-    def first_line(self) -> int:
-        """Its first line."""
-
-    @property
-    def last_line(self) -> int:
-        """Its last line."""
-
-    @property
-    def body(self) -> str:
-        """Its text."""
-
-
-Chunks = Callable[[Record], Sequence[Chunk]]
-
-
-def no_chunks(record: Record) -> Sequence[Chunk]:
-    """Return no chunk: every record is one text."""
-    return ()
+    return chunks_of(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +106,10 @@ class _Found:
 class Searcher:
     """The records of a workspace, ready to be searched; what is asked often is loaded once."""
 
-    def __init__(self, workspace: Workspace, records: Iterable[Record], chunks_of: Chunks = no_chunks) -> None:
-        """`records` are all there are, with their prose; `chunks_of` cuts those whose prose is a whole file."""
+    def __init__(self, workspace: Workspace, records: Iterable[Record]) -> None:
+        """`records` are all there are, with their prose."""
         self._records = {record.path: record for record in records}
-        self._chunks_of = chunks_of
-        self._index = kept_index(workspace, self._records, lambda one: [parts_of(one), *map(_part, chunks_of(one))])
+        self._index = kept_index(workspace, self._records, lambda one: [parts_of(one), *map(_part, chunks(one))])
         self._owners = [(("", 0) if key is None else record_of(key)) for key in self._index.keys]
         self._masks: dict[object, bytearray] = {}
 
@@ -247,7 +230,7 @@ class Searcher:
         chunk = None
         if one.slot >= 0:
             number = self._owners[one.slot][1]
-            chunk = self._chunks_of(one.record)[number - 1] if number else None
+            chunk = chunks(one.record)[number - 1] if number else None
         wanted = set(query.terms)
         hit = Hit(one.record, one.score.total, "", one.score, chunk)
         own = {*terms(hit.text), *terms(one.record.title), *terms(parts_of(one.record)[1])}

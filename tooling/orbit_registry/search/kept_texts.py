@@ -80,7 +80,7 @@ def parts_of(record: Record) -> Fields:
     if isinstance(scope, Mapping):
         named = [str(one) for axis in ("tags", "symbols") for one in scope.get(axis, ())]
         seed = str(scope.get("semantic_seed") or "")
-    prose = "" if record.kind.prose == "file" else record.prose
+    prose = "" if record.kind.in_file else record.prose
     return record.title, "\n".join((*named, *record.words("labels"))), f"{prose}\n{_body(record)}\n{seed}"
 
 
