@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,22 @@ from orbit_registry.site.result import SiteResult
 CASES = Path(__file__).parents[1] / "cases" / "site"
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
 CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
+CITING = """# Start with ADR-0002
+
+See ADR-0002, `L-7k3fq` and core/ADR-001; [ADR-0003](https://example.org), `as ADR-0005`.
+
+| a |
+|---|
+| ADR 3 |
+
+```
+ADR-0004
+```
+
+[ADR-0004]: https://example.org
+
+{{ ADR-0004 }} <b title="ADR-0004">x</b>
+"""
 
 
 @pytest.fixture
@@ -130,3 +147,22 @@ def test_a_broken_configuration_is_one_error(own: Path) -> None:
         build(own, own / "site")
     assert type(caught.value).__name__ == "GeneratorError"
     assert not list((own / "site").rglob("*.html"))
+
+
+def test_ids_in_their_sentences_lead_to_records(own: Path, tmp_path: Path) -> None:
+    """A page that cites gets links with previews; headings, links, code, definitions and macros stay as they are."""
+    (own / "docs/guide/start.md").write_text(CITING, "utf-8")
+    title = own / ".orbit/adrs/ADR-0002/adr.yaml"
+    title.write_text(title.read_text("utf-8").replace("Store sessions", "Store `a|b` *[<b>"), "utf-8")
+    build(own, tmp_path / "site")
+    html = (tmp_path / "site/guide/start/index.html").read_text("utf-8")
+    links = re.findall(r'<a class="orbit-cite" href="([^"]+)" title="([^"]+)"', html)
+    assert [href for href, _ in links] == [
+        "../../adrs/ADR-0002/",
+        "../../learnings/L-7k3fq/",
+        "../../adrs/ADR-0001/",
+        "../../adrs/ADR-0003/",
+    ]
+    assert unescape(links[0][1]) == "Store `a|b` *[<b> in files (in force)"
+    assert html.count('class="orbit-card"') == len(links)
+    assert "<code>L-7k3fq</code></a>" in html

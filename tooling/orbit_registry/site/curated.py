@@ -1,29 +1,42 @@
-"""Rewrites the links of a page that the generator renders itself, where they leave the pages' folder."""
+"""Rewrites a page that the generator renders itself: links that leave the pages' folder, and ids of records."""
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 
+from orbit_registry.checks.citing import in_text
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose
+from orbit_registry.site.documents import slot
+from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, ask, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|//|#|/)")
+_NO_PROSE = re.compile(
+    r"<[A-Za-z/!][^<>]*>|\{[^{}\n]*\}"  # tags and comments; attributes, macros
+    r"|^[ ]{0,3}\*?\[[^\]\n]*\]:.*$|\[\^[^\]\n]*\]|^.*--8<--.*$",  # definitions, footnotes, files included
+    re.MULTILINE,
+)
+_MARKED = re.compile(r"[^\w\s.,:;()/#=\"<>&-]")
+"""Characters that a Markdown extension may take for its own where they stand in a tag."""
 
 
 def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
     """Return a page's Markdown with links to records, mirrored documents and files of the repository resolved.
 
     `path` is from the repository's root. A link to another page of the folder stays as it is: the generator knows it.
+    Ids in its sentences become links to their records.
     """
     page = site.curated.get(path) or document_url(path, docs)
-    changes: list[tuple[int, int, str]] = []
+    document = parse_markdown(text)
     lookups: dict[tuple[str, str], str] = {}
+    changes = list(_cited(document, path, page, site, lookups))
+    slots = f"\n\n{slot('cards')}\n" if changes else ""
     found: list[Diagnostic] = []
-    for link in parse_markdown(text).links:
+    for link in document.links:
         written = link.target
         if _ELSEWHERE.match(written) or link.target_span is None or not written:
             continue
@@ -34,7 +47,8 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
         if beside and (site.root / target).is_file():
             continue
         meaning = site.image(path, written) if link.kind == "image" else site.target(path, written)
-        lookups[("image" if link.kind == "image" else "link", written)] = meaning.token
+        question = "image" if link.kind == "image" else "link"
+        lookups[question, written] = ask(site, question, path, written)
         if meaning.problem:
             code, severity = (DEAD_LINK, Severity.WARNING) if meaning.broken else (NO_PAGE, Severity.NOTE)
             found.append(Diagnostic(code, severity, meaning.problem, Location(path, link.position)))
@@ -45,4 +59,31 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
             changes.append((link.span.start, link.span.end, link.text))
     for start, end, new in sorted(set(changes), reverse=True):
         text = text[:start] + new + text[end:]
-    return Prose(text, (), tuple((kind, name, token) for (kind, name), token in lookups.items()), tuple(found))
+    return Prose(text + slots, (), tuple((kind, name, token) for (kind, name), token in lookups.items()), tuple(found))
+
+
+def _cited(
+    document: MarkdownDocument, path: str, page: str, site: SiteMap, lookups: dict[tuple[str, str], str]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield where ids in sentences become links: the place, and the tag before or after it.
+
+    The tags are HTML, which the generator leaves alone, because a link in Markdown can't say what describes it.
+    """
+    text = document.text
+    spans = [(link.span.start, link.span.end) for link in document.links]
+    spans += [(one.start, one.end) for one in (*document.hidden, *(heading.title for heading in document.headings))]
+    spans += [match.span() for match in _NO_PROSE.finditer(text)]
+    if document.front_matter is not None:
+        spans.append((0, document.content_start))
+    for cited in in_text(text, path, site.forms, weak=True):
+        start, end = cited.span.start, cited.span.end
+        if any(first <= start < last for first, last in spans):
+            continue
+        url = site.cited(cited.id, path)
+        lookups["id", cited.id] = ask(site, "id", path, cited.id)
+        if url is None:
+            continue
+        if text[start - 1 : start] == "`" == text[end : end + 1]:
+            start, end = start - 1, end + 1
+        opening = _MARKED.sub(lambda found: f"&#{ord(found[0])};", citation(site, page, url))
+        yield start, end, f"{opening}{text[start:end]}</a>"
