@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orbit_registry.site.forge import Forge
 from orbit_registry.site.prose import Place, Prose, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.text.citations import IdForms
 
 HERE = Place("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
 
@@ -120,3 +127,43 @@ def test_every_answer_a_text_rests_on_is_remembered(site: SiteMap) -> None:
     prose = render("ADR-0002, ADR-0777, TASK-8 [x](gone.md), ![p](../../p.png)", HERE, site)
     ids = {("id", "ADR-0002"), ("id", "ADR-0777"), ("name", "TASK-8")}
     assert questions(prose) == {*ids, ("link", "gone.md"), ("image", "../../p.png")}
+
+
+FORMS = (
+    *(
+        "{}",
+        "**{}**",
+        "`{}`",
+        "~~{}~~",
+        "\\[{}\\]",
+        "&lt;{}&gt;",
+        "<b {}>",
+        "<!-- {} -->",
+        "ADR-0002{}",
+        "(TASK-7, {})",
+    ),
+    *("[{}](4_decisions.md)", "[{}](gone.md)", "[{}](ADR-0002 'ADR-0002')", "[{}][ref]\n\n[ref]: 4_decisions.md#adr-2"),
+    *("![{}](../../p.png)", "![{}](gone.png)", "[![{}](https://example.org/p.png)](gone.md)", "ADR-0002 {}"),
+    *("# {}", "{}\n===", "> {}", "- {}", "1. ADR 2 {}", "`ADR-0002`{}", "```\n{}\n```", "    {}"),
+    "| a | b |\n|---|---|\n| `x|y` and `z` | {} |",
+    "| {} | ADR-0002 |\n|---|---|\n| ADR-0777 | {} |",
+)
+
+
+@given(st.lists(st.sampled_from(FORMS), min_size=1, max_size=12), st.sampled_from(("\n\n", "\n")))
+def test_no_word_of_a_text_is_lost(forms: list[str], between: str) -> None:
+    """However Markdown, ids and links are mixed, every word of the source is on the page, in its order."""
+    words = [f"word{number}x" for number in range(len(forms))]
+    text = between.join(form.replace("{}", word) for form, word in zip(forms, words, strict=True))
+    site = SiteMap(
+        root=Path("/nowhere"),
+        forge=Forge(None, "main"),
+        forms=IdForms(("ADR-",), ("L-",)),
+        records={"ADR-0002": "adrs/ADR-0002/"},
+        legacy={},
+        documents={"docs/design/core/4_decisions.md": "design/core/4_decisions/"},
+        names={"TASK-7": "tasks/#task-TASK-7"},
+        labels={"adrs/ADR-0002/": "Use <files> (in force)"},
+    )
+    seen = re.findall(r"word\d+x", re.sub(r'<(?!img)[^<>]*>|aria-describedby="[^"]*"', "", shown(text, site)))
+    assert list(dict.fromkeys(seen)) == words
