@@ -54,8 +54,8 @@ def said_from(row: Sequence[Any]) -> Said:
     return Said(_pairs(ids), _pairs(links), str(first), (entry[0], entry[1]) if entry else None)
 
 
-def _pairs(rows: Iterable[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
-    return tuple((str(name), int(line)) for name, line in rows)
+def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
+    return tuple((str(name), int(line)) for name, line in rows) if rows else ()
 
 
 def said_in(text: str, path: str, forms: IdForms) -> Said:
@@ -155,9 +155,8 @@ def citers_of(
 def applying_to(records: Iterable[Record], paths: Sequence[str]) -> Mapping[str, Sequence[Record]]:
     """Return the records in force whose scope matches each file; a glob that can match none of them is not read."""
     tops = tuple({path.partition("/")[0] for path in paths})
-    held = [
-        record for record in records if record.phase == "live" and any(_may_match(one, tops) for one in record.globs)
-    ]
+    near = (record for record in records if any(_may_match(glob, tops) for glob in record.globs))
+    held = [record for record in near if record.phase == "live"]
     parsed = [(record, [glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)]) for record in held]
     return {path: found for path in paths if (found := [one for one, globs in parsed if match_any(globs, path)])}
 

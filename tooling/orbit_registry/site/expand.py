@@ -304,6 +304,8 @@ class Expansion:
 
     def _token(self, name: str, url: str) -> str:
         """Return a text that changes when what a slot is filled with does: of an index, without making it."""
+        if name == "tasks":
+            return key_of(self.tasks.depends_on(self.site))
         if name == "about":
             return key_of(document_token(*self._document(url), self.relations, self.site))
         if name == "explorer":

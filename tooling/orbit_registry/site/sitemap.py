@@ -213,8 +213,9 @@ def site_map(
     curated: Mapping[str, str],
     generated: Iterable[str] = (),
     design: str = "docs/design",
+    tasks: Iterable[str] = (),
 ) -> SiteMap:
-    """Return the map of a build: the records that are shown, and the pages of documents by their path."""
+    """Return the map of a build: the records that are shown, the pages of documents by their path, tasks by name."""
     by_id: dict[str, set[str]] = defaultdict(set)
     by_legacy: dict[str, set[str]] = defaultdict(set)
     by_tail: dict[str, set[str]] = defaultdict(set)
@@ -222,15 +223,12 @@ def site_map(
     homes: dict[str, str] = {}
     entries: dict[tuple[str, int], str] = {}
     labels: dict[str, str] = {}
-    tasks: dict[str, str] = {}
     for record in records:
         url = url_of(record)
         labels[url] = f"{record.title} ({record.status.word})"
         if feature := record.text("feature"):
             homes |= {record.path: f"{design}/{feature}", record.body_path: f"{design}/{feature}"}
         by_id[record.id].add(url)
-        evidence = (text for kind, text in record.evidence if kind == "task")
-        tasks |= {task: task_url(task) for task in (*record.words("tasks"), *record.scope.tasks, *evidence)}
         for name in record.legacy_ids:
             by_legacy[name].add(url)
             if "/" in name:
@@ -259,7 +257,7 @@ def site_map(
         design,
         entries,
         labels,
-        {**tasks, **tails, **named},
+        {**{task: task_url(task) for task in tasks}, **tails, **named},
         folders=folders,
         homes=homes,
         generated=frozenset(generated),

@@ -138,6 +138,7 @@ def sources_of(
         curated,
         [f"{docs}/{name}" for name in generated],
         workspace.config.design,
+        tasks.named,
     )
     return Sources(
         publication, kinds, documents, tuple(folders), own, tuple(own_files), adopted, title, base_url, site,

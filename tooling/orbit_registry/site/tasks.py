@@ -15,6 +15,8 @@ from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
 
 _NUMBERS = re.compile(r"([0-9]+)")
+MOST_WITH_TITLES = 1000
+_NAMING = frozenset({"tasks", "scope", "evidence"})
 _WAYS = ("", "holds only for it", "as evidence")
 
 
@@ -47,13 +49,31 @@ class Tasks:
     named: Mapping[str, Sequence[tuple[Record, str]]] = field(default_factory=dict)
     places: TaskPlaces = field(default_factory=TaskPlaces)
 
+    @property
+    def has_titles(self) -> bool:
+        """Whether the list says the titles of records; a very long one would be made again for each that changes."""
+        return len(self.named) <= MOST_WITH_TITLES
+
+    def depends_on(self, site: SiteMap) -> list[object]:
+        """Return what `tasks_html` is made from, without making it."""
+        rows = [
+            [task, [[one.id, one.title if self.has_titles else "", one.status.name, way] for one, way in held]]
+            for task, held in self.named.items()
+        ]
+        files = [self.places.file(task, site) for task in self.named] if self.places.files else []
+        return [rows, files, self.places.url, self.places.files, self.places.command]
+
 
 def tasks_of(records: Iterable[Record], places: TaskPlaces) -> Tasks:
     """Return the tasks that records name."""
     found: dict[str, dict[str, tuple[Record, str]]] = {}
     for record in records:
+        if _NAMING.isdisjoint(record.data):
+            continue
         evidence = [text for kind, text in record.evidence if kind == "task"]
-        for way, tasks in zip(_WAYS, (record.words("tasks"), record.scope.tasks, evidence), strict=True):
+        scope = record.data.get("scope")
+        scoped = record.scope.tasks if isinstance(scope, Mapping) and "tasks" in scope else ()
+        for way, tasks in zip(_WAYS, (record.words("tasks"), scoped, evidence), strict=True):
             for task in tasks:
                 found.setdefault(task, {}).setdefault(record.path, (record, way))
     return Tasks({task: list(found[task].values()) for task in sorted(found, key=_natural)}, places)
@@ -66,7 +86,7 @@ def _natural(task: str) -> tuple[list[tuple[int, str]], str]:
 
 def tasks_html(tasks: Tasks, site: SiteMap) -> str:
     """Return the list of tasks: the ways to look one up, then a row each."""
-    rows = "".join(_row(task, held, tasks.places, site) for task, held in tasks.named.items())
+    rows = "".join(_row(task, held, tasks, site) for task, held in tasks.named.items())
     caption = f"<caption>{len(tasks.named):,} {'task' if len(tasks.named) == 1 else 'tasks'}</caption>"
     head = '<thead><tr><th scope="col">Task</th><th scope="col">Named by</th></tr></thead>'
     table = f'<table class="orbit-tasks">{caption}{head}<tbody>{rows}</tbody></table>'
@@ -88,8 +108,8 @@ def _how(places: TaskPlaces) -> str:
     )
 
 
-def _row(task: str, held: Sequence[tuple[Record, str]], places: TaskPlaces, site: SiteMap) -> str:
-    address, file = places.address(task), places.file(task, site)
+def _row(task: str, held: Sequence[tuple[Record, str]], tasks: Tasks, site: SiteMap) -> str:
+    address, file = tasks.places.address(task), tasks.places.file(task, site)
     name = f"<code>{escape(task)}</code>"
     if address:
         name = f'<a href="{escape(address)}" rel="noopener noreferrer">{name}</a>'
@@ -97,13 +117,14 @@ def _row(task: str, held: Sequence[tuple[Record, str]], places: TaskPlaces, site
         path, url = file
         said = f'<a href="{escape(url)}">{escape(path)}</a>' if url else escape(path)
         name += f"<br><small>{said}</small>"
-    items = "".join(_item(record, way) for record, way in held)
+    items = "".join(_item(record, way, with_title=tasks.has_titles) for record, way in held)
     anchor = escape(task_url(task).partition("#")[2])
     return f'<tr id="{anchor}"><th scope="row">{name}</th><td><ul>{items}</ul></td></tr>'
 
 
-def _item(record: Record, way: str) -> str:
+def _item(record: Record, way: str, *, with_title: bool) -> str:
     href = escape(relative(TASKS, url_of(record)))
     said = ", ".join(word for word in (way, "" if record.phase == "live" else record.status.word) if word)
     note = f" <small>({escape(said)})</small>" if said else ""
-    return f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a> {headline(record.title)}{note}</li>'
+    title = f" {headline(record.title)}" if with_title else ""
+    return f'<li><a class="orbit-id" href="{href}">{escape(record.id)}</a>{title}{note}</li>'
