@@ -81,7 +81,7 @@ def _cited(
             continue
         url = site.cited(cited.id, path)
         lookups["id", cited.id] = ask(site, "id", path, cited.id)
-        if url is None:
+        if url is None or url == page:
             continue
         if text[start - 1 : start] == "`" == text[end : end + 1]:
             start, end = start - 1, end + 1
