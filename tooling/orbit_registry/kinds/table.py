@@ -101,6 +101,16 @@ class Kind:
         return next(found, self.brief.get("place", LAST_PLACE))
 
     @property
+    def live_word(self) -> str:
+        """How it is said of a record that holds: the word of the first live status."""
+        return next((status.word for status in self.statuses.values() if status.phase == "live"), "in force")
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether readers look for this kind though it has no record yet: decisions, and what is voted for."""
+        return self.in_document or self.voted
+
+    @property
     def in_document(self) -> bool:
         """Say whether the prose of this kind stands in a document that the record points at."""
         return self.prose == "document"

@@ -17,8 +17,6 @@ from orbit_registry.site.views import Relations, index_cells
 
 ROWS_A_PAGE = 500
 RECENT = 8
-FIRST_KINDS = 2
-"""Kinds that are counted on the start page even where they have no record."""
 _NAMES = {"id": "Id"}
 
 
@@ -98,16 +96,16 @@ def counts_html(
     `doubted` holds the paths of the records that are not fresh.
     """
     tiles, waiting, doubts = [], {}, 0
-    for number, kind in enumerate(kinds):
+    for kind in kinds:
         held = by_kind[kind.name]
         live = [record for record in held if record.phase == "live"]
         doubts += sum(record.path in doubted for record in live)
         pending = [record.status.name for record in held if record.phase == "pending"]
         if pending:
             waiting[f"{kind.plural}/?{'&'.join(f'status={one}' for one in dict.fromkeys(pending))}"] = len(pending)
-        if held or number < FIRST_KINDS:
+        if held or kind.is_expected:
             name = (kind.label if len(live) == 1 else kind.labels).lower()
-            tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} in force", f"of {len(held):,}", page))
+            tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(held):,}", page))
     most = max(waiting, key=lambda url: waiting[url], default="health/")
     tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, not in force yet", page))
     tiles.append(_tile("health/", doubts, "in doubt", "in force, may no longer hold", page))

@@ -62,6 +62,8 @@ class Sources:
     skipped: tuple[Diagnostic, ...] = ()
     """What was not read because it leads out of the repository."""
     tasks: Tasks = field(default_factory=Tasks)
+    listed: tuple[Kind, ...] = ()
+    """The kinds that the navigation names: those with records, and those that are looked for without."""
 
     @property
     def workspace(self) -> Workspace:
@@ -97,7 +99,7 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     for path, text in {**pages, **shells()}.items():
         if path not in own_files:
             out.write(f"{DOCS}/{path}", text)
-    nav = navigation(sources.kinds, mirrored, has_tasks=has_tasks)
+    nav = navigation(sources.listed, mirrored, has_tasks=has_tasks)
     known = {name.removeprefix(f"{DOCS}/") for name in out.after}
     nav = _navigation(sources, nav, own_files, known, problems)
     _configure(sources, out, nav, problems)

@@ -140,9 +140,11 @@ def sources_of(
         workspace.config.design,
         tasks.named,
     )
+    held = {record.kind.name for record in records}
+    listed = tuple(kind for kind in kinds if kind.is_expected or kind.name in held)
     return Sources(
         publication, kinds, documents, tuple(folders), own, tuple(own_files), adopted, title, base_url, site,
-        tuple(skipped), tasks,
+        tuple(skipped), tasks, listed,
     )  # fmt: skip
 
 
