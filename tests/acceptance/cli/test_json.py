@@ -117,6 +117,7 @@ ASKED: dict[str, list[str]] = {
     "import doc": ["docs/adr/0001-use-sqlite.md"],
     "import script": ["src/app.py"],
     "refresh": ["RESOURCE"],
+    "run": ["RESOURCE", "--trust"],
     "sync": [],
     "query": ["SELECT id FROM records ORDER BY id"],
     "snapshot export": ["out.duckdb"],
@@ -125,6 +126,7 @@ ASKED: dict[str, list[str]] = {
     "export rules": ["--agent", "claude"],
     "export skills": [],
     "export plugin": ["plugin"],
+    "export reference": ["reference"],
     "stats": [],
     "replay": [],
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -232,3 +233,62 @@ def test_fields_of_the_text_are_not_set_by_hand(files: Shell) -> None:
     assert "can't be set by hand" in said
     assert (changed["title"], changed["scope"]["paths"]) == ("Deploy", ["src/**"])
     assert changed["text"]["taken_from"] == "docs/deploy.md"
+
+
+def test_the_resources_are_a_tree_of_plain_files(files: Shell, tmp_path: Path) -> None:
+    """By project, type and version; a script may be executed there too, and a second export changes nothing."""
+    taken(files, "doc", "docs/deploy.md", "--version", "2.1")
+    taken(files, "doc", "docs/deploy.md", "--version", "3", "--version", "4")
+    taken(files, "script", "tools/hi.sh")
+    waiting = taken(files, "doc", "docs/adr/0001-use-sqlite.md", "--pending")
+    place = tmp_path / "reference"
+
+    planned = files.json("export", "reference", str(place), "--dry-run")[1]["data"]
+    assert not place.exists()
+    done = files.json("export", "reference", str(place))[1]["data"]
+
+    wanted = ["docs/2.1/deploy.md", "docs/shared/deploy.md", "scripts/unversioned/hi.sh"]
+    assert done["files"] == planned["files"] == [f"{files.root.name}/{path}" for path in wanted]
+    held = [path for path in place.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    assert sorted(path.relative_to(place).as_posix() for path in held) == done["files"]
+    assert not any(path.is_symlink() for path in place.rglob("*"))
+    assert os.access(place / done["files"][2], os.X_OK)
+    assert waiting["phase"] == "pending"
+    assert files.json("export", "reference", str(place))[1]["data"]["changes"] == []
+
+
+def test_an_export_takes_back_what_it_wrote_and_no_more(files: Shell, tmp_path: Path) -> None:
+    """A retired resource goes, a file that somebody edited or put there stays, and so does its folder."""
+    gone, edited = taken(files, "doc", "docs/deploy.md"), taken(files, "script", "tools/hi.sh")
+    place = tmp_path / "reference"
+    files("export", "reference", str(place))
+    doc, script = place / "repo/docs/unversioned/deploy.md", place / "repo/scripts/unversioned/hi.sh"
+    script.write_text("mine now", "utf-8")
+    (place / "own.txt").write_text("mine", "utf-8")
+    for one in (gone, edited):
+        files("resource", "retire", one["id"])
+
+    said = files.json("export", "reference", str(place))[1]["data"]
+
+    assert [(one["what"], one["path"]) for one in said["changes"]] == [("remove", "repo/docs/unversioned/deploy.md")]
+    assert "is not what was written there" in said["notes"][0]
+    assert not doc.parent.parent.exists()
+    assert (script.read_text("utf-8"), (place / "own.txt").read_text("utf-8")) == ("mine now", "mine")
+
+
+def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
+    """Links in the tree, a list of another's making and the registry's own folder lead to no file outside."""
+    taken(files, "script", "tools/hi.sh")
+    place, outside = tmp_path / "reference", tmp_path / "outside"
+    outside.mkdir()
+    (outside / "keep.txt").write_text("keep", "utf-8")
+    place.mkdir()
+    (place / ".orbit-reference.json").write_text('{"files": {"../outside/keep.txt": "x", "/etc/passwd": "x"}}', "utf-8")
+
+    assert files("export", "reference", str(place))[0] == 0
+    assert (outside / "keep.txt").exists()
+    (place / "repo").rename(place / "moved")
+    (place / "repo").symlink_to(outside)
+    assert files("export", "reference", str(place))[0] == 1
+    assert [path.name for path in outside.iterdir()] == ["keep.txt"]
+    assert files("export", "reference", ".orbit/x")[0] == 1

@@ -21,7 +21,7 @@ SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
 
 @click.group()
 def group() -> None:
-    """Write rule files, skills or a plugin for agents."""
+    """Write rule files, skills or a plugin for agents, or the resources as plain files."""
 
 
 @group.command()
@@ -111,6 +111,36 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     lines = [f"{folder}: the plugin" + ("" if changes else ", as it was"), *_changed(changes, not dry_run)]
     data = {"folder": str(place), "changes": [change.as_data() for change in changes], "written": not dry_run}
     emit(output, data, "\n".join(lines), next_commands=[f"claude plugin marketplace add {folder}"])
+
+
+@group.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def reference(folder: Path, dry_run: bool, output: str) -> None:
+    """Write the resources in force into a folder, as plain files by project, type and version.
+
+    \b
+    orbit export reference ~/reference --dry-run
+    """
+    from orbit_registry.exporters.reference import plan, write
+
+    wanted = plan(open_registry().workspace, folder.expanduser())
+    if not dry_run:
+        write(wanted)
+    lines = [
+        f"{folder}: {plural(len(wanted.files), 'resource')}" + ("" if wanted.changes else ", as it was"),
+        *_changed(wanted.changes, not dry_run),
+        *(f"  note: {one}" for one in wanted.notes),
+    ]
+    data = {
+        "folder": str(wanted.folder),
+        "files": sorted(wanted.files),
+        "changes": [change.as_data() for change in wanted.changes],
+        "notes": list(wanted.notes),
+        "written": not dry_run,
+    }
+    emit(output, data, "\n".join(lines))
 
 
 def _changed(changes: Sequence[Change], written: bool) -> list[str]:

@@ -59,6 +59,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "stats": ("stats:stats", "What agents were shown, how often nothing, and what it cost."),
     "replay": ("replay:replay", "What would have been shown in the commits of a history."),
     "import": ("resources:import_group", "Take over records of other tools, or files as resources."),
+    "run": ("resources:run_command", "Run a script that is a resource, if it was reviewed."),
     "refresh": ("resources:refresh_command", "Take a resource's text over from its file again."),
     "sync": ("snapshot:sync", "Bring snapshot and push index up to date."),
     "query": ("snapshot:query", "Ask the snapshot in SQL, read only."),

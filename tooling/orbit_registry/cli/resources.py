@@ -1,4 +1,4 @@
-"""`orbit import doc`, `orbit import script`, `orbit refresh`: resources from files, and up to date with them."""
+"""`orbit import doc` and `script`, `orbit refresh`, `orbit run`: resources from files, kept up to date, and run."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.resources.chunk import STRATEGIES, Chunk, Cut
 from orbit_registry.resources.intake import DOC, KIND, SCRIPT, Text, Wanted, take_over, text_at, text_given
 from orbit_registry.resources.refresh import Asked, refresh
+from orbit_registry.resources.run import SECONDS, Order, run
 
 _RECORDS = "records"
 
@@ -139,6 +140,43 @@ def refresh_command(any_id: str, versions: tuple[str, ...], strategy: str | None
     }
     emit(output, data, "\n".join(filter(None, (head, done.diff.rstrip("\n")))), next_commands=["orbit check"])
     _say(done.notes)
+
+
+@click.command("run")
+@click.argument("any_id", metavar="ID")
+@click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=SECONDS, show_default=True, help="Seconds."
+)
+@click.option("--env", "passed", multiple=True, metavar="NAME", help="A variable that the script gets too.")
+@click.option("--trust", is_flag=True, help="Run it though it is not the script that was reviewed; you have read it.")
+@format_option
+def run_command(
+    any_id: str, arguments: tuple[str, ...], timeout: float, passed: tuple[str, ...], trust: bool, output: str
+) -> None:
+    """Run a script that is a resource, in the project's root; its exit code is that of this command.
+
+    It has to be what the last commit holds, and what it was when it was taken over or refreshed. It gets little of the
+    environment. When its time is over it is ended, and the exit code is 124.
+
+    \b
+    orbit run RES-7k3fq -- --verbose staging
+    """
+    registry = open_registry()
+    order = Order(arguments, timeout, trust, passed, captured=output == "json")
+    ran = run(registry.workspace, registry.get(any_id), registry.author(), order)
+    data = {
+        "id": any_id,
+        "exit_code": ran.exit_code,
+        "seconds": round(ran.seconds, 3),
+        "timed_out": ran.is_over_time,
+        "stdout": ran.stdout,
+        "stderr": ran.stderr,
+    }
+    emit(output, data, "", ok=ran.exit_code == 0)
+    if ran.is_over_time:
+        click.echo(f"ended after {timeout:g} s", err=True)
+    raise click.exceptions.Exit(ran.exit_code)
 
 
 def _cut_data(cut: Cut) -> dict[str, object]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.schema import compile_document
 from orbit_registry.kinds.table import KindTable, load_kinds
+from orbit_registry.mcp.running import may_run
 from orbit_registry.mcp.schemas import LONGEST
 from orbit_registry.mcp.sidecar import beside
 from orbit_registry.mcp.table import tools
@@ -17,6 +18,7 @@ from orbit_registry.mcp.tool import Answer, Arguments, Asked, Caller, Tool
 from orbit_registry.push.sidecar import Sidecar
 from orbit_registry.records.envelope import envelope
 from orbit_registry.registry import Registry
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert
 from orbit_registry.text.secrets import without_secrets
 
@@ -38,9 +40,13 @@ class UnknownToolError(UsageError):
     """There is no tool of that name."""
 
 
-def known_tools(kinds: KindTable | None = None, *, aliases: bool = True) -> dict[str, Tool]:
+def known_tools(
+    kinds: KindTable | None = None, *, aliases: bool = True, workspace: Workspace | None = None
+) -> dict[str, Tool]:
     """Return the tools of a project's kinds; of the shipped kinds where there is no project."""
-    return tools(kinds or load_kinds(), aliases=aliases)
+    if workspace is None:
+        return tools(kinds or load_kinds(), aliases=aliases)
+    return tools(workspace.kinds, aliases=aliases, running=may_run(workspace))
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
@@ -52,7 +58,7 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
     try:
         registry = opened()
         registry.recover()
-        tool = known_tools(registry.workspace.kinds).get(name)
+        tool = known_tools(workspace=registry.workspace).get(name)
         if tool is None:
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
         _refuse_arguments(tool, arguments)

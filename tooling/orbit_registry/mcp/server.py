@@ -24,6 +24,7 @@ from orbit_registry.mcp.place import open_registry
 from orbit_registry.mcp.splice import META
 from orbit_registry.mcp.tool import Caller, Tool
 from orbit_registry.registry import Registry
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert_line
 
 NAME = "orbit"
@@ -130,10 +131,10 @@ class Door:
     async def _list_tools(self, context: Context, _params: object) -> types.ListToolsResult:
         def listed(opened: Callable[[], Registry]) -> list[Tool]:
             try:
-                kinds = opened().workspace.kinds
+                workspace: Workspace | None = opened().workspace
             except OrbitError:  # a call says what is wrong; a list of tools can't
-                kinds = None
-            return list(calls.known_tools(kinds, aliases=self._aliases).values())
+                workspace = None
+            return list(calls.known_tools(aliases=self._aliases, workspace=workspace).values())
 
         return types.ListToolsResult(tools=[_tool(tool) for tool in await self._in_turn(context, listed)])
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from orbit_registry.answers.orders import ORDERS
 from orbit_registry.kinds.table import PHASES, Kind, KindTable
 from orbit_registry.loop.task_class import CLASSES
-from orbit_registry.mcp import reading, schemas, writing
+from orbit_registry.mcp import reading, running, schemas, writing
 from orbit_registry.mcp.schemas import ID, PATHS, TAGS, TASK, choice, number, text, truth, words
 from orbit_registry.mcp.tool import Schema, Tool
 from orbit_registry.records.link import DIRECTIONS
@@ -30,9 +30,23 @@ _RELATED = Tool(
 )  # fmt: skip
 
 
-def tools(kinds: KindTable, *, aliases: bool = True) -> dict[str, Tool]:
-    """Return the tools by name, those for every kind first."""
-    general = {tool.name: tool for tool in (*_asking(kinds), *_proposing(kinds))}
+_RUN = Tool(
+    "run", "Run a script",
+    "Run a script that is a resource, if it is what was reviewed and committed; answers its exit code and the end of "
+    "what it printed.",
+    {
+        "id": ID,
+        "arguments": words("What is handed to the script.", "--verbose"),
+        "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 600, "default": 60,
+                    "description": "It may take so long."},
+    },
+    running.run_script, ["id"], reads_only=False,
+)  # fmt: skip
+
+
+def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False) -> dict[str, Tool]:
+    """Return the tools by name, those for every kind first; `running` says whether scripts may be run."""
+    general = {tool.name: tool for tool in (*_asking(kinds), *_proposing(kinds), *([_RUN] if running else []))}
     if not aliases:
         return general
     named = [

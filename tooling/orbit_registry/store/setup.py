@@ -180,6 +180,9 @@ _CHOOSING = """\
 #   volatile_days: 30
 #   tasks: []              # where tasks stand: tasks/{id}.md
 
+# mcp:
+#   run: false             # true: agents may run reviewed scripts, where the server has ORBIT_PROGRAMS=on too
+
 # push:
 #   trust: work-tree       # default-branch: nothing is pushed but what the default branch holds as it is
 

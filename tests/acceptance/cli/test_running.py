@@ -1,0 +1,184 @@
+"""Running scripts: which are run, what they see, how they end, and what is written down of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.cli.conftest import Shell
+from tests.conftest import Git
+
+from orbit_registry.mcp.calls import known_tools, reply
+from orbit_registry.mcp.tool import Caller
+from orbit_registry.registry import Registry
+
+SCRIPT = """#!/bin/sh
+echo "args:$*"
+env | sort | sed 's/=.*//' | tr '\\n' ' '
+echo oops >&2
+exit 3
+"""
+
+
+@pytest.fixture
+def script(shell: Shell, git: Git) -> str:
+    """Return the id of a script that is committed and taken over."""
+    Path("tools").mkdir()
+    Path("tools/job.sh").write_text(SCRIPT, "utf-8")
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Add a script")
+    code, said = shell.json("import", "script", "tools/job.sh")
+    assert code == 0
+    return str(said["data"]["id"])
+
+
+def events(shell: Shell) -> list[dict[str, Any]]:
+    """Return what was written down of runs."""
+    log = shell.root / ".orbit/state/log/events.jsonl"
+    lines = log.read_text("utf-8").splitlines() if log.exists() else []
+    return [said for line in lines if (said := json.loads(line))["event"] == "run"]
+
+
+def test_a_reviewed_script_is_run(shell: Shell, script: str) -> None:
+    """Its exit code is passed on, its words reach it as they are, and who ran it stands in the event log."""
+    code, out, _ = shell("run", "--format", "json", script, "--", "a b", "--trust", "$(id)")
+    said = json.loads(out)
+
+    assert code == 3
+    assert said["ok"] is False
+    assert said["data"]["exit_code"] == 3
+    assert said["data"]["stdout"].startswith("args:a b --trust $(id)\n")
+    assert said["data"]["stderr"] == "oops\n"
+    (event,) = events(shell)
+    assert (event["id"], event["exit_code"], event["role"], event["trusted"]) == (script, 3, "human", 0)
+
+
+def test_a_script_sees_little_of_the_environment(shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens of the shell stay outside; what is named with --env comes in."""
+    monkeypatch.setenv("MY_TOKEN", "x")
+    monkeypatch.setenv("WANTED", "y")
+
+    seen = shell.json("run", script, "--env", "WANTED", "--env", "MISSING")[1]["data"]["stdout"].split("\n")[1].split()
+
+    assert "MY_TOKEN" not in seen
+    assert {"PATH", "HOME", "ORBIT_RESOURCE", "WANTED"} <= set(seen)
+    assert {one for one in seen if one.startswith(("GIT_", "ORBIT_"))} == {"ORBIT_RESOURCE"}
+
+
+def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, git: Git) -> None:
+    """Changed, changed and committed, or in no commit: each is said; a person who read it may trust it."""
+    file = Path("tools/job.sh")
+    file.write_text(SCRIPT + "# more\n", "utf-8")
+    code, out, said = shell("run", script)
+    assert (code, out) == (1, "")
+    assert "not what it was" in said
+    assert "not committed" in said
+    assert shell.json("run", script, "--trust")[0] == 3
+    assert [one["trusted"] for one in events(shell)] == [1]
+
+    git(shell.root, "commit", "-qam", "Change it")
+    assert "not what it was" in shell("run", script)[2]
+    assert shell("refresh", script)[0] == 0
+    assert shell.json("run", script)[0] == 3
+
+    Path("tools/new.sh").write_text(SCRIPT, "utf-8")
+    new = shell.json("import", "script", "tools/new.sh")[1]["data"]["id"]
+    assert "is in no commit" in shell("run", new)[2]
+    assert shell("resource", "retire", script)[0] == 0
+    assert "it is retired" in shell("run", script)[2]
+
+
+def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: Path) -> None:
+    """A link in place of the script is not followed, and what is no script is not run, whoever trusts it."""
+    (tmp_path / "evil.sh").write_text("#!/bin/sh\ntouch ran\n", "utf-8")
+    Path("tools/job.sh").unlink()
+    Path("tools/job.sh").symlink_to(tmp_path / "evil.sh")
+
+    code, _, said = shell("run", "--trust", script)
+
+    assert code == 1
+    assert "symbolic link" in said
+    assert not Path("ran").exists()
+    assert shell("run", "--trust", "ADR-0001")[0] == 2
+    doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md")[1]["data"]["id"]
+    assert shell("run", "--trust", doc)[0] == 2
+    assert events(shell) == []
+
+
+def test_an_agent_runs_what_was_reviewed_and_no_more(
+    shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can't say that it trusts a script."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+
+    assert shell.json("run", script)[0] == 3
+    code, _, said = shell("run", "--trust", script)
+
+    assert code == 1
+    assert "an agent can't trust" in said
+    assert [one["role"] for one in events(shell)] == ["agent"]
+
+
+def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
+    """It and what it started are ended, the exit code is 124, and the event says so."""
+    Path("slow.sh").write_text("echo $$ > pid\nsleep 60 & sleep 60\n", "utf-8")
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Slow")
+    slow = shell.json("import", "script", "slow.sh")[1]["data"]["id"]
+
+    code, said = shell.json("run", slow, "--timeout", "0.3")
+
+    assert code == 124
+    assert said["data"]["timed_out"] is True
+    assert events(shell)[0]["exit_code"] == 124
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    group = Path("pid").read_text("utf-8").strip()
+    states = [state for pgid, state in map(str.split, listed.splitlines()) if pgid == group]
+    assert [state for state in states if not state.startswith("Z")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("plain.py", "raise SystemExit(5)\n", 5),
+        ("bang.txt", "#!/usr/bin/env sh\nexit 4\n", 4),
+        ("signal.sh", "kill -TERM $$\n", 143),
+        ("none.txt", "hello\n", 1),
+        ("lost.sh", "#!/no/such/interpreter\n", 1),
+    ],
+)
+def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, name: str, text: str, code: int) -> None:
+    """A line such as #!/bin/sh, else the ending of the name; where neither does, nothing is started."""
+    Path(name).write_text(text, "utf-8")
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "One")
+
+    found = shell.json("run", shell.json("import", "script", name)[1]["data"]["id"])
+
+    assert found[0] == code
+
+
+def test_agents_are_offered_it_only_where_both_allow_it(
+    shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over MCP there is no such tool unless the configuration and the server's environment say so."""
+    asked = {"id": script, "arguments": ["one"]}
+    caller = Caller("agent", "")
+    config = Path(".orbit/config.yaml")
+
+    def offered() -> bool:
+        return "run" in known_tools(workspace=Registry.open().workspace)
+
+    monkeypatch.setenv("ORBIT_PROGRAMS", "on")
+    assert not offered()
+    config.write_text(config.read_text("utf-8") + "mcp: {run: true}\n", "utf-8")
+    assert offered()
+    answer = reply("run", asked, caller, Registry.open)
+    assert "exit code 3" in answer.text
+    assert "args:one" in answer.text
+    assert events(shell)[0]["role"] == "agent"
+    monkeypatch.setenv("ORBIT_PROGRAMS", "off")
+    assert not offered()

@@ -1,0 +1,159 @@
+"""The resources as a tree of plain files, for whoever looks without the tool; it changes nothing that it did not write.
+
+`{project}/{docs,scripts}/{version|shared|unversioned}/NAME`, real files all of them. A list beside them says what was
+written and what that was, so that a later export takes back those files alone, and none that somebody edited since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.exporters.placing import Change, compared, make
+from orbit_registry.records.record import Record
+from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, place_of, raw_digest
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.text.secrets import find_secrets
+
+LIST = ".orbit-reference.json"
+_FOLDERS = {SCRIPT: "scripts"}
+_NO_NAME = re.compile(r"[^\w.+ -]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A tree as it should be: what is to change, what stays though it should not, and what is left out and why."""
+
+    folder: Path
+    files: Mapping[str, bytes]
+    changes: tuple[Change, ...]
+    executable: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def plan(workspace: Workspace, folder: Path) -> Reference:
+    """Return what writing the tree into a folder would do.
+
+    Raises:
+        RefusedError: the folder is one of the registry's own, or no folder.
+        UnsafePathError: a folder on the way is a link.
+    """
+    place = Path(os.path.abspath(folder))  # noqa: PTH100 - a link stays one, to be refused
+    if place.is_relative_to(workspace.orbit) or (place.exists() and not place.is_dir()) or place.is_symlink():
+        raise RefusedError(f"{folder} can't hold the tree", hint=f"name a folder of its own, outside {ORBIT}")
+    notes: list[str] = []
+    wanted, executable = _wanted(workspace, notes)
+    known = _known(place)
+    held: dict[str, bytes | None] = {}
+    for path in {*wanted, *known}:
+        file = inside(place, path)
+        content = read_bytes(file, limit=DOCUMENT_LIMIT) if os.path.lexists(file) else None
+        is_ours = content is None or known.get(path) == raw_digest(content) or wanted.get(path) == content
+        if is_ours:
+            held[path] = content
+            continue
+        notes.append(f"{path} is not what was written there, and stays")
+        wanted.pop(path, None)
+    return Reference(
+        place, wanted, tuple(compared(held, wanted)), frozenset(executable & wanted.keys()), tuple(sorted(notes))
+    )
+
+
+def write(reference: Reference) -> None:
+    """Make the tree what it should be; whatever a killed run leaves, the next one knows as its own.
+
+    Raises:
+        WriteError: the disk refused.
+    """
+    if not reference.changes:
+        return
+    said = {path: raw_digest(content) for path, content in reference.files.items()}
+    before = _known(reference.folder)
+    _put(reference.folder, {**before, **said})
+    make(reference.folder, reference.changes)
+    for path in reference.executable:
+        file = reference.folder / path
+        file.chmod(file.stat().st_mode | 0o111)
+    for change in reference.changes:
+        for parent in (reference.folder / change.path).parents if change.content is None else ():
+            if parent == reference.folder or not _removed(parent):
+                break
+    _put(reference.folder, said)
+
+
+def _wanted(workspace: Workspace, notes: list[str]) -> tuple[dict[str, bytes], set[str]]:
+    """Return the files of the tree by path, and those of them that can be executed."""
+    found: dict[str, bytes] = {}
+    executable: set[str] = set()
+    for record in _live(read_collection(workspace).records.of_kind(KIND)):
+        source = record.source
+        if source is None:
+            continue
+        try:
+            file = inside(workspace.root, source.path)
+            content = read_bytes(file, limit=LARGEST)
+        except OrbitError as error:
+            notes.append(f"{record.id} is left out: {error.message}")
+            continue
+        if any(find_secrets(content.decode("utf-8", "replace"))):
+            notes.append(f"{record.id} is left out: its text holds a secret")
+            continue
+        path = _path(workspace, record, file.name)
+        if path in found:
+            stem, dot, suffix = path.rpartition(".")
+            path = f"{stem}-{record.id}{dot}{suffix}" if dot and "/" not in suffix else f"{path}-{record.id}"
+        found[path] = content
+        if os.access(file, os.X_OK):
+            executable.add(path)
+    return found, executable
+
+
+def _live(records: Iterable[Record]) -> Iterable[Record]:
+    return (record for record in records if record.phase == "live")
+
+
+def _path(workspace: Workspace, record: Record, name: str) -> str:
+    project = _NO_NAME.sub("-", record.text("project") or workspace.name).strip(". ") or "project"
+    folder = _FOLDERS.get(record.text("type") or "", "docs")
+    return f"{project}/{folder}/{place_of(record.words('versions'), name)}"
+
+
+def _known(folder: Path) -> dict[str, str]:
+    """Return what an earlier export wrote: path and hash; nothing where there is no list of ours."""
+    try:
+        said = json.loads(read_bytes(folder / LIST, limit=DOCUMENT_LIMIT))
+    except (OrbitError, ValueError, RecursionError):
+        return {}
+    files = said.get("files") if isinstance(said, dict) else None
+    if not isinstance(files, dict):
+        return {}
+    return {str(path): str(digest) for path, digest in files.items() if _stays(folder, str(path))}
+
+
+def _stays(folder: Path, path: str) -> bool:
+    try:
+        inside(folder, path)
+    except OrbitError:
+        return False
+    return True
+
+
+def _put(folder: Path, files: Mapping[str, str]) -> None:
+    said = {"written_by": "orbit export reference", "files": dict(sorted(files.items()))}
+    write_atomic(folder / LIST, json.dumps(said, indent=2, ensure_ascii=False) + "\n")
+
+
+def _removed(folder: Path) -> bool:
+    """Remove a folder that is empty; say whether it is gone."""
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+        return True
+    return False

@@ -1,0 +1,182 @@
+"""Runs a script that is a resource, if it is the one that was reviewed; everything else needs somebody who trusts it.
+
+No shell sees an argument, and the script sees little of the environment: what a person's shell holds is not for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from orbit_registry.errors import OrbitError, ProgramError, RefusedError, UsageError
+from orbit_registry.push.events import note
+from orbit_registry.records.record import Record
+from orbit_registry.resources.intake import LARGEST, SCRIPT, raw_digest
+from orbit_registry.store.author import Author
+from orbit_registry.store.files import inside, read_bytes
+from orbit_registry.store.workspace import Workspace
+
+KEPT = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
+"""Variables that a script gets, beside those that begin with `LC_`, and that it is run as which record."""
+ITSELF = "ORBIT_RESOURCE"
+SECONDS = 600.0
+TIMED_OUT = 124
+"""The exit code where the time was over, as of `timeout`."""
+PRINTED = 100_000
+"""Bytes of what a script printed that are kept, the last ones, where it is not shown as it comes."""
+_INTERPRETERS: Mapping[str, tuple[str, ...]] = {".py": (sys.executable,), ".sh": ("sh",), ".bash": ("bash",)}
+_GRACE = 2.0
+"""Seconds that a script has to end by itself when its time is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How a script is to be run."""
+
+    arguments: Sequence[str] = ()
+    seconds: float = SECONDS
+    trust: bool = False
+    """Whether somebody answers for a script that is not the reviewed one."""
+    passed: Sequence[str] = ()
+    """Further variables of the environment that it gets."""
+    captured: bool = False
+    """Whether what it prints is kept, instead of being shown as it comes; it gets no input then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of it; a signal that ended the script is 128 and its number, as shells say it."""
+
+    exit_code: int
+    seconds: float
+    is_over_time: bool = False
+    stdout: str = ""
+    stderr: str = ""
+
+
+def run(workspace: Workspace, record: Record, author: Author, order: Order) -> Ran:
+    """Run a script in the project's root, and write down that it was run, by whom, and how it ended.
+
+    Raises:
+        UsageError: the record is no script.
+        RefusedError: it is not the script that was reviewed, and nobody said that they trust it; an agent can't.
+        UnsafePathError, UnreadableFileError: it leads out of the project, is a link, or is gone.
+        ProgramError: it can't be started.
+    """
+    path = record.text("path")
+    if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
+        raise UsageError(f"{record.id} is no script", hint="`orbit show` prints a document")
+    if order.trust and author.role == "agent":
+        raise RefusedError("an agent can't trust a script for you", hint="a person reviews it, and runs it")
+    file = inside(workspace.root, path)
+    content = read_bytes(file, limit=LARGEST)
+    doubts = list(_doubts(workspace, record, path, content))
+    if doubts and not order.trust:
+        hint = f"read {path}, then `orbit run --trust {record.id}`, or commit it and `orbit refresh {record.id}`"
+        raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
+    began = time.time()
+    ran = _ran(workspace.root, [*_words(file, content), *order.arguments], _environment(record, order), order)
+    note(
+        str(workspace.root), "run", began, id=record.id, by=author.name, role=author.role, exit_code=ran.exit_code,
+        content_hash=raw_digest(content), trusted=int(bool(doubts)), duration_ms=round(ran.seconds * 1000),
+    )  # fmt: skip
+    return ran
+
+
+def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
+    """Yield what speaks against a script: it has to be what the record says, and what the last commit holds."""
+    if record.phase != "live":
+        yield f"it is {record.status.name}"
+    if record.text("content_hash") != raw_digest(content):
+        yield f"{path} is not what it was when somebody looked at it"
+    try:
+        committed = workspace.git.read("HEAD", path) if workspace.git.top is not None else None
+    except OrbitError as error:
+        yield f"git can't say what was committed ({error.message})"
+        return
+    if committed is None:
+        yield f"{path} is in no commit"
+    elif committed != content:
+        yield f"{path} has changes that are not committed"
+
+
+def _words(file: Path, content: bytes) -> list[str]:
+    """Return the program to be started: the file where it may be executed, else its interpreter and the file.
+
+    Raises:
+        RefusedError: nothing says what runs it.
+    """
+    if os.access(file, os.X_OK) and content.startswith((b"#!", b"\x7fELF")):
+        return [str(file)]
+    first = content.partition(b"\n")[0].decode("utf-8", "replace")
+    if first.startswith("#!") and (words := shlex.split(first[2:])):
+        return [*words, str(file)]
+    known = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
+    if known is None:
+        raise RefusedError(f"nothing says what runs {file.name}", hint="let it begin with a line such as #!/bin/sh")
+    return [*known, str(file)]
+
+
+def _environment(record: Record, order: Order) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("LC_")}
+    passed = {name: os.environ[name] for name in order.passed if name in os.environ}
+    return {**kept, **passed, ITSELF: record.id}
+
+
+def _ran(root: Path, words: Sequence[str], environment: Mapping[str, str], order: Order) -> Ran:
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        ours: dict[str, Any] = {}
+        if order.captured:
+            ours = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+        try:
+            process = subprocess.Popen(words, cwd=root, env=environment, start_new_session=True, **ours)
+        except (OSError, ValueError) as error:
+            said = (getattr(error, "strerror", None) or str(error)).lower()
+            hint = "install it, or correct the first line of the script"
+            fault = f"it can't be started: {said}"
+            raise ProgramError(f"`{words[0]}`: {fault}", hint=hint, fault=fault) from None
+        over = False
+        with process:
+            try:
+                code = process.wait(order.seconds)
+            except subprocess.TimeoutExpired:
+                over = True
+                code = _ended(process)
+            except BaseException:  # a person stopped us: the script is in a session of its own and heard nothing
+                _ended(process)
+                raise
+        code = TIMED_OUT if over else code if code >= 0 else 128 - code
+        return Ran(code, time.monotonic() - began, over, _tail(out), _tail(err))
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """End a script and all that it started, and return its code; it may end by itself for a moment."""
+    _signal(process, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE)
+    _signal(process, signal.SIGKILL)
+    return process.wait()
+
+
+def _tail(file: IO[bytes]) -> str:
+    """Return the end of what a script printed."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - PRINTED, 0))
+    return file.read().decode("utf-8", "replace")
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a script and to all that it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
