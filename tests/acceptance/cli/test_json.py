@@ -19,6 +19,7 @@ import orbit_registry
 from orbit_registry.cli.main import orbit
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 
+SCHEMAS = Path(__file__).parents[3] / "docs/schemas"
 ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
 
 
@@ -173,6 +174,9 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
     assert (code, whole["ok"]) == (0, True)
     assert whole["data"] is not None
     assert "error" not in whole
+    published = SCHEMAS / f"{name}.schema.json"
+    if published.exists():
+        assert list(Draft202012Validator(json.loads(published.read_text("utf-8"))).iter_errors(whole)) == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,125 @@
+"""Where a rule is shown: approved, relevant, and led to by a path, a tag or a link; through every door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orbit_registry.mcp.calls import Reply, reply
+from orbit_registry.mcp.tool import Caller
+from orbit_registry.registry import Registry
+
+TITLE = "Wrap each query in a transaction"
+FITTING, OTHER = "Put every query into one transaction", "Draw the logo in green"
+
+
+@pytest.fixture
+def rule(shell: Any) -> str:
+    """Return the id of a rule in force that a tag leads to."""
+    said = ["rule", "add", "--title", TITLE, "--rationale", "The export read half a row.", "--tag", "sql"]
+    found = str(shell.json(*said)[1]["data"]["id"])
+    assert shell("promote", found)[0] == 0
+    return found
+
+
+def briefed(shell: Any, *arguments: str) -> tuple[set[str], dict[str, str]]:
+    """Return what a brief shows, and what it leaves out with the reason."""
+    code, whole = shell.json("brief", "--for", "prompt", *arguments)
+    assert code == 0
+    dropped = {one["id"]: one["reason"] for one in whole["data"]["dropped"]}
+    return {one["id"] for one in whole["data"]["matches"]}, dropped
+
+
+def call(shell: Any, name: str, **arguments: object) -> Reply:
+    """Return what a tool of the MCP server answers in a session of its own."""
+    return reply(name, arguments, Caller("some-agent", f"session {name}"), lambda: Registry.open(shell.root))
+
+
+def beside(found: Reply) -> set[str]:
+    """Return the ids of the records beside an answer."""
+    return {one["id"] for one in found.sidecar.learnings} if found.sidecar is not None else set()
+
+
+def task(shell: Any, text: str) -> str:
+    """Return the name of a file with the words of a task."""
+    (shell.root / "task.md").write_text(text, "utf-8")
+    return "task.md"
+
+
+def test_a_shared_tag_and_a_text_that_fits_are_both_needed(shell: Any, rule: str) -> None:
+    """Neither a tag without words of the task, nor other words with the tag, nor the words without anything else."""
+    assert briefed(shell, "--tag", "sql", "--text", task(shell, FITTING))[0] >= {rule}
+    for arguments in (("--tag", "sql"), ("--tag", "sql", "--text", task(shell, OTHER))):
+        shown, dropped = briefed(shell, *arguments)
+        assert (rule in shown, dropped.get(rule)) == (False, "rule")
+    assert rule not in briefed(shell, "--tag", "care", "--text", task(shell, FITTING))[0]
+
+
+def test_how_relevant_it_has_to_be_is_configured(shell: Any, rule: str) -> None:
+    """At 0 the tag leads to it, whatever the text says."""
+    config = shell.root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8") + "rules: {min_relevance: 0}\n", "utf-8")
+    assert rule in briefed(shell, "--tag", "sql", "--text", task(shell, OTHER))[0]
+
+
+def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) -> None:
+    """No tag and no path is shared: a learning that is shown, or returned by a tool, leads to it, by either's link."""
+    said = ["learning", "add", "--summary", "Exports saw half a row", "--path", "src/**", "--yes"]
+    known = shell.json(*said)[1]["data"]["id"]
+    assert briefed(shell, "--path", "src/app.py")[0].isdisjoint({rule})
+
+    shell("link", rule, "derived_from", known)
+
+    assert briefed(shell, "--path", "src/app.py")[0] >= {rule, known}
+    assert beside(call(shell, "show", id=known)) == {rule}
+    assert beside(call(shell, "show", id=rule)) == set()
+    shell("unlink", rule, "derived_from", known)
+    assert beside(call(shell, "list")) == set()
+    shell("link", known, "proves", rule)
+    assert beside(call(shell, "related", id=known)) == set()  # the answer holds it
+    assert beside(call(shell, "match", paths=["src/app.py"])) == {rule}
+
+
+@pytest.mark.parametrize("verdict", ["waits", "rejected", "retired"])
+def test_what_is_not_in_force_is_shown_nowhere(shell: Any, verdict: str) -> None:
+    """Whatever leads to it."""
+    said = ["rule", "add", "--title", TITLE, "--rationale", "Half rows.", "--tag", "sql", "--path", "src/**"]
+    one = str(shell.json(*said)[1]["data"]["id"])
+    shell("link", one, "related_to", "ADR-0001")
+    if verdict == "rejected":
+        shell("reject", one, "--reason", "no")
+    elif verdict == "retired":
+        shell("promote", one)
+        shell("rule", "retire", one)
+
+    assert one not in briefed(shell, "--tag", "sql", "--path", "src/app.py", "--text", task(shell, FITTING))[0]
+    assert one not in shell("match", "src/app.py", "--tag", "sql")[1]
+    assert one not in shell("search", "transaction")[1]
+    assert beside(call(shell, "show", id="ADR-0001")) == set()
+    assert one not in [row["id"] for row in shell.json("explain", "src/app.py")[1]["data"]["verdicts"] if row["pushed"]]
+
+
+def test_match_and_explain_say_why(shell: Any) -> None:
+    """By which glob, and that a text decides where there is one."""
+    said = ["rule", "add", "--title", TITLE, "--rationale", "Half rows.", "--path", "src/**"]
+    one = str(shell.json(*said)[1]["data"]["id"])
+    shell("promote", one)
+
+    (found,) = [row for row in shell.json("match", "src/app.py")[1]["data"]["matches"] if row["id"] == one]
+    assert found["matched_by"] == [{"path": "src/app.py", "glob": "src/**"}]
+    (why,) = [row for row in shell.json("explain", "src/app.py")[1]["data"]["verdicts"] if row["id"] == one]
+    assert (why["pushed"], why["why"]) == (True, "rule")
+
+
+def test_a_script_that_enforces_it_is_named_from_both_ends(shell: Any, rule: str) -> None:
+    """The script proves the rule; the rule is proved by the script."""
+    (shell.root / "tools").mkdir()
+    (shell.root / "tools/check.sh").write_text("#!/bin/sh\ngrep -q BEGIN queries.sql\n", "utf-8")
+    script = shell.json("import", "script", "tools/check.sh")[1]["data"]
+    name = script["id"] if "id" in script else script["records"][0]
+
+    assert shell("link", name, "proves", rule)[0] == 0
+
+    (back,) = shell.json("related", rule)[1]["data"]["related"]
+    assert (back["id"], back["links"]) == (name, [{"from": rule, "rel": "proved_by", "derived": False}])
