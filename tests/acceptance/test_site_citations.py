@@ -8,6 +8,9 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from tests.acceptance.browsing import PHONE, Tab, served
 from tests.conftest import Git
 
 from orbit_registry.registry import Registry
@@ -118,3 +121,31 @@ def test_the_tasks_that_records_name_are_listed(built: tuple[Path, Path, str]) -
     assert "(as evidence)" in rows["TASK-9"]
     page = (out / "adrs/ADR-0002/index.html").read_text("utf-8")
     assert page.count('href="../../tasks/#task-TASK-1"') == page.count(">TASK-1<") > 0
+
+
+def test_a_preview_comes_with_pointer_and_focus(built: tuple[Path, Path, str], tab: Tab) -> None:
+    """It stays while the pointer is on it, goes with Escape and with the focus, and fits a phone; axe is content."""
+    with served(built[1]) as home:
+        page = tab.go(f"{home}learnings/L-7k3fq/")
+        link, card = page.locator("a.orbit-cite").first, page.locator(".orbit-shown")
+        expect(link).to_have_accessible_description(re.compile("Store sessions in files in force 2026-05"))
+        expect(card).to_have_count(0)
+        link.hover()
+        expect(card).to_contain_text("Store sessions in files")
+        expect(link).to_have_attribute("title", "")  # the browser's own preview would cover ours
+        card.hover()
+        expect(card).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(card).to_have_count(0)
+        expect(link).to_have_attribute("title", "Store sessions in files (in force)")
+        page.mouse.move(0, 0)
+        tab.resized(PHONE, "dark")
+        link.focus()
+        expect(card).to_be_visible()
+        box = card.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= PHONE
+        assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+        page.keyboard.press("Tab")
+        expect(card).to_have_count(0)
+        assert (tab.said, tab.asked) == ([], [])
