@@ -212,9 +212,10 @@ class Registry:
     @cached_property
     def searcher(self) -> Searcher:
         """The records, ready to be searched."""
+        from orbit_registry.loop.programs import embedder_of
         from orbit_registry.search.hits import Searcher
 
-        return Searcher(self.workspace, self.records)
+        return Searcher(self.workspace, self.records, embedder_of(self.workspace))
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return the records of a kind with their prose; only decisions need documents to be read for it."""

@@ -14,7 +14,8 @@ GENERIC = "the text names nothing that a record could be about: put a word in qu
 def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, object]:
     """Return what was found as JSON shows it, the best first."""
     hits = [hit_data(hit, explain=explain) for hit in result.hits]
-    return {"hits": hits, "omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
+    said = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
+    return {"hits": hits, **said, **({"note": result.note} if result.note else {})}
 
 
 def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:

@@ -37,6 +37,8 @@ def search_command(kind: Kind | None) -> click.Command:
         emit(output, result_data(result, explain=explain), said, next_commands=shown)
         if output == "text" and result.generic:
             click.echo(GENERIC, err=True)
+        if output == "text" and result.note:
+            click.echo(visible(result.note), err=True)
         if output == "text" and result.unknown:
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
         warn_of_unread(registry.collection.problems)

@@ -16,8 +16,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ProgramError
+from orbit_registry.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from orbit_registry.search.vectors import Embedder
 
 SWITCH = "ORBIT_PROGRAMS"
 LARGEST = 1_000_000
@@ -120,3 +125,18 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _failed(name: str, fault: str, hint: str, printed: str = "") -> ProgramError:
     said = f"; it printed: {printed}" if printed else ""
     return ProgramError(f"`{name}`: {fault}{said}", hint=hint, fault=fault)
+
+
+def embedder_of(workspace: Workspace) -> Embedder | None:
+    """Return the model of meaning that the configuration names, static or a program; None where it names none."""
+    place, words = workspace.config.setting("search", "model"), workspace.config.setting("search", "command")
+    if not place and not words:
+        return None
+    from orbit_registry.search.vectors import Command, Model2Vec
+
+    if place:
+        return Model2Vec(str(place), workspace.root)
+    if not is_allowed():
+        return None
+    seconds = float(workspace.config.setting("search", "timeout_seconds", 30))
+    return Command(words, lambda said: run_program(words, workspace.root, seconds, said).text)

@@ -64,7 +64,7 @@ def search(asked: Asked) -> Answer:
     shown = [hit.record.id for hit in result.hits]
     return Answer(
         result_data(result),
-        "\n".join([result_text(result), *([GENERIC] if result.generic else [])]),
+        "\n".join([result_text(result), *([GENERIC] if result.generic else []), *filter(None, [result.note])]),
         next=[f'show {{"id": "{one}"}}' for one in shown[:3]],
         paths=[path] if path else [],
         shown=shown,

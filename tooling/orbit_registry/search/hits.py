@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.search.fusion import fused, gram_scores
@@ -24,9 +25,11 @@ from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 from orbit_registry.text.globs import match_any, parse_glob
+from orbit_registry.text.secrets import without_secrets
 
 if TYPE_CHECKING:
     from orbit_registry.resources.chunk import Chunk
+    from orbit_registry.search.vectors import Embedder, Meanings
 
 SNIPPET = 150
 """Characters a snippet has at most."""
@@ -94,6 +97,8 @@ class SearchResult:
     budget: str = "balanced"
     generic: bool = False
     """Whether the text named nothing to look for."""
+    note: str = ""
+    """Why less was done than is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +111,15 @@ class _Found:
 class Searcher:
     """The records of a workspace, ready to be searched; what is asked often is loaded once."""
 
-    def __init__(self, workspace: Workspace, records: Iterable[Record]) -> None:
-        """`records` are all there are, with their prose."""
+    def __init__(self, workspace: Workspace, records: Iterable[Record], embedder: Embedder | None = None) -> None:
+        """`records` are all there are, with their prose; `embedder` is the model of meaning, where one is wanted."""
+        self._workspace, self._embedder = workspace, embedder
+        self._note = ""
         self._records = {record.path: record for record in records}
         self._index = kept_index(workspace, self._records, lambda one: [parts_of(one), *map(_part, chunks(one))])
         self._owners = [(("", 0) if key is None else record_of(key)) for key in self._index.keys]
+        self._places = {path: number for number, path in enumerate(self._records)}
+        self._numbers = [self._places.get(path, -1) for path, _ in self._owners]
         self._masks: dict[object, bytearray] = {}
 
     def search(self, query: Query) -> SearchResult:
@@ -134,7 +143,7 @@ class Searcher:
         hits = tuple(self._hit(query, one) for one in _ordered(found, limit, half_life_days())[:limit])
         unknown = set(self._index.unknown(dict.fromkeys(query.terms)))
         strange = tuple(word for word, its in query.words.items() if unknown.issuperset(its))
-        return SearchResult(hits, number - len(hits), strange, budget.name)
+        return SearchResult(hits, max(number - len(hits), 0), strange, budget.name, note=self._note)
 
     def fitting(self, text: str) -> list[tuple[str, float]]:
         """Return the files of the records that fit a text, with scores from 0 to 1, the best first."""
@@ -153,20 +162,59 @@ class Searcher:
         They are more than `limit`, where there are more, because tags and versions may change their order.
         """
         asked, owners = query.terms, self._owners
-        having = self._index.having(asked)
-        mask = self._mask(query, budget, having)
+        mask = self._mask(query, budget)
         found = {one.record.path: one for one in self._named(query)}
         for slot, text in ranked(self._index, asked, budget.pool, max(budget.pool, limit * 4), mask):
             path = owners[slot][0]
             if path not in found:
                 record = self._records[path]
                 found[path] = _Found(record, self._score(query, record, text), slot)
+        if self._embedder is not None and budget.pool:
+            found = self._with_meaning(query, found, budget.pool)
         if budget.linked:
             found |= self._linked(query, list(found.values())[:_LEADING], found)
-        return list(found.values()), len(found.keys() | {owners[slot][0] for slot in having if mask[slot]})
+        return list(found.values()), self._number(asked, mask, found)
 
-    def _mask(self, query: Query, budget: Budget, having: Iterable[int]) -> bytearray:
-        """Return for each slot whether its text may be a hit; a path is asked only of the texts that `having` has."""
+    def _with_meaning(self, query: Query, found: Mapping[str, _Found], most: int) -> dict[str, _Found]:
+        """Return what terms and meaning lead to; what terms alone did where the model can't be used, which is noted."""
+        from orbit_registry.search.vectors import z_fused
+
+        try:
+            near = {} if self._note else self._meanings.cosines(without_secrets(query.text))
+        except (ConfigError, ProgramError) as error:
+            self._note = f"searched by words alone: {error.message}"
+            near = {}
+        if not near:
+            return dict(found)
+        by_terms = {path: one.score.text for path, one in found.items() if not one.score.via}
+        allowed = {path: score for path, score in near.items() if self._may(query, self._records[path])}
+        named = {path: one for path, one in found.items() if one.score.via}
+        for path, text in z_fused(by_terms, {one: allowed[one] for one in allowed if one not in named}, most):
+            slot = found[path].slot if path in found else -1
+            score = self._score(query, self._records[path], text, "" if path in found else "meaning")
+            named[path] = _Found(self._records[path], score, slot)
+        return named
+
+    @cached_property
+    def _meanings(self) -> Meanings:
+        from orbit_registry.search.vectors import Meanings
+
+        if self._embedder is None:
+            raise ConfigError("no model is configured", hint="set `search.model`")
+        texts = {path: "\n".join((*parts_of(one), one.prose)) for path, one in self._records.items()}
+        return Meanings(self._workspace, self._embedder, {path: without_secrets(text) for path, text in texts.items()})
+
+    def _number(self, asked: Sequence[str], mask: Sequence[int], found: Mapping[str, object]) -> int:
+        """Return how many records have one of the terms, or were found without."""
+        numbers = self._numbers
+        seen: set[int] = set()
+        for term in dict.fromkeys(asked):
+            slots = self._index.holders(term)
+            seen.update(compress(map(numbers.__getitem__, slots), map(mask.__getitem__, slots)))
+        return len(seen.union(self._places[path] for path in found))
+
+    def _mask(self, query: Query, budget: Budget) -> bytearray:
+        """Return for each slot whether its text may be a hit; a path is asked of texts alone that have a term."""
         key = (query.everything, query.kind, *query.tags, None, *sorted(query.versions), budget.chunks)
         mask = self._masks.get(key)
         if mask is None:
@@ -179,7 +227,7 @@ class Searcher:
             return mask
         narrow = bytearray(len(mask))
         covered: dict[str, bool] = {}
-        for slot in having:
+        for slot in chain.from_iterable(map(self._index.holders, dict.fromkeys(query.terms))):
             path = self._owners[slot][0]
             if mask[slot] and path not in covered:
                 covered[path] = covers(self._records[path], query.path)

@@ -203,15 +203,16 @@ class TextIndex:
 
     # ----------------------------------------------------------------------------------------------------- ranking
 
-    def having(self, query: Iterable[str]) -> set[int]:
-        """Return the slots of the texts that have one of the terms or more."""
-        base, keys = self.base, self._keys
-        found: set[int] = set()
-        for number in {self._numbers[term] for term in query if term in self._numbers}:
-            if number < len(base.vocabulary):
-                found.update(base.slots[base.starts[number] : base.starts[number + 1]])
-            found.update(slot for slot, _ in self._later.get(number, ()))
-        return {slot for slot in found if keys[slot] is not None} if self._lost else found
+    def holders(self, term: str) -> Sequence[int]:
+        """Return the slots of the texts that have a term."""
+        number, base, keys = self._numbers.get(term, -1), self.base, self._keys
+        found = (
+            list(base.slots[base.starts[number] : base.starts[number + 1]])
+            if 0 <= number < len(base.vocabulary)
+            else []
+        )
+        found += [slot for slot, _ in self._later.get(number, ())]
+        return [slot for slot in found if keys[slot] is not None] if self._lost else found
 
     def search(
         self, query: Iterable[str], *, most: int | None = None, mask: Sequence[int] | None = None

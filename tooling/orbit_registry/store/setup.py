@@ -188,6 +188,11 @@ _CHOOSING = """\
 
 # rules:
 #   min_relevance: 0.05    # how well a task's text has to fit a rule for it to be shown, 0 to 1
+
+# search:
+#   model: ""              # a model2vec model, a folder or a name on the hub, by which search finds meanings too
+#   command: []            # a program that makes vectors in its place: JSON in, JSON out
+#   timeout_seconds: 30
 """
 _REST = """\
 # tasks:                   # where tasks are, and programs that `orbit brief` may run: lists of words, no shell

@@ -1,0 +1,168 @@
+"""Search by meaning: off unless configured, vectors kept by text and model, and words alone where the model fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.cli.main import run
+from orbit_registry.errors import ConfigError
+from orbit_registry.registry import Registry
+from orbit_registry.search.hits import Searcher
+from orbit_registry.search.query import Query
+from orbit_registry.search.vectors import Command, Meanings, Model2Vec, unit, z_fused
+
+TOPICS = {"car": 0, "automobile": 0, "vehicle": 0, "bread": 1, "loaf": 1, "ledger": 2}
+
+
+class Topics:
+    """A tiny model: a text is how often it speaks of each of three topics."""
+
+    def __init__(self, name: str = "topics 1") -> None:
+        self.name = name
+        self.made: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector for each text."""
+        self.made += texts
+        words = [[word.strip(".,").lower() for word in text.split()] for text in texts]
+        return [[sum(TOPICS.get(word) == topic for word in one) + 0.01 for topic in range(3)] for one in words]
+
+
+@pytest.fixture
+def root(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository with three learnings."""
+    monkeypatch.chdir(git_repo)
+    assert run(["init", "--yes"]) == 0
+    for summary in ("Wash the automobile weekly", "Bake a loaf slowly", "Keep one ledger"):
+        assert run(["learning", "add", "--summary", summary]) == 0
+    return git_repo
+
+
+def titles(searcher: Searcher, text: str) -> list[str]:
+    """Return the titles of the hits."""
+    return [hit.record.title for hit in searcher.search(Query(text)).hits]
+
+
+def searcher_of(root: Path, model: Topics) -> Searcher:
+    """Return a searcher with a model."""
+    registry = Registry.open(root)
+    return Searcher(registry.workspace, registry.records, model)
+
+
+def test_what_means_the_same_is_found(root: Path) -> None:
+    """Without a word in common; a hit that words led to stays, and says what led to the others."""
+    assert titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "car") == []
+    searcher = searcher_of(root, Topics())
+    assert titles(searcher, "car")[0] == "Wash the automobile weekly"
+    (first, *_) = searcher.search(Query("car")).hits
+    assert first.parts.via == "meaning"
+    assert 0 < first.score <= 1
+    assert titles(searcher, "slowly vehicle")[:2] in (
+        ["Bake a loaf slowly", "Wash the automobile weekly"],
+        ["Wash the automobile weekly", "Bake a loaf slowly"],
+    )
+
+
+def test_vectors_are_kept_by_text_and_model(root: Path) -> None:
+    """A second run makes only the question's; another model, or another text, makes what is missing."""
+    first, again, other = Topics(), Topics(), Topics("topics 2")
+    titles(searcher_of(root, first), "car")
+    assert len(first.made) == 4
+    titles(searcher_of(root, again), "car")
+    assert again.made == ["car"]
+    assert run(["learning", "add", "--summary", "Sell bread"]) == 0
+    more = Topics()
+    titles(searcher_of(root, more), "car")
+    assert len(more.made) == 2
+    titles(searcher_of(root, other), "car")
+    assert len(other.made) == 5
+
+
+def test_a_secret_reaches_no_model(root: Path) -> None:
+    """Neither from a record nor from the question."""
+    secret = "ghp_" + "a1B2" * 9
+    assert run(["learning", "add", "--summary", f"Rotate {secret} soon"]) == 0
+    model = Topics()
+    titles(searcher_of(root, model), f"ledger {secret}")
+    assert secret not in "".join(model.made)
+
+
+def test_a_model_that_fails_leaves_words_and_one_note(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Missing, broken or of other sizes: the search answers as without it, and says so once."""
+    plain = titles(Searcher(Registry.open(root).workspace, Registry.open(root).records), "ledger")
+    config = root / ".orbit/config.yaml"
+    text = config.read_text("utf-8")
+    broken = [sys.executable, "-c", "print('no vectors')"]
+    for setting in ('{model: "no/such/model"}', f"{{command: {json.dumps(broken)}}}", '{command: ["no-such-program"]}'):
+        config.write_text(f"{text}search: {setting}\n", "utf-8")
+        result = Registry.open(root).search(Query("ledger"))
+        assert [hit.record.title for hit in result.hits] == plain
+        assert result.note.startswith("searched by words alone: ")
+    capsys.readouterr()
+    assert run(["search", "ledger"]) == 0
+    assert capsys.readouterr().err.count("searched by words alone") == 1
+
+
+def test_a_program_can_be_the_model(root: Path) -> None:
+    """It reads texts as JSON and prints vectors; where programs are off it is not run."""
+    program = root / "model.py"
+    program.write_text(
+        "import json, sys\n"
+        "texts = json.load(sys.stdin)['texts']\n"
+        "print(json.dumps({'vectors': [[float('auto' in t or 'car' in t), 0.1] for t in texts]}))\n",
+        "utf-8",
+    )
+    config = root / ".orbit/config.yaml"
+    command = json.dumps([sys.executable, str(program)])
+    config.write_text(f"{config.read_text('utf-8')}search: {{command: {command}}}\n", "utf-8")
+
+    assert Registry.open(root).search(Query("car")).hits[0].record.title == "Wash the automobile weekly"
+
+
+def test_sizes_that_change_are_a_fault(root: Path) -> None:
+    """Vectors of two lengths can't be compared."""
+    workspace = Registry.open(root).workspace
+    sizes = iter((2, 3, 3))
+    model = Command(
+        ["x"], lambda said: json.dumps({"vectors": [[1.0] * next(sizes) for _ in json.loads(said)["texts"]]})
+    )
+    with pytest.raises(ConfigError, match="length"):
+        Meanings(workspace, model, {"a": "x"}).cosines("y")
+    with pytest.raises(ConfigError, match="vectors"):
+        Meanings(workspace, Command(["y"], lambda said: '{"vectors": []}'), {"a": "x"})
+
+
+def test_both_rankings_count() -> None:
+    """Who is set off in one as much as others in both; no score leaves its range, and none rises down the list."""
+    found = z_fused({"a": 0.9, "b": 0.8, "c": 0.1}, {"a": 0.0, "b": 0.9, "c": 0.1, "d": 0.8}, 2)
+
+    assert found[0][0] == "b"
+    assert {key for key, _ in found} == {"a", "b", "c", "d"}
+    scores = [score for _, score in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert z_fused({}, {}, 5) == []
+    assert list(unit([3.0, 4.0])) == pytest.approx([0.6, 0.8])
+    assert list(unit([0.0])) == [0.0]
+
+
+def test_a_static_model_is_read_from_a_folder(root: Path, tmp_path: Path) -> None:
+    """A tiny one made here: two words of one direction are near, a third is not."""
+    pytest.importorskip("model2vec")
+    import numpy
+    from model2vec import StaticModel
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "car": 1, "automobile": 2, "loaf": 3}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    vectors = numpy.array([[0.01, 0.01], [1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], dtype="float32")
+    StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(tmp_path / "model")
+    model = Model2Vec(str(tmp_path / "model"), root)
+
+    near = Meanings(Registry.open(root).workspace, model, {"a": "automobile", "b": "loaf"}).cosines("car")
+    assert near["a"] > 0.9 > near["b"]

@@ -1,0 +1,171 @@
+"""Finds records by meaning where a model is configured: vectors kept by text and model, exact cosines, z-score fusion.
+
+Off unless somebody configures it: on the corpora measured here vectors of small models did not beat terms. A model that
+is missing, fails or changes its mind about sizes leaves the search by words as it is, with one note.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import math
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import mul
+from pathlib import Path
+from typing import Protocol
+
+from orbit_registry.errors import ConfigError
+from orbit_registry.store.kept import KeptBytes, KeptValue
+from orbit_registry.store.workspace import Workspace
+
+LONGEST = 4_000
+"""Characters of a record that its vector is made of, from its title on."""
+_BATCH = 256
+_EXTRA = "`pip install 'orbit-registry[semantic]'`, or take `search.model` out of .orbit/config.yaml"
+_PROGRAM = 'print {"vectors": [[…], …]}, one vector for each of the `texts` on standard input, all of one length'
+
+
+class Embedder(Protocol):
+    """A model that turns texts into vectors of one length; another `name` means that all vectors are made anew."""
+
+    @property
+    def name(self) -> str:
+        """Which model it is, and in which state."""
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text.
+
+        Raises:
+            ConfigError: it can't.
+        """
+
+
+class Model2Vec:
+    """A static model as `model2vec` loads it, from a folder or by its name on the hub, when it is first asked."""
+
+    def __init__(self, place: str, root: Path) -> None:
+        folder = root / place
+        files = sorted(folder.glob("*")) if folder.is_dir() else []
+        state = [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
+        self._place = str(folder) if files else place
+        self.name = f"model2vec {place} {hashlib.sha256(chr(10).join(state).encode()).hexdigest()[:16]}"
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text."""
+        try:
+            model = importlib.import_module("model2vec").StaticModel.from_pretrained(self._place)
+        except ImportError:
+            raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
+        except (OSError, ValueError, KeyError) as error:
+            said = f"the model {self._place} can't be loaded: {str(error).splitlines()[0][:200]}"
+            raise ConfigError(said, hint="name a folder with a model, or one on the hub, as `search.model`") from None
+        return [[float(one) for one in vector] for vector in model.encode(list(texts))]
+
+
+class Command:
+    """A program that reads `{"texts": […]}` and prints `{"vectors": [[…], …]}`; `ask` runs it on a text."""
+
+    def __init__(self, words: Sequence[str], ask: Callable[[str], str]) -> None:
+        self._ask = ask
+        self.name = f"command {json.dumps(list(words))}"
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Return a vector for each text."""
+        try:
+            vectors = json.loads(self._ask(json.dumps({"texts": list(texts)})))["vectors"]
+            return [[float(one) for one in vector] for vector in vectors]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise ConfigError("`search.command` printed no vectors", hint=_PROGRAM) from None
+
+
+def unit(vector: Iterable[float]) -> array[float]:
+    """Return a vector of length one with the same direction; one without a direction stays as it is."""
+    held = array("f", vector)
+    length = math.sqrt(math.fsum(map(mul, held, held)))
+    return array("f", (one / length for one in held)) if length and math.isfinite(length) else array("f", held)
+
+
+class Meanings:
+    """The vectors of texts, by key, made only of those that changed since the last run."""
+
+    def __init__(self, workspace: Workspace, embedder: Embedder, texts: Mapping[str, str]) -> None:
+        """Make what is missing.
+
+        Raises:
+            ConfigError: the model can't be used.
+        """
+        self._embedder = embedder
+        cut = {key: text[:LONGEST] for key, text in texts.items()}
+        digests = {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in cut.items()}
+        held = _kept(workspace, embedder.name)
+        missing = {digest: cut[key] for key, digest in digests.items() if digest not in held}
+        made = list(missing)
+        for start in range(0, len(made), _BATCH):
+            batch = made[start : start + _BATCH]
+            held |= dict(zip(batch, self._embed([missing[digest] for digest in batch]), strict=True))
+        wanted = {digest: held[digest] for digest in digests.values()}
+        if missing or len(wanted) < len(held):
+            _keep(workspace, embedder.name, wanted)
+        self._vectors = {key: wanted[digest] for key, digest in digests.items()}
+
+    def cosines(self, text: str) -> dict[str, float]:
+        """Return how near each text is to one, from -1 to 1.
+
+        Raises:
+            ConfigError: the model can't be used.
+        """
+        (asked,) = self._embed([text[:LONGEST]])
+        if any(len(vector) != len(asked) for vector in self._vectors.values()):
+            raise ConfigError("the model's vectors have another length than before", hint="delete .orbit/state/cache")
+        return {key: math.fsum(map(mul, asked, vector)) for key, vector in self._vectors.items()}
+
+    def _embed(self, texts: Sequence[str]) -> list[array[float]]:
+        vectors = [unit(vector) for vector in self._embedder.embed(texts)]
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+            said = f"{self._embedder.name} gave {len(vectors)} vectors for {len(texts)} texts, or of several lengths"
+            raise ConfigError(said, hint=_PROGRAM)
+        return vectors
+
+
+def _kept(workspace: Workspace, model: str) -> dict[str, array[float]]:
+    known = KeptValue(workspace, "vectors", model).value
+    match known:
+        case {"stamp": stamp, "digests": list(digests), "size": int(size)}:
+            content = KeptBytes(workspace, "vectors.index").content(stamp)
+        case _:
+            return {}
+    if content is None or len(content) != len(digests) * size * 4:
+        return {}
+    numbers = memoryview(content).cast("f")
+    return {str(one): array("f", numbers[at * size : (at + 1) * size]) for at, one in enumerate(digests)}
+
+
+def _keep(workspace: Workspace, model: str, vectors: Mapping[str, array[float]]) -> None:
+    stamp = KeptBytes(workspace, "vectors.index").keep(b"".join(one.tobytes() for one in vectors.values()))
+    size = len(next(iter(vectors.values()), ()))
+    KeptValue(workspace, "vectors", model).keep({"stamp": stamp, "digests": list(vectors), "size": size})
+
+
+def z_fused(by_terms: Mapping[str, float], by_meaning: Mapping[str, float], most: int) -> list[tuple[str, float]]:
+    """Return keys by the sum of how far each ranking sets them off, with scores from 0 to 1 in falling order.
+
+    The nearest `most` by meaning join those that terms led to. Scores stay those of the terms; what terms did not lead
+    to brings its nearness as a part of the best of them, or whole where there is none.
+    """
+    nearest = sorted(by_meaning, key=lambda key: (-by_meaning[key], key))[:most]
+    keys = [*by_terms, *(key for key in nearest if key not in by_terms)]
+    terms, meaning = _z([by_terms.get(key, 0.0) for key in keys]), _z([by_meaning.get(key, 0.0) for key in keys])
+    best = max(by_terms.values(), default=1.0)
+    own = [by_terms.get(key, max(by_meaning.get(key, 0.0), 0.0) * best) for key in keys]
+    order = sorted(range(len(keys)), key=lambda at: (-(terms[at] + meaning[at]), keys[at]))
+    return list(zip([keys[at] for at in order], sorted(own, reverse=True), strict=True))
+
+
+def _z(values: Sequence[float]) -> list[float]:
+    if not values:
+        return []
+    mean = math.fsum(values) / len(values)
+    spread = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / len(values))
+    return [(one - mean) / spread if spread else 0.0 for one in values]
