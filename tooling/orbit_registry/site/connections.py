@@ -93,8 +93,8 @@ def map_html(records: Sequence[Record], relations: Relations) -> str:
     held = dict.fromkeys(one for edge in edges for one in edge.ends)
     if not edges:
         return (
-            "<p>No record names another yet. "
-            "<code>orbit adr add --supersedes ID</code> says what a new decision replaces.</p>"
+            "<p>No record names another yet. <code>orbit link</code> says what one is to another, "
+            "<code>orbit adr supersede</code> what replaced it.</p>"
         )
     replaced = sum(edge.replaces for edge in edges)
     counts = {"replacement": replaced, "other link" if replaced else "link": len(edges) - replaced}

@@ -22,11 +22,14 @@ def shell_url(depth: int) -> str:
 
 
 def curated_pages(
-    kinds: KindTable, title: str, documents: Sequence[Document], *, has_tasks: bool = False
+    kinds: KindTable, title: str, documents: Sequence[Document], *, has_tasks: bool = False, listed: Sequence[Kind] = ()
 ) -> dict[str, str]:
-    """Return the staged pages by their file; `has_tasks` says whether a record names a task."""
+    """Return the staged pages by their file.
+
+    `has_tasks` says whether a record names a task; `listed` are the kinds that the start page names, if not all.
+    """
     pages = {
-        "index.md": _home(kinds, title, bool(documents)),
+        "index.md": _home(listed or list(kinds), title, bool(documents)),
         "health/index.md": _titled("Health", "health"),
         "paths/index.md": _titled("By path", "explorer"),
         "query/index.md": _titled("Ask in SQL", "console"),
@@ -56,12 +59,12 @@ def shells() -> dict[str, str]:
     return {f"{shell_url(depth)}index.md": with_front_matter(front, body) for depth in SHELL_DEPTHS}
 
 
-def _home(kinds: KindTable, title: str, has_documents: bool) -> str:
+def _home(kinds: Sequence[Kind], title: str, has_documents: bool) -> str:
     names = [kind.labels.lower() for kind in kinds]
     listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     indexes = ", the ".join(f'<a href="{kind.plural}/">{escape(kind.labels.lower())}</a>' for kind in kinds)
     reasons = ' The reasons stand in the <a href="documents/">design documents</a>.' if has_documents else ""
-    adds = " and ".join(f"<code>orbit {kind.name} add</code>" for kind in list(kinds)[:2])
+    adds = " and ".join(f"<code>orbit {kind.name} add</code>" for kind in kinds[:2])
     ways = {
         "To read": f'Browse the {indexes}, ask <a href="paths/">by path</a>, '
         f'or see on the <a href="map/">map</a> what replaced what.{reasons} '
