@@ -77,6 +77,13 @@ def test_every_shown_record_has_a_page(demo: tuple[Path, Path, SiteResult]) -> N
     assert all(b"L-00h1d" not in file.read_bytes() for file in out.rglob("*") if file.is_file())
 
 
+def test_a_kind_without_records_is_not_in_the_way(demo: tuple[Path, Path, SiteResult]) -> None:
+    """The navigation and the start page name kinds with records; the others' indexes stand ready and say so."""
+    _, out, _ = demo
+    assert "rules/" not in (out / "index.html").read_text("utf-8")
+    assert "There are no rules yet." in text_of(out / "rules/index.html")
+
+
 def test_a_records_page_says_what_the_record_says(demo: tuple[Path, Path, SiteResult]) -> None:
     """Status, dates, people, tasks, scope, evidence, links from both ends and the prose are all on the page."""
     _, out, _ = demo
