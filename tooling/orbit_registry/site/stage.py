@@ -94,7 +94,9 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
     has_tasks = bool(sources.tasks.named)
-    pages = curated_pages(sources.workspace.kinds, sources.title, sources.documents, has_tasks=has_tasks)
+    pages = curated_pages(
+        sources.workspace.kinds, sources.title, sources.documents, has_tasks=has_tasks, listed=sources.listed
+    )
     own_files = _own(sources, out, memo, problems) if sources.own else []
     for path, text in {**pages, **shells()}.items():
         if path not in own_files:
