@@ -7,6 +7,7 @@ import click
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
+from orbit_registry.loop.failures import target_of
 from orbit_registry.loop.note import SKIPS, Contribution, Noted
 from orbit_registry.loop.note import note as noted
 
@@ -42,6 +43,7 @@ def note(
         "asks": [ask.as_data() for ask in found.asks],
         "known": [{"id": one.id, "title": one.title} for one in found.known],
         "unsolved": record_data(found.unsolved) if found.unsolved is not None else None,
+        "failure": record_data(found.failure) if found.failure is not None else None,
     }
     emit(output, data, _text(said, found), next_commands=_next(found))
 
@@ -56,6 +58,8 @@ def _text(said: Noted, found: Contribution) -> str:
     lines = []
     if found.unsolved is not None:
         lines.append(f"{found.unsolved.id} says that this is unsolved\n  {found.unsolved.path}")
+    if found.failure is not None:
+        lines.append(f"{found.failure.id} keeps {target_of(found.failure)} from being tried\n  {found.failure.path}")
     if found.asks:
         how = f"{said.attempts} attempts" if said.attempts > 1 else "errors on the way"
         lines.append(f"{how}: let the next one be spared them")

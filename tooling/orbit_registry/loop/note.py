@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from orbit_registry.checks.neighbours import neighbours
 from orbit_registry.errors import UsageError
+from orbit_registry.loop.failures import fail, read_target
 from orbit_registry.loop.review import write_event
 from orbit_registry.push.events import NOTED
 from orbit_registry.records.record import Record
@@ -72,19 +74,26 @@ class Contribution:
     known: tuple[Record, ...] = ()
     unsolved: Record | None = None
     """The learning that says what nobody has solved; it may have stood there before."""
+    failure: Record | None = None
+    """What keeps the task that was given up from being tried again for a while."""
 
 
 def note(workspace: Workspace, records: RecordSet, said: Noted, author: Author) -> Contribution:
     """Say how a piece of work went: write the event, and return what that asks for.
 
-    Total failure leaves a learning of low confidence, which waits or holds as any learning of that author does.
+    Total failure leaves a learning of low confidence, which waits or holds as any learning of that author does, and a
+    failure of the task where one is named.
 
     Raises:
         UsageError: there are no words where they are needed, or two things contradict each other.
         InvalidRecordError, RefusedError: the learning can't be written; see `store.writer.create_record`.
     """
     _refuse_contradictions(said)
+    target = read_target(f"task:{said.task}") if said.failed and said.task else None
     found = _contribution(workspace, records, said, author) if said.asks else Contribution()
+    if target is not None:
+        given = {"reason": said.text.strip(), "attempts": said.attempts}
+        found = replace(found, failure=fail(workspace, target, given, author, datetime.now(UTC))[0])
     asked = {"asked": [ask.kind for ask in found.asks]} if said.asks else {"skip_reason": said.skip_reason or None}
     went = {"attempts": said.attempts, "errors": said.errors, "failed": said.failed, "task": said.task or None}
     write_event(workspace, NOTED, [found.unsolved.id] if found.unsolved else [], {**went, **asked})
