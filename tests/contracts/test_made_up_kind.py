@@ -14,6 +14,8 @@ import pytest
 
 from orbit_registry.cli.main import run
 from orbit_registry.kinds.table import SHIPPED, load_kinds
+from orbit_registry.registry import Registry
+from orbit_registry.store.writer import create_record
 
 CASES = Path(__file__).parent.parent / "cases/kinds"
 
@@ -134,6 +136,27 @@ def test_the_snapshot_has_its_rows(shell: Shell) -> None:
 
     assert [{"id": made["id"], "kind": "experiment", "phase": "live"}] == rows["data"]
     assert made["id"] in shell.text("query", "FROM scope_match('src/app.py')")
+
+
+def test_a_kind_whose_text_is_a_file_is_read_where_that_stands(shell: Shell) -> None:
+    """Its chunks, what is shown and what is pushed come from the file, in the place that its field asks for."""
+    shutil.copytree(CASES / "sample", ".orbit/kinds/sample")
+    Path("src").mkdir()
+    Path("src/app.md").write_text("# One\n\nThe zebra.\n", "utf-8")
+    registry = Registry.open()
+    fields = {"title": "Good", "path": "src/app.md", "size": "small", "scope": {"paths": ["src/**"]}}
+    kind = registry.workspace.kinds["sample"]
+    made = create_record(registry.workspace, kind, registry.author(), fields, beside={})
+
+    assert "The zebra." in shell.text("show", made.id)
+    rows = shell.json("query", "SELECT record_id, body FROM chunks")["data"]
+    assert rows == [{"record_id": made.id, "body": "# One\n\nThe zebra."}]
+    assert f"- [{made.id}] Good\n  more: src/app.md" in shell.text("match", "src/x.py")
+    assert kind.place(made.data) == 2
+    assert kind.place({}) == 8
+    assert shell.json("search", "zebra")["data"]
+    Path("src/app.md").unlink()
+    assert "ORB703" in shell.text("check", code=1)
 
 
 def test_the_site_has_its_page_and_its_index(shell: Shell, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from orbit_registry.store.freshness.ground import Ground, kinds_of, look, window
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 
-_RESTING = frozenset({"freshness", "evidence", "source", "content_hash"})
+_RESTING = frozenset({"freshness", "evidence", "source"})
 """Fields without which a record, whose scope matches something, is fresh."""
 
 
@@ -33,6 +33,10 @@ class Standing:
     """Globs that include and match none of them, by the record's path."""
     tracked: tuple[str, ...] = ()
     """The tracked ones of `files`."""
+
+
+def _may_rest(record: Record) -> bool:
+    return record.kind.in_file or not _RESTING.isdisjoint(record.data)
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -62,7 +66,7 @@ def not_fresh(
     windows = windows_of(config)
     found: dict[str, Freshness] = {}
     for record in records:
-        if (record.path in lost or not _RESTING.isdisjoint(record.data)) and record.phase != "closed":
+        if (record.path in lost or _may_rest(record)) and record.phase != "closed":
             freshness = derive(record, sight, now, windows, nowhere=lost, homeless=homeless)
             if freshness.reasons:
                 found[record.path] = freshness
@@ -84,7 +88,7 @@ def standing(
     if tracked is not None and scoped:
         counts = count({text for _, paths in scoped for text in paths}, files)
     lost = nowhere(scoped, counts) if tracked is not None else frozenset()
-    documents = {one.source.path for one in records if not _RESTING.isdisjoint(one.data) and one.source is not None}
+    documents = {one.source.path for one in records if _may_rest(one) and one.source is not None}
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
     dead = {one.path: globs for one, paths in scoped if (globs := dead_globs(paths, counts))}

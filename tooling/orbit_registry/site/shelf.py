@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
+from orbit_registry.resources.chunk import is_markdown
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.decisions.documents import Document, Documents, entry_text, with_prose
@@ -18,6 +19,8 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import read_document
 from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import locate
+
+_TICKS = re.compile(r"`{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +84,17 @@ class Shelf:
         """Return a text that changes when anything that a record says does: its fields, its votes, its prose."""
         votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
         stated = f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
-        if not record.kind.in_document:
+        if record.kind.in_record:
             return stated
         source = record.source
         return f"{stated} {self._stamp(record.body_path)} {self._stamp(source.path) if source else ''}"
 
     def text(self, record: Record) -> Text:
         """Return a record's prose and where it stands."""
-        if not record.kind.in_document:
+        if record.kind.in_record:
             return Text(record.prose, record.path, 1)
+        if record.kind.in_file:
+            return self._whole(record)
         found = self.documents.of(record)
         if found is None:
             return Text(self._body(record), record.body_path, 1)
@@ -99,6 +104,15 @@ class Shelf:
         first = document.text.count("\n", 0, max(start, 0)) + 1
         heading = first - document.text.count("\n", entry.span.start, max(start, 0))
         return Text(text, document.path, first, (heading, first + text.count("\n")))
+
+    def _whole(self, record: Record) -> Text:
+        """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""
+        text = self.publication.text(with_prose(self.workspace, record, self.documents).prose)
+        path = record.text("path") or (record.source.path if record.source else record.path)
+        if not text or is_markdown(path):
+            return Text(text, path, 1)
+        fence = "`" * (max(map(len, _TICKS.findall(text)), default=2) + 1)
+        return Text(f"{fence}\n{text}\n{fence}\n", path, 0)
 
     def prose(self, record: Record) -> str:
         """Return a record's prose alone."""
@@ -114,7 +128,7 @@ class Shelf:
 
     def moved(self, record: Record, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return findings in a field's text with the lines of the record's file, where that text is edited."""
-        if not found or record.kind.in_document:
+        if not found or not record.kind.in_record:
             return tuple(found)
         try:
             file = read_text(self.workspace.root / record.path)

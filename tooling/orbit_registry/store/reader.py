@@ -29,7 +29,7 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 
 UNREADABLE = "ORB101"
-NAMING = frozenset({"source", "freshness", "evidence", "content_hash"})
+NAMING = frozenset({"source", "freshness", "evidence"})
 """Fields by which a record names what stands outside the collection."""
 PROOFS = frozenset({"commit", "file", "task"})
 """Kinds of evidence that can be looked for."""
@@ -213,7 +213,7 @@ class Reading:
 
 
 def _named(record: Record) -> Named | None:
-    if NAMING.isdisjoint(record.data):
+    if NAMING.isdisjoint(record.data) and not record.kind.in_file:
         return None
     source, inputs = record.source, tuple(one.input for one in inputs_of(record))
     evidence = tuple(one for one in record.evidence if one[0] in PROOFS)

@@ -1,0 +1,108 @@
+"""Where resources are met: in search, in what is pushed, in the gate, on the site."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.cli.conftest import Shell
+from tests.conftest import Git
+
+HOSTILE = "#!/bin/sh\n# <script>alert(1)</script> <img src=x onerror=alert(1)>\n# ```\necho zebra\n"
+
+
+@pytest.fixture
+def script(shell: Shell, git: Git) -> str:
+    """Return the id of a script that is committed, taken over and applies to the sources."""
+    Path("tools").mkdir()
+    Path("tools/hi.sh").write_text(HOSTILE, "utf-8")
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Add a script")
+    said = shell.json("import", "script", "tools/hi.sh", "--title", "Say hi", "--path", "src/**")[1]
+    return str(said["data"]["id"])
+
+
+def found(shell: Shell, text: str) -> list[str]:
+    """Return the ids of what a search finds."""
+    code, said = shell.json("search", text)
+    hits: Any = said["data"]
+    assert code == 0
+    return [hit["id"] for hit in (hits if isinstance(hits, list) else hits["hits"])]
+
+
+def test_an_edit_of_a_script_changes_what_is_found(shell: Shell, script: str) -> None:
+    """Its new words are found and its old ones are not, without any command; so are those of its chunks."""
+    assert found(shell, "zebra") == [script]
+
+    Path("tools/hi.sh").write_text("#!/bin/sh\n" + "# filler\n" * 900 + "echo okapi\n", "utf-8")
+
+    assert found(shell, "okapi") == [script]
+    assert found(shell, "zebra") == []
+
+
+def test_a_deleted_resource_leaves_nothing(shell: Shell, script: str) -> None:
+    """Chunks, versions and hits go with the record's folder."""
+    shell("sync")
+    assert shell.json("query", "SELECT count(*) AS n FROM chunks")[1]["data"] == [{"n": 1}]
+
+    shutil.rmtree(f".orbit/resources/{script}")
+
+    asked = "SELECT (SELECT count(*) FROM chunks) + (SELECT count(*) FROM versions) AS n"
+    assert shell.json("query", asked)[1]["data"] == [{"n": 0}]
+    assert found(shell, "zebra") == []
+
+
+def test_scripts_are_pushed_before_learnings_and_documents_after(shell: Shell, script: str) -> None:
+    """What is to be tried stands before what is to be known, what is to be read after it."""
+    learning = shell.json("learning", "add", "--summary", "Mind the step", "--path", "src/**")[1]["data"]["id"]
+    doc = shell.json("import", "doc", "docs/adr/0001-use-sqlite.md", "--path", "src/**")[1]["data"]["id"]
+
+    said = shell("brief", "--for", "prompt", "--path", "src/app.py")[1]
+
+    places = [said.index(f"[{one}]") for one in (script, learning, doc)]
+    assert places == sorted(places)
+    assert "more: tools/hi.sh" in said
+    assert f"more: .orbit/resources/{doc}/unversioned/0001-use-sqlite.md" in said
+
+
+def test_a_script_that_changed_is_in_doubt(shell: Shell, script: str) -> None:
+    """The gate, the list of what is stale, what is pushed and the query say the same, and what to do."""
+    assert shell("check")[0] == 0
+    Path("tools/hi.sh").write_text(HOSTILE + "# more\n", "utf-8")
+
+    assert f"ORB807 tools/hi.sh has changed since {script} was taken from it" in shell("check")[1]
+    (stale,) = shell.json("stale")[1]["data"]
+    assert (stale["id"], stale["cause"]) == (script, "source")
+    assert stale["do"][0] == f"orbit refresh {script}"
+    shell("sync")
+    assert "may be out of date: source" in shell("match", "src/app.py")[1]
+    assert shell("refresh", script)[0] == 0
+    shell("sync")
+    assert "may be out of date" not in shell("match", "src/app.py")[1]
+    assert shell("check")[0] == 0
+
+    Path("tools/hi.sh").unlink()
+    code, said, _ = shell("check")
+    assert code == 1
+    assert f"{script} has its text in tools/hi.sh, which is not there" in said
+
+
+def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, tmp_path: Path) -> None:
+    """A script is one block of code, a document is read as Markdown; no tag of either is one on the page."""
+    pytest.importorskip("material", reason="the site extra is not installed")
+    Path("guide.md").write_text("# Guide\n\n## Steps\n\n<script>alert(2)</script> go\n", "utf-8")
+    doc = shell.json("import", "doc", "guide.md", "--version", "2.1")[1]["data"]["id"]
+
+    assert shell("site", "build", "--out", str(tmp_path / "site"))[0] == 0
+
+    page = (tmp_path / "site/resources" / script / "index.html").read_text("utf-8")
+    assert "echo zebra" in page
+    assert "&lt;script&gt;alert(1)" in page
+    other = (tmp_path / "site/resources" / doc / "index.html").read_text("utf-8")
+    assert 'id="s-steps"' in other
+    assert "versions 2.1" in other
+    for text in (page, other):
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
