@@ -135,6 +135,13 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         repeats=2,
     ),
     Measurement(
+        "search", "one to five words of titles, asked of an index in memory, at the median", plain("search"), None,
+        {10_000: 15.0}, None, "ms",
+    ),
+    Measurement(
+        "search, cold process", "`orbit search` with a kept index", orbit("search", "auth", "cache"), None, {}, 1.1,
+    ),
+    Measurement(
         "match, one path", "the first 20 records for a path, as numbers, in process; each path in a new folder",
         rows("match", "first"), None, {10_000: 25.0, 1_000_000: 100.0}, 0.2, "µs", ROWS, 3, make=make_rows,
     ),

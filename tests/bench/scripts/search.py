@@ -1,4 +1,4 @@
-"""Prints what a search costs once the index is loaded, and what loading it costs, in ms of CPU, in a repository."""
+"""Prints what searches cost in a repository, in ms of CPU: opening the index, the slowest, and the median last."""
 
 from __future__ import annotations
 
@@ -33,5 +33,6 @@ print(
             "p50_ms": round(statistics.median(times) * 1000, 2),
             "p99_ms": round(times[len(times) * 99 // 100] * 1000, 2),
         }
-    )
+    ),
+    round(statistics.median(times) * 1000, 2),
 )

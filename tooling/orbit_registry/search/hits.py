@@ -162,7 +162,8 @@ class Searcher:
         They are more than `limit`, where there are more, because tags and versions may change their order.
         """
         asked, owners = query.terms, self._owners
-        mask = self._mask(query, budget)
+        whole = self._mask(query, budget)
+        mask = whole if 0 in whole else None
         found = {one.record.path: one for one in self._named(query)}
         for slot, text in ranked(self._index, asked, budget.pool, max(budget.pool, limit * 4), mask):
             path = owners[slot][0]
@@ -204,13 +205,14 @@ class Searcher:
         texts = {path: "\n".join((*parts_of(one), one.prose)) for path, one in self._records.items()}
         return Meanings(self._workspace, self._embedder, {path: without_secrets(text) for path, text in texts.items()})
 
-    def _number(self, asked: Sequence[str], mask: Sequence[int], found: Mapping[str, object]) -> int:
+    def _number(self, asked: Sequence[str], mask: Sequence[int] | None, found: Mapping[str, object]) -> int:
         """Return how many records have one of the terms, or were found without."""
         numbers = self._numbers
         seen: set[int] = set()
         for term in dict.fromkeys(asked):
             slots = self._index.holders(term)
-            seen.update(compress(map(numbers.__getitem__, slots), map(mask.__getitem__, slots)))
+            places = map(numbers.__getitem__, slots)
+            seen.update(places if mask is None else compress(places, map(mask.__getitem__, slots)))
         return len(seen.union(self._places[path] for path in found))
 
     def _mask(self, query: Query, budget: Budget) -> bytearray:
