@@ -1,0 +1,48 @@
+"""What a record's texts refer to: ids and files, read alike with and without a parser."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.checks.citing import MOST_REFERENCES, references_of
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.record import Record
+
+KINDS = load_kinds()
+
+
+def referred(prose: str, **fields: object) -> tuple[str, ...]:
+    """Return what a learning with some text refers to."""
+    data = {"id": "L-a1b2c", "uid": "0" * 32, "status": "active", "summary": "Look twice", **fields}
+    record = Record(KINDS["learning"], data, ".orbit/learnings/L-a1b2c/learning.yaml", prose)
+    return references_of(record, KINDS.id_forms)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("See [it](docs/a.md).", ("docs/a.md",)),
+        ("[a](docs/a.md#x) and [b](/docs/b.md) and [c](docs/a.md#x)", ("docs/a.md#x", "docs/b.md")),
+        ('[a](docs/a.md "Title") ![picture](docs/p.png)', ("docs/a.md",)),
+        ("[beside](../L-x7y8z/learning.yaml) [up](../../../../out.md)", (".orbit/learnings/L-x7y8z/learning.yaml",)),
+        ("[web](https://example.org/a.md) [here](#part) [mail](mailto:a@b.c) [folder](docs/)", ()),
+        ("ADR-0001, [ADR-0002](docs/adr/0002-x.md), L-a1b2c itself", ("ADR-0001", "ADR-0002", "docs/adr/0002-x.md")),
+        ("L-shaped, R-rated, P-2048", ()),
+        ("", ()),
+    ],
+)
+def test_what_a_text_refers_to(text: str, found: tuple[str, ...]) -> None:
+    """In its order, each once, from the root; a text that needs a parser is read as one that needs none."""
+    assert referred(text) == found
+    assert referred(f"{text}\n\n`code`") == found
+
+
+def test_examples_refer_to_nothing() -> None:
+    """Neither ids nor links in code count; the headline does."""
+    assert referred("```\nADR-0001 [x](docs/a.md)\n```\n") == ()
+    assert referred("", summary="As ADR-0003 says") == ("ADR-0003",)
+
+
+def test_there_is_an_end_to_it() -> None:
+    """Of a text that cites thousands, some are kept."""
+    assert len(referred(" ".join(f"ADR-{number:04d}" for number in range(1, 2000)))) == MOST_REFERENCES
