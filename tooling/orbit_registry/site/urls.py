@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from urllib.parse import quote
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
@@ -38,6 +39,7 @@ def relative(origin: str, target: str) -> str:
     return f"{written}{mark}{fragment}"
 
 
+@lru_cache(maxsize=1 << 16)
 def safe_segment(name: str) -> str:
     """Return a name as one folder: other characters than letters, digits, `.`, `_` and `-` become `~` and hex."""
     plain = _PLAIN.match(name) and name.lower() != "index.html"
