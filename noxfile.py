@@ -179,6 +179,14 @@ def build(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def zensical(session: nox.Session) -> None:
+    """Build a site through Zensical instead of MkDocs, and compare."""
+    requirements = nox.project.dependency_groups(PROJECT, "test")
+    session.install("--editable", ".[site]", "zensical", *requirements)
+    session.run("pytest", "tests/acceptance/test_site_zensical.py", *session.posargs)
+
+
+@nox.session(default=False)
 def minimums(session: nox.Session) -> None:
     """Run the tests with the oldest direct dependencies that `pyproject.toml` admits."""
     session.install("uv")

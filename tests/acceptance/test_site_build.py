@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import shutil
 import threading
 import urllib.error
@@ -353,7 +354,7 @@ class Watched:
 
 
 def test_serving_follows_changes(tmp_path: Path) -> None:
-    """A record changed while the site is served is on its page without anyone asking; a broken setting ends nothing."""
+    """A record changed while the site is served is on its page, which loads itself; a broken setting ends nothing."""
     root = repository("demo", tmp_path / "repo")
     watched, stop = Watched(), threading.Event()
     arguments = (Registry.open(root), 0, tmp_path / "out", watched.lines.put, stop)
@@ -364,9 +365,12 @@ def test_serving_follows_changes(tmp_path: Path) -> None:
         (root / "mkdocs.yml").write_text("a: [", "utf-8")
         watched.until("not rebuilt: mkdocs.yml")
         (root / "mkdocs.yml").unlink()
+        page = fetch(f"{url}adrs/ADR-0003/")[1]
+        ((script, held),) = re.findall(r'<script src="/(\S+)" data-build="(\d+)"></script></body>', page)
+        assert "location.reload()" in fetch(url + script)[1]
         file = root / ".orbit/adrs/ADR-0003/adr.yaml"
         file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")
-        watched.until("files written")
+        assert fetch(f"{url}.orbit-live/{held}")[1] not in ("", held)
         assert "Nobody talks" in fetch(f"{url}adrs/ADR-0003/")[1]
     finally:
         stop.set()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from tests.acceptance.site_cases import site_of
 
 from orbit_registry.cli.main import main
 from orbit_registry.registry import Registry
@@ -207,6 +208,29 @@ def test_an_exported_snapshot_holds_what_may_be_read(root: Path) -> None:
     with duckdb.connect(str(root / "out/some.duckdb"), read_only=True) as held:
         published = [row[0] for row in held.execute("SELECT id FROM records ORDER BY id").fetchall()]
     assert published == ["ADR-0001", "ADR-0002", "ADR-0003", "ADR-0004", "L-7k3fq"]
+
+
+def test_a_site_says_where_it_stands(tmp_path: Path) -> None:
+    """With an address pages, feeds, sitemap and robots.txt say it, redirects left out; without one nothing needs it."""
+    page = "adrs/ADR-0002/index.html"
+    plain, placed = site_of("demo", tmp_path / "a"), site_of("demo", tmp_path / "b", "https://example.org/d")
+    html = (placed / page).read_text("utf-8")
+    assert '<link rel="canonical" href="https://example.org/d/adrs/ADR-0002/">' in html
+    assert '<meta property="og:url" content="https://example.org/d/adrs/ADR-0002/">' in html
+    assert '<meta property="og:title" content="ADR-0002 Store sessions in files">' in html
+    assert '<meta property="og:description" content="We need it, see ADR-0003' in html
+    sitemap = (placed / "sitemap.xml").read_text("utf-8")
+    assert "<loc>https://example.org/d/adrs/ADR-0002/</loc>" in sitemap
+    assert "legacy" not in sitemap
+    assert "orbit-shell" not in sitemap
+    assert "Sitemap: https://example.org/d/sitemap.xml" in (placed / "robots.txt").read_text("utf-8")
+
+    html = (plain / page).read_text("utf-8")
+    assert "canonical" not in html
+    assert "og:url" not in html
+    assert '<meta property="og:title" content="ADR-0002 Store sessions in files">' in html
+    assert not (plain / "sitemap.xml").exists()
+    assert "Sitemap" not in (plain / "robots.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ SESSIONS = {
     "build",
     "mcp-conformance",
     "minimums",
+    "zensical",
 }
 
 

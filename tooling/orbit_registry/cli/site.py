@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,13 +47,12 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
     _need_extra()
     from orbit_registry.site.build import build_site  # only where its libraries are known to be there
 
-    result = build_site(open_registry(), out.resolve(), base_url=base_url, strict=strict, progress=_progress())
+    with _shown() as progress:
+        result = build_site(open_registry(), out.resolve(), base_url=base_url, strict=strict, progress=progress)
     if output == "json":
         rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
         click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))
     else:
-        if sys.stderr.isatty():
-            click.echo("\r\033[K", nl=False, err=True)
         say_diagnostics(result.diagnostics)
         done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
         click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
@@ -72,7 +73,14 @@ def serve(port: int, out: Path | None) -> None:
     _need_extra()
     from orbit_registry.site.serve import serve_site  # only where its libraries are known to be there
 
-    serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=click.echo)
+    with contextlib.ExitStack() as drawn:
+        progress = drawn.enter_context(_shown())
+
+        def say(line: str) -> None:
+            drawn.close()  # the first build is done
+            click.echo(line)
+
+        serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=say, progress=progress)
 
 
 def _need_extra() -> None:
@@ -83,13 +91,22 @@ def _need_extra() -> None:
         raise UsageError(f"the site needs {', '.join(missing)}, which is not installed", hint=hint)
 
 
-def _progress() -> Progress | None:
-    """Return something that shows the steps of a build on a terminal, or None where nobody watches."""
+@contextlib.contextmanager
+def _shown() -> Iterator[Progress | None]:
+    """Yield something that draws the steps of a build on a terminal, or None where nobody watches."""
     if not sys.stderr.isatty():
-        return None
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
-    def show(step: str, done: int, of: int) -> None:
-        counted = f" {done}/{of}" if of > 1 else ""
-        click.echo(f"\r\033[K{step}{counted}", nl=False, err=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        step = bars.add_task("read", total=None)
 
-    return show
+        def show(name: str, done: int, of: int) -> None:
+            # A step that can't say how far it is has a bar that moves.
+            bars.update(step, description=name, completed=done, total=of if of > 1 else None)
+
+        yield show

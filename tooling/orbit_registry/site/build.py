@@ -94,7 +94,7 @@ def _state_file(workspace: Workspace, out: Path) -> Path:
 def _build(
     registry: Readable, target: Output, address: str | None, code: str, progress: Progress | None, snapshot: bool
 ) -> tuple[Prepared, SiteResult]:
-    from orbit_registry.site.generate import generate
+    from orbit_registry.site.generate import MKDOCS, generate
     from orbit_registry.site.own import read_own
     from orbit_registry.site.steps import prepare, publish
 
@@ -104,7 +104,7 @@ def _build(
     report("read", 0, 1)
     prepared = prepare(registry, read_own(registry.workspace.root), cache, address, code)
     report("generate", 0, 1)
-    complaints = generate(prepared.staged, cache / "generated")
+    complaints = generate(prepared.staged, cache / "generated", registry.workspace.config.site.get("generator", MKDOCS))
     return prepared, publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
 
 

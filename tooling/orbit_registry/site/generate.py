@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ from orbit_registry.site.stage import CONFIG, DOCS, Staged
 COMPLAINT = "ORB393"
 STAMP = "generated.txt"
 TIMEOUT_SECONDS = 1800
+MKDOCS, ZENSICAL = "mkdocs", "zensical"
+PACKAGES = {MKDOCS: "orbit-registry[site]", ZENSICAL: "zensical"}
 _WARNING = re.compile(r"WARNING -\s+(.*)")
 
 
@@ -26,21 +29,22 @@ class GeneratorError(OrbitError):
     exit_code = 3
 
 
-def generate(staged: Staged, folder: Path) -> list[Diagnostic]:
-    """Turn a staged tree into pages in `folder`, unless they were made from this very tree.
+def generate(staged: Staged, folder: Path, generator: str = MKDOCS) -> list[Diagnostic]:
+    """Turn a staged tree into pages in `folder`, unless the same generator made them from this very tree.
 
     Raises:
         GeneratorError: the generator is missing, or failed; its last words are the message.
     """
+    digest = f"{staged.digest} {generator}"
     stamp = folder.with_name(f"{folder.name}.{STAMP}")
     if stamp.is_file() and folder.is_dir():
         held = stamp.read_text("utf-8").split("\n")
-        if held[:2] == [staged.digest, _seal(folder)]:
+        if held[:2] == [digest, _seal(folder)]:
             return [_diagnostic(line) for line in held[2:] if line]
     stamp.unlink(missing_ok=True)
-    said = _run(staged.folder / CONFIG, folder)
+    said = _run(generator, staged.folder / CONFIG, folder)
     warnings = [match[1].strip() for match in map(_WARNING.match, said.splitlines()) if match]
-    replace_file(stamp, "\n".join([staged.digest, _seal(folder), *warnings]).encode())
+    replace_file(stamp, "\n".join([digest, _seal(folder), *warnings]).encode())
     return [_diagnostic(line) for line in warnings]
 
 
@@ -60,9 +64,12 @@ def _seal(folder: Path) -> str:
     return found.hexdigest()
 
 
-def _run(config: Path, folder: Path) -> str:
+def _run(generator: str, config: Path, folder: Path) -> str:
     # -P: a module of the folder we stand in is a stranger's, not the generator's.
-    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(folder)]
+    command = [sys.executable, "-P", "-m", generator, "build", "--config-file", str(config)]
+    # Zensical writes where the configuration says, and keeps a cache of its own beside it.
+    made = config.with_name("site")
+    command += ["--site-dir", str(folder)] if generator == MKDOCS else ["--clean"]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "SOURCE_DATE_EPOCH": "0", "PYTHONUTF8": "1"}
     try:
         done = subprocess.run(
@@ -77,18 +84,21 @@ def _run(config: Path, folder: Path) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        said = f"mkdocs took more than {TIMEOUT_SECONDS} s"
+        said = f"{generator} took more than {TIMEOUT_SECONDS} s"
         raise GeneratorError(
             said, hint="leave plugins that are slow out of mkdocs.yml, or mirror fewer documents"
         ) from None
     if done.returncode:
         last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-3:]
         raise GeneratorError(
-            f"mkdocs failed: {' / '.join(last) or f'exit {done.returncode}'}",
-            hint="`pip install orbit-registry[site]` brings the generator"
+            f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}",
+            hint=f"`pip install {PACKAGES[generator]}` brings the generator"
             if "No module named" in done.stderr
-            else f"`mkdocs build --config-file {config}` says more",
+            else f"`{generator} build --config-file {config}` says more",
         )
+    if generator != MKDOCS:
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
     return done.stderr + done.stdout
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
 
+_UPWARDS = re.compile(r'\b(href|src)="\.\./')
 DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
 
 
@@ -122,9 +124,19 @@ def _documents(sources: Sources, out: Output, memo: Memo, problems: list[Diagnos
         if text is None:
             continue
         page, title, prose = document_page(document, text, sources.site)
-        out.write(path, page)
+        out.write(path, _as_read(sources, document.staged, page))
         memo.put(path, Made(key, document.path, prose.lookups, prose.diagnostics, title))
         yield document, title
+
+
+def _as_read(sources: Sources, staged: str, page: str) -> str:
+    """Return a page's source with the links of its HTML as the generator reads them.
+
+    MkDocs leaves them alone, so they lead from the page; Zensical takes them to lead from the source, a folder above.
+    """
+    if sources.workspace.config.site.get("generator") != "zensical" or staged.endswith("index.md"):
+        return page
+    return _UPWARDS.sub(r'\1="', page)
 
 
 def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) -> list[str]:

@@ -84,7 +84,7 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     collection = registry.collection
     problems = tuple(_cleaned(one) for one in collection.problems)
     publication = publication_of(workspace, collection)
-    code = key_of(code, publication.key)
+    code = key_of(code, publication.key, workspace.config.site.get("generator"))
     everything = NO_SECRETS.applied(collection.records, registry.reading.parsed)
     records = publication.records(shown_records(workspace, everything))
     own_files = own_pages(publication, own) if own else []

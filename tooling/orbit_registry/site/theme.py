@@ -94,6 +94,7 @@ def staged(base: Mapping[str, Any], folders: Mapping[str, str], base_url: str | 
     config.setdefault("use_directory_urls", True)
     if base_url:
         config["site_url"] = base_url.rstrip("/") + "/"
+    config["theme"].setdefault("variant", "classic")  # Zensical's name for the look that templates and styles are for
     config["not_in_nav"] = f"/{SHELL}/"
     config["validation"] = {
         "nav": {"omitted_files": "ignore", "not_found": "warn", "absolute_links": "ignore"},

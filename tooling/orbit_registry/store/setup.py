@@ -209,6 +209,7 @@ _REST = """\
 #   base_url: /
 #   repository: ""         # the repository's web address, for source and edit links
 #   branch: main
+#   generator: mkdocs      # what renders the curated pages: mkdocs, or zensical where it is installed
 #   mirror: []             # further documents that become pages: globs
 #   console: false         # ask the snapshot in SQL, in the browser: npm fetches DuckDB for it once, 35 MB
 #   publish:               # what others may read, on the site and in exported snapshots

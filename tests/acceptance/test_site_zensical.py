@@ -1,0 +1,44 @@
+"""The route through Zensical: the same pages and findings as through MkDocs, from the same staged tree."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+
+CASES = Path(__file__).parents[1] / "cases" / "site"
+
+
+def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
+    """Every page is there with the same text of records and documents, and the same links are found dead."""
+    pytest.importorskip("zensical", reason="Zensical is not installed: `nox -s zensical` brings it")
+    results = {}
+    for generator in ("mkdocs", "zensical"):
+        root = Path(shutil.copytree(CASES / "demo", tmp_path / generator / "repo"))
+        (root / "dot_orbit").rename(root / ".orbit")
+        config = root / ".orbit/config.yaml"
+        config.write_text(f"{config.read_text('utf-8').rstrip()}\n  generator: {generator}\n", "utf-8")
+        results[generator] = build_site(Registry.open(root), tmp_path / generator / "site", snapshot=False)
+    first, second = (tmp_path / name / "site" for name in results)
+    assert pages(first) == pages(second)
+    for page in ("adrs/ADR-0002/index.html", "learnings/L-7k3fq/index.html", "design/core/1_overview/index.html"):
+        assert prose(first / page) == prose(second / page)
+    said = [sorted((one.code, str(one.location)) for one in result.diagnostics) for result in results.values()]
+    assert said[0] == said[1]
+
+
+def pages(site: Path) -> set[str]:
+    """Return the pages of a site."""
+    return {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+
+
+def prose(page: Path) -> str:
+    """Return what a page says in its article, without markup."""
+    found = re.search(r"<article.*</article>", page.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
