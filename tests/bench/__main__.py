@@ -1,4 +1,4 @@
-"""Runs the benchmark from the repository's root: `python -m tests.bench`, see `bench`; `… recall`, see `recall`."""
+"""Runs the benchmark from the repository's root: `python -m tests.bench`; `… recall` and `… sites` are others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ if sys.argv[1:2] == ["recall"]:
     from tests.bench.recall import main as recall
 
     sys.exit(recall(sys.argv[2:]))
+
+if sys.argv[1:2] == ["sites"]:
+    from tests.bench.sites import main as sites
+
+    sys.exit(sites(sys.argv[2:]))
 
 from tests.bench.bench import main
 

@@ -23,7 +23,9 @@ LIBRARIES = (
 
 
 RECALL = "## Recall"
-"""The part of the page that the benchmark of recall writes, and the others keep."""
+"""The part of the page that the benchmark of recall writes, and the others keep, with what follows it."""
+SITES = "## Beside other site generators"
+"""The part that the benchmark of sites writes, below that of recall."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,173 @@
+"""Measures the site beside other generators, on the same decisions in one run, for `docs/benchmarks.md`.
+
+`python -m tests.bench sites`: peers that are not installed are named as such. Zensical and log4brains are looked for
+on the PATH; log4brains comes from npm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.bench import PAGE, run
+from tests.bench.measurements import ORBIT
+from tests.bench.report import SITES
+from tests.bench.synthetic import make_foreign
+
+SIZES = (100, 1000)
+DOCUMENTS = "docs/decisions"
+CONFIG = "site_name: Bench\ntheme: {{name: material, font: false, variant: classic}}\nplugins: [search]\n{nav}"
+ALONE = "nav: [index.md]\n"
+PROJECT = "project:\n  name: Bench\n  tz: UTC\n  adrFolder: ./docs/decisions\n"
+
+
+@dataclass(frozen=True)
+class Generator:
+    """One way to a site: what it needs beside the documents, its commands, where the pages of decisions lie."""
+
+    name: str
+    files: Mapping[str, str]
+    build: Sequence[str]
+    site: str
+    pages: str
+    """A glob of the pages of decisions, in the site."""
+    program: str = ""
+    """What has to be installed; empty: it is."""
+    largest: int = 1_000_000
+    prepare: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one generator cost at one size: CPU seconds, peak memory, weights in KB and MB."""
+
+    name: str
+    size: int
+    cold: float
+    again: float
+    one: float
+    memory: float
+    page: float
+    whole: float
+
+
+MKDOCS = (sys.executable, "-m", "mkdocs", "build", "--quiet")
+GENERATORS: tuple[Generator, ...] = (
+    Generator("Orbit", {}, (*ORBIT, "site", "build"), "site", "adrs/ADR-*/index.html",
+              prepare=((*ORBIT, "init", "--yes"), (*ORBIT, "adr", "backfill"))),
+    Generator("MkDocs Material, decisions outside the navigation", {"mkdocs.yml": CONFIG.format(nav=ALONE)}, MKDOCS,
+              "site", "decisions/*/index.html"),
+    Generator("MkDocs Material, decisions in the navigation", {"mkdocs.yml": CONFIG.format(nav="")}, MKDOCS,
+              "site", "decisions/*/index.html", largest=1000),
+    Generator("Zensical, decisions outside the navigation", {"mkdocs.yml": CONFIG.format(nav=ALONE)},
+              ("zensical", "build"), "site", "decisions/*/index.html", "zensical"),
+    Generator("log4brains", {".log4brains.yml": PROJECT}, ("log4brains", "build"), ".log4brains/out",
+              "adr/*/index.html", "log4brains", largest=100),
+)  # fmt: skip
+
+
+def cost(generator: Generator, size: int, root: Path) -> Cost:
+    """Return what a generator costs in a new repository: built, built again, and after one edit."""
+    make_foreign(root, size)
+    (root / "docs/index.md").write_text("# Bench\n", "utf-8")
+    for name, text in generator.files.items():
+        (root / name).write_text(text, "utf-8")
+    for command in generator.prepare:
+        run(command, root, (0, 1))
+    built = run(generator.build, root)
+    site = root / generator.site
+    pages = [path.stat().st_size for path in site.glob(generator.pages)]
+    if len(pages) != size:
+        raise RuntimeError(f"{generator.name} made {len(pages)} pages of {size} decisions")
+    whole = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+    again = run(generator.build, root)
+    document = root / DOCUMENTS / "0001-decision.md"
+    document.write_text(document.read_text("utf-8") + "\nOne more word.\n", "utf-8")
+    one = run(generator.build, root)
+    memory = max(each.memory for each in (built, again, one))
+    return Cost(
+        generator.name, size, built.cpu, again.cpu, one.cpu, memory, statistics.median(pages) / 1e3, whole / 1e6
+    )
+
+
+def measured(sizes: Sequence[int], say: Callable[[str], None]) -> tuple[list[Cost], list[str]]:
+    """Return the costs, and what could not be measured and why."""
+    costs: list[Cost] = []
+    absent: list[str] = []
+    for generator in GENERATORS:
+        if generator.program and shutil.which(generator.program) is None:
+            absent.append(f"{generator.name}: {generator.program} is not installed here")
+            continue
+        for size in (one for one in sizes if one <= generator.largest):
+            with tempfile.TemporaryDirectory(prefix="orbit-sites-") as folder:
+                try:
+                    costs.append(cost(generator, size, Path(folder) / "repo"))
+                except RuntimeError as error:
+                    absent.append(f"{generator.name} at {size:,}: {' '.join(str(error).split())[:200]}")
+                    continue
+            say(f"{generator.name} at {size}: {costs[-1].cold:.3g} s")
+    return costs, absent
+
+
+def table(costs: Sequence[Cost], absent: Sequence[str]) -> list[str]:
+    """Return the section's lines: costs, ratios to ours, growth."""
+    ours = {one.size: one for one in costs if one.name == GENERATORS[0].name}
+    lines = [
+        "| generator | decisions | from nothing | × ours | nothing changed | one changed | × ours | peak memory "
+        "| a decision's page | whole site |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for one in costs:
+        base = ours.get(one.size)
+        lines.append(
+            f"| {one.name} | {one.size:,} | {one.cold:.3g} s | {_times(one.cold, base and base.cold)} "
+            f"| {one.again:.3g} s | {one.one:.3g} s | {_times(one.one, base and base.one)} "
+            f"| {one.memory:.0f} MB | {one.page:.1f} KB | {one.whole:.1f} MB |"
+        )
+    growth = []
+    for name in dict.fromkeys(one.name for one in costs):
+        some = sorted((one.size, one.cold) for one in costs if one.name == name)
+        if len(some) > 1:
+            (small, low), (large, high) = some[0], some[-1]
+            growth.append(f"{name} {math.log(high / low) / math.log(large / small):.2f}")
+    lines += ["", f"Growth from the smallest to the largest, as a power of the number: {'; '.join(growth)}."] * bool(
+        growth
+    )
+    lines += ["", *(f"Not measured: {one}." for one in absent)] * bool(absent)
+    return lines
+
+
+def _times(cost: float, base: float | None) -> str:
+    return f"{cost / base:.1f}" if base else ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print, and write the section of the page."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench sites", description=__doc__)
+    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page whose section is written")
+    asked = parser.parse_args(arguments)
+    before = os.getloadavg()
+    costs, absent = measured(asked.sizes, lambda line: print(line, flush=True))
+    lines = [
+        "By `python -m tests.bench sites`: made-up decisions of 1 kB (MADR), a file each, the same for all;",
+        "CPU seconds of whole processes with their children, each once, in one run, one after the other.",
+        "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the database.",
+        f"Load average {before[0]:.1f} before, {os.getloadavg()[0]:.1f} after.",
+        "",
+        *table(costs, absent),
+    ]
+    print("\n".join(lines))
+    above, _, rest = asked.page.read_text("utf-8").partition(f"\n{SITES}\n")
+    later = rest.partition("\n## ")
+    tail = f"\n## {later[2]}" if later[1] else ""
+    asked.page.write_text(f"{above.rstrip()}\n\n{SITES}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
+    return 0
