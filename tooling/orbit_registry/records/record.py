@@ -105,6 +105,13 @@ class Record:
         return tuple(map(str, paths)) if isinstance(paths, list) else ()
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of its scope; quicker, as `globs` is."""
+        value = self.data.get("scope")
+        tags = value.get("tags") if isinstance(value, Mapping) else None
+        return tuple(map(str, tags)) if isinstance(tags, list) else ()
+
+    @property
     def is_never_shown(self) -> bool:
         """Whether it is in force, of a kind that is shown where its scope says, and has no scope."""
         if self.phase != "live" or self.kind.gate != "scoped" or not self.kind.in_record:
@@ -142,7 +149,7 @@ class Record:
     def words(self, name: str) -> tuple[str, ...]:
         """Return a field that is a list of texts; empty where it is absent."""
         value = self.data.get(name)
-        return tuple(str(word) for word in value) if isinstance(value, list) else ()
+        return tuple(map(str, value)) if isinstance(value, list) else ()
 
     def text(self, name: str) -> str | None:
         """Return a field that is a text; None where it is absent."""

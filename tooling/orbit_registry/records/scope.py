@@ -39,7 +39,7 @@ def scope_from(data: Mapping[str, object]) -> Scope:
 
     def words(name: str) -> tuple[str, ...]:
         value = data.get(name)
-        return tuple(str(word) for word in value) if isinstance(value, list) else ()
+        return tuple(map(str, value)) if isinstance(value, list) else ()
 
     seed = data.get("semantic_seed")
     return Scope(

@@ -256,17 +256,15 @@ def _add(numbers: list[int]) -> list[int]:
     """
     digits = []
     while numbers:
-        carried = []
-        while len(numbers) > 2:
-            a, b, c = numbers.pop(), numbers.pop(), numbers.pop()
+        total, carried = 0, []
+        if len(numbers) % 2:
+            total = numbers.pop()
+        each = iter(numbers)
+        for a, b in zip(each, each, strict=True):
             either = a ^ b
-            numbers.append(either ^ c)
-            carried.append(a & b | either & c)
-        if len(numbers) == 2:
-            a, b = numbers
-            numbers = [a ^ b]
-            carried.append(a & b)
-        digits.append(numbers[0])
+            carried.append(a & b | either & total)
+            total ^= either
+        digits.append(total)
         numbers = carried
     return digits
 

@@ -25,7 +25,7 @@ def date_of(record: Record) -> str:
 
 def tags_of(record: Record) -> list[str]:
     """Return the tags of a record's scope, then its labels, each once."""
-    return list(dict.fromkeys([*record.scope.tags, *record.words("labels")]))
+    return list(dict.fromkeys([*record.tags, *record.words("labels")]))
 
 
 def own_columns(kind: Kind) -> list[str]:

@@ -68,7 +68,7 @@ class Publication:
         return (
             config.kinds.admits([record.kind.name])
             and config.statuses.admits([record.status.name])
-            and config.tags.admits([*record.scope.tags, *record.words("labels")])
+            and config.tags.admits([*record.tags, *record.words("labels")])
             and not any(self._strikes(path) for path in (record.id, record.path, *source))
         )
 

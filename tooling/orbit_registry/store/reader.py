@@ -122,8 +122,9 @@ class Reading:
         found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
         if record is not None and not problems:
+            named = self._named[entry.path] = _named(record)
             # What `text.yaml.load` returns is what JSON can say.
-            self._cache.keep(state, record.data, _named(record), plain=True)
+            self._cache.keep(state, record.data, named, plain=True)
         return found
 
     def named(self, entry: Entry) -> Named | None:
