@@ -37,10 +37,11 @@ def made(registry: Registry, kind: Kind, status: str = "") -> Record:
     elif kind.in_file:
         record = create_record(registry.workspace, kind, HUMAN, OF_A_FILE, beside={"2/a.md": "Look\n"})
     else:
-        fields = {name: "Look before you leap" for name in kind.schema.document["required"] if name not in FIXED}
-        record = registry.add(kind.name, fields, HUMAN)
-    file = registry.workspace.root / record.path
+        given = {"target": {"type": "story", "id": "1"}}
+        needed = [name for name in kind.schema.document["required"] if name not in FIXED]
+        record = registry.add(kind.name, {name: given.get(name, "Look before you leap") for name in needed}, HUMAN)
     if status:
+        file = registry.workspace.root / record.path
         text = file.read_text("utf-8").replace(f"status: {record.status.name}", f"status: {status}")
         if kind.status(status).phase == "live" and record.phase == "pending":
             text += "approval: {approved_by: Ada, approved_at: 2026-01-01T00:00:00Z}\n"
@@ -139,7 +140,6 @@ def test_an_agent_may_not_accept(registry: Registry) -> None:
     """A proposed decision stays proposed, in record and document."""
     added = registry.add_adr(NewAdr("Use the thing", status="proposed"))
     before = tree(registry.workspace.root)
-
     with pytest.raises(RefusedError, match="an agent may not make"):
         transition(registry.workspace, added.record.id, "accepted", AGENT)
 
