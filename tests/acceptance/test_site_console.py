@@ -1,0 +1,117 @@
+"""The page that asks in SQL: DuckDB in a real browser, from npm's archives, with the macros and no other host."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.acceptance.browsing import Tab, served
+from tests.acceptance.site_cases import CASES
+
+from orbit_registry.registry import Registry
+from orbit_registry.site import console
+from orbit_registry.site.build import build_site
+from orbit_registry.site.result import SiteResult
+
+WAIT_MS = 120_000
+ANSWERED = re.compile(r" ms\.|DuckDB says")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a workspace whose site is to have the console."""
+    made = Path(shutil.copytree(CASES / "demo", tmp_path / "repo"))
+    (made / "dot_orbit").rename(made / ".orbit")
+    config = made / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  console: true\n"), "utf-8")
+    return made
+
+
+def built(root: Path) -> SiteResult:
+    """Build the site of a workspace beside it."""
+    return build_site(Registry.open(root), root.parent / "site")
+
+
+@pytest.fixture
+def _archives(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let npm fetch as its user has set it up, and keep what it fetched for the next run."""
+    assert pytestconfig.cache is not None
+    monkeypatch.setenv("HOME", pwd.getpwuid(os.getuid()).pw_dir)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(pytestconfig.cache.mkdir("console")))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("_archives")
+def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
+    """Every example of the page runs, values are text, an error is DuckDB's own, and no host but the site is asked."""
+    done = built(root)
+    missing = [one.message for one in done.diagnostics if one.code == console.MISSING]
+    if missing:
+        pytest.skip(f"npm has no DuckDB for the browser here: {missing[0]}")
+    with served(done.out) as url:
+        page = tab.go(f"{url}query/?sql=SELECT 1 AS one")
+        page.click("[data-orbit-start]")
+        page.wait_for_selector("#orbit-sql", state="visible", timeout=WAIT_MS)
+
+        def asked(sql: str) -> tuple[str, str]:
+            page.locator(".orbit-said").evaluate("said => said.textContent = ''")
+            page.fill("#orbit-sql", sql)
+            page.press("#orbit-sql", "Control+Enter")
+            page.locator(".orbit-said").filter(has_text=ANSWERED).wait_for(timeout=WAIT_MS)
+            return page.inner_text(".orbit-said"), page.inner_text(".orbit-answer")
+
+        assert page.input_value("#orbit-sql") == "SELECT 1 AS one"
+        for code in page.locator("[data-orbit-sql]").all_inner_texts():
+            said, _ = asked(code)
+            assert "row" in said, code
+        assert asked("SELECT count(*) FROM records WHERE kind = 'adr';")[1].splitlines()[-1].isdigit()
+        assert "<img src=x>" in asked("SELECT '<img src=x>' AS \"<b>\", NULL AS nothing")[1]
+        assert page.locator(".orbit-answer img").count() == 0
+        assert "read-only" in asked("DELETE FROM records")[1]
+        assert tab.asked == []
+        refused: list[str | None] = []
+        page.on("requestfailed", lambda request: refused.append(request.failure))
+        asked("FROM read_csv('https://example.org/x.csv')")
+        assert set(refused) == {"csp"}
+
+
+@pytest.mark.parametrize(
+    ("npm", "said"),
+    [
+        (None, "npm, which fetches DuckDB for the browser, is not installed"),
+        ("#!/bin/sh\necho no network >&2; exit 1\n", "no network"),
+        ("#!/bin/sh\necho another > duckdb-duckdb-wasm-1.32.0.tgz\n", "its hash is another"),
+    ],
+    ids=["no-npm", "no-network", "another-archive"],
+)
+def test_a_build_goes_on_without_the_console(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, npm: str | None, said: str
+) -> None:
+    """Where npm is missing, fails or brings another file, a warning says what to put where, and so does the page."""
+    programs, cache = tmp_path / "bin", tmp_path / "cache/orbit-registry"
+    for folder in (programs, cache):
+        folder.mkdir(parents=True)
+    (programs / "git").symlink_to(str(shutil.which("git")))
+    if npm is not None:
+        (programs / "npm").write_text(npm, "utf-8")
+        (programs / "npm").chmod(0o755)
+    for archive in console.ARCHIVES:
+        (cache / archive.file).write_bytes(b"cut off")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(programs))
+
+    for _ in range(2):  # nothing has changed, and yet it is tried again
+        done = built(root)
+        found = [one for one in done.diagnostics if one.code == console.MISSING]
+        assert said in found[0].message
+        assert str(cache) in str(found[0].hint)
+    page = (done.out / "query/index.html").read_text("utf-8")
+    assert "FROM ranked()" in page
+    assert "site.console: true" in page
+    assert "wasm-unsafe-eval" not in page
+    assert not (done.out / console.FOLDER).exists()
