@@ -76,6 +76,7 @@ DOWNLOAD = "35 MB, about 8 MB where the server compresses"
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
     ("What applies to a path", "FROM scope_match('{path}')"),
+    ("What says something about these words", "FROM search('{words}')"),
     ("Everything in force, in the order it is pushed", "FROM ranked()"),
     ("What an id, of today or earlier, means", "FROM resolve_id('{id}')"),
     (
@@ -89,7 +90,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ),
     ("Learnings that were voted for", "FROM vote_ranking"),
 )
-"""What each asks, and how; a path and an id of the collection itself are put into the braces."""
+"""What each asks, and how; a path, words and an id of the collection itself are put into the braces."""
 
 
 def cache_folder() -> Path:
@@ -186,7 +187,8 @@ def page_html(records: Iterable[Record], *, works: bool, database: bool) -> str:
     live = [record for record in records if record.phase == "live"]
     any_id = live[0].id if live else "ADR-0001"
     path = next((path for record in live for path in map(_path_in, record.globs) if path), "src/app.py")
-    asked = "".join(_example(what, sql.format(path=path, id=any_id)) for what, sql in EXAMPLES)
+    words = " ".join(re.findall(r"\w+", live[0].title)[:4]) if live else "retry"
+    asked = "".join(_example(what, sql.format(path=path, id=any_id, words=words)) for what, sql in EXAMPLES)
     name = "<code>snapshot.duckdb</code>"
     held = f'<a href="{relative(PAGE, "snapshot.duckdb")}" download>{name}</a>' if database else name
     return (
