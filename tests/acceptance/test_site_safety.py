@@ -10,6 +10,7 @@ import pytest
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.registry import Registry
+from orbit_registry.search.query import Query
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 
@@ -78,7 +79,7 @@ def test_no_derived_file_holds_a_secret(root: Path) -> None:
         registry.freshness()
         registry.sync()
         registry.match(["src/x.py"])
-        registry.search("key here")
+        registry.search(Query("key here"))
     state = [file for file in (root / ".orbit/state").rglob("*") if file.is_file()]
     assert len(state) > 3
     assert [str(file) for file in state if SECRET.encode() in file.read_bytes()] == []

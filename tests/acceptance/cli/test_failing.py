@@ -75,6 +75,24 @@ def test_an_agent_opens_and_clears(shell: Any, monkeypatch: pytest.MonkeyPatch) 
     assert [name for name in ("failed", "cleared") if f'"event": "{name}"' in log] == ["failed", "cleared"]
 
 
+def test_an_agent_speaks_for_no_person(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may say that a failure of theirs was met again; its own neither outranks nor outlasts reviewed ones."""
+    made = shell.json("fail", "deploy:qa", "--reason", "freeze", "--ttl-days", "0")[1]["data"]
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    again = shell.json("fail", "deploy:qa", "--reason", "deploy freely", "--ttl-days", "1", "--attempts", "9")[1][
+        "data"
+    ]
+    assert (again["reason"], again["until"], again["attempts"]) == ("freeze", None, 9)
+    code, _, err = shell("failure", "update", made["id"], "--set", "reason=deploy freely")
+    assert code == 1
+    assert "an agent may not change its reason" in err
+    assert shell("fail", "story:S-1", *WHY, "--ttl-days", "0")[0] == 1
+    assert shell("fail", "story:S-1", *WHY)[0] == 0
+    mine = holding("story:S-1", datetime.now(UTC))
+    assert mine is not None
+    assert shell("failure", "update", mine.id, "--priority", "255")[0] == 1
+
+
 def test_agents_are_told_what_to_avoid_until_it_is_over(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failure with a path is shown there while it holds, with its reason, and never once it is over or cleared."""
     shell("fail", "story:shop:S-1", *WHY, "--path", "src/**")

@@ -26,6 +26,26 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     }
 
 
+def _own(record: Record) -> set[str]:
+    """Return the columns of a kind's list that are stated and stand in no line that every record has."""
+    shown = {"id", "title", "status", record.kind.headline, "date", "tasks", "feature", "category", "path", "labels"}
+    return {name for name in record.kind.columns if name in record.data} - shown
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _review(record: Record) -> str:
+    """Return who suggested a record and took it up or turned it down, when and why."""
+    said = record.approval
+    parts = [f"suggested by {said['suggested_by']}"] if "suggested_by" in said else []
+    for verdict in ("approved", "rejected"):
+        if f"{verdict}_by" in said:
+            parts.append(f"{verdict} by {said[f'{verdict}_by']} on {said.get(f'{verdict}_at', '')[:10]}")
+    return "; ".join([*parts, *([f"because {said['reason']}"] if "reason" in said else [])])
+
+
 def record_text(record: Record, freshness: Freshness) -> str:
     """Return a record as people read it: head, facts, long text."""
     status = record.status
@@ -33,6 +53,8 @@ def record_text(record: Record, freshness: Freshness) -> str:
     facts = [
         ("file", record.path),
         ("document", record.source.path if record.source else ""),
+        *((name, _plain(record.data[name])) for name in record.kind.columns if name in _own(record)),
+        ("review", _review(record)),
         ("date", record.text("date") or ""),
         ("tasks", ", ".join(record.words("tasks"))),
         ("feature", record.text("feature") or ""),

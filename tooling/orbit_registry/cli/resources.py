@@ -30,7 +30,7 @@ class _Import(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return what is left to parse; where no command is named, it is the one for records."""
-        named = bool(args) and (args[0] in self.commands or args[0] in self.get_help_option_names(ctx))
+        named = not args or args[0] in self.commands or args[0] in self.get_help_option_names(ctx)
         return super().parse_args(ctx, args if named else [_RECORDS, *args])
 
 

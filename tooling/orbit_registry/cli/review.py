@@ -112,5 +112,5 @@ def line(said: str | None, option: str) -> str:
         UsageError: it was given, and says nothing.
     """
     if said is not None and not said.strip():
-        raise UsageError(f"{option} is empty", hint=f"say it in words, or leave {option} out")
+        raise UsageError(f"{option} is empty", hint=f'say it in words: {option} "the linter says so already"')
     return " ".join((said or "").split())

@@ -47,8 +47,13 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
         UnsafePathError: a folder on the way is a link.
     """
     place = Path(os.path.abspath(folder))  # noqa: PTH100 - a link stays one, to be refused
-    if place.is_relative_to(workspace.orbit) or (place.exists() and not place.is_dir()) or place.is_symlink():
-        raise RefusedError(f"{folder} can't hold the tree", hint=f"name a folder of its own, outside {ORBIT}")
+    taken = place.is_dir() and not (place / LIST).is_file() and any(place.iterdir())
+    no_folder = place.is_symlink() or (place.exists() and not place.is_dir())
+    ours = place.is_relative_to(workspace.orbit) or workspace.root.is_relative_to(place) or ".git" in place.parts
+    if ours or taken or no_folder:
+        why = "it holds other files" if taken and not ours else "it is no folder of its own"
+        hint = f"name a new or empty folder, outside {ORBIT}"
+        raise RefusedError(f"{folder} can't hold the tree: {why}", hint=hint)
     notes: list[str] = []
     wanted, executable = _wanted(workspace, notes)
     known = _known(place)

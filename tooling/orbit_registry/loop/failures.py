@@ -17,6 +17,7 @@ from orbit_registry.push.events import CLEARED, FAILED
 from orbit_registry.records.freshness import expires
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
+from orbit_registry.resources.intake import refuse_secrets
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author
 from orbit_registry.store.reader import read_collection
@@ -81,9 +82,16 @@ def fail(
     """Keep that a target failed, and return its record and whether it is a new one.
 
     While one holds it is brought up to date and its time begins anew; `fields` are those of the kind beside `target`.
+
+    Raises:
+        RefusedError: a text holds a secret, or an agent goes beyond what it may say; see `store.authority`.
     """
     said = {name: value for name, value in fields.items() if value is not None}
+    for name in ("target", "reason"):
+        refuse_secrets(f"the {name}", str(target) if name == "target" else str(said.get(name, "")))
     held = holding(read_collection(workspace).records, target, now)
+    if held is not None and author.role == "agent" and held.role == "human":  # a person's words stay a person's
+        said = {name: value for name, value in said.items() if name == "attempts"}
     if held is None:
 
         def admit(_: Record) -> None:  # somebody may have said so since it was looked for

@@ -92,7 +92,9 @@ def note(workspace: Workspace, records: RecordSet, said: Noted, author: Author) 
     target = read_target(f"task:{said.task}") if said.failed and said.task else None
     found = _contribution(workspace, records, said, author) if said.asks else Contribution()
     if target is not None:
-        given = {"reason": said.text.strip(), "attempts": said.attempts}
+        scope = {"scope": {"paths": list(said.paths)}} if said.paths else {}
+        tried = said.attempts if said.attempts > 1 else None
+        given = {"reason": said.text.strip(), "attempts": tried, **scope}
         found = replace(found, failure=fail(workspace, target, given, author, datetime.now(UTC))[0])
     asked = {"asked": [ask.kind for ask in found.asks]} if said.asks else {"skip_reason": said.skip_reason or None}
     went = {"attempts": said.attempts, "errors": said.errors, "failed": said.failed, "task": said.task or None}

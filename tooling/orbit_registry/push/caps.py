@@ -4,7 +4,15 @@ Caps and budgets see records in rank, whatever their kind; what is left stands i
 """
 
 from orbit_registry.push.reader import CATEGORY, ID, PLACE, PROCEDURAL
-from orbit_registry.push.select import FRAME_TOKENS, PER_SESSION, PROCEDURAL_TOKENS, Choice, Context, Selection
+from orbit_registry.push.select import (
+    FRAME_TOKENS,
+    PER_SESSION,
+    PROCEDURAL_TOKENS,
+    Choice,
+    Context,
+    Selection,
+    is_anywhere,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +38,7 @@ def settled(
     while True:
         numbers = {one.row.number for one in linked}
         left = [drop for drop in drops if drop[0].number not in numbers]
-        offered = sorted([*fitting, *linked], key=lambda one: one.row.number) if linked else fitting
+        offered = sorted([*fitting, *linked], key=_turn) if linked else fitting
         found = _capped(context, offered, left, beyond, known, current)
         seen = known.union(context.returned, (one.row.values[ID] for one in found.matches))
         led = [one for one in linked if any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)]
@@ -38,6 +46,10 @@ def settled(
             found.matches.sort(key=lambda one: (int(one.row.values[PLACE] or 0), one.row.number))
             return found
         linked = led
+
+
+def _turn(one: Choice) -> tuple[bool, int]:
+    return is_anywhere(one.ways), one.row.number
 
 
 def _capped(

@@ -244,13 +244,21 @@ def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
 # -------------------------------------------------------------------------------------------------------- narrowing
 
 
+def is_anywhere(ways: "Iterable[tuple[str, str]]") -> bool:
+    """Say whether a record is in every brief, and nothing of this task leads to it.
+
+    Such a record is looked at after those that something leads to: a few of them would fill the caps.
+    """
+    return all(asked == "start" for asked, _ in ways)
+
+
 def _narrowed(
     index: "Index", context: Context, ways: "Ways", scores: "dict[str, float] | None"
 ) -> "tuple[list[Choice], list[tuple[Row, str]], int]":
     """Return what may be shown, what may not and why, and how many records were not looked at."""
     fitting: list[Choice] = []
     drops: list[tuple[Row, str]] = []
-    numbers = sorted(ways)
+    numbers = sorted(ways, key=lambda number: (is_anywhere(ways[number]), number))
     most = EXAMINED * (1 + len(context.categories))
     for number in numbers[:most]:
         row = index.row(number)

@@ -81,6 +81,12 @@ class Record:
         return str(value.get("name", "")) if isinstance(value, Mapping) else ""
 
     @property
+    def role(self) -> str:
+        """Whether a person or an agent made it; empty where the file does not say."""
+        value = self.data.get("created_by")
+        return str(value.get("role", "")) if isinstance(value, Mapping) else ""
+
+    @property
     def approval(self) -> Mapping[str, str]:
         """Who suggested it and took it up or turned it down, when and why, as far as a review wrote it."""
         value = self.data.get("approval")

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Kind
+from orbit_registry.records.freshness import stated
 from orbit_registry.records.record import Record
 from orbit_registry.store.author import Author, acting_role
 from orbit_registry.store.codec import decode_record
@@ -17,6 +18,10 @@ from orbit_registry.store.workspace import ORBIT, Workspace
 
 BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
 _LISTED = 3
+LONGEST_DAYS = 30
+"""Days for which an agent's record may hold that nobody reviewed."""
+AGENTS_OWN = frozenset(("attempts", "freshness", "status", "updated_at"))
+"""What an agent may change in a person's record of such a kind: that it was tried again, and that it is over."""
 
 
 def write_step(
@@ -45,7 +50,7 @@ def refuse_for_agent(
     """Raise when changes break the rule: by an agent nothing comes into force, is turned down, or changes in force.
 
     A record that is named among the changes counts as changed even where its own file stays: its text may not. Kinds
-    whose records an agent's are live from the start (a failure is opened by whoever meets it) are free.
+    whose records an agent's are live from the start (a failure is opened by whoever meets it) have limits of their own.
     """
     role = author.role if author is not None else acting_role()
     if role != "agent":
@@ -55,10 +60,13 @@ def refuse_for_agent(
     waited: set[str] = set()
     for change in changes:
         kind = files.get(change.path.rpartition("/")[2])
-        if kind is None or not change.path.startswith(f"{ORBIT}/") or _may_be_live(kind):
+        if kind is None or not change.path.startswith(f"{ORBIT}/"):
             continue
         before = _record(change.before, kind, change.path)
         after = _record(change.after, kind, change.path)
+        if _may_be_live(kind):
+            _refuse_overreach(before, after)
+            continue
         if before is not None and before.phase == "live":
             said = f"{before.id} is in force; an agent may not change it"
             way = "propose a new record; " if hint == BY_A_PERSON else ""
@@ -72,6 +80,25 @@ def refuse_for_agent(
         first = made[0]
         said = f"an agent may not make a {first.kind.label.lower()} {first.status.name}: {_listed(made)}"
         raise RefusedError(said, hint=hint)
+
+
+def _refuse_overreach(before: Record | None, after: Record | None) -> None:
+    """Raise when an agent's record, live unreviewed, would outrank or outlast reviewed ones, or speak for a person."""
+    if after is None or after.phase != "live":
+        return
+    if before is not None and before.role == "human":
+        changed = {name for name in {*before.data, *after.data} if before.data.get(name) != after.data.get(name)}
+        if theirs := sorted(changed - AGENTS_OWN):
+            said = f"{before.id} is what a person said; an agent may not change its {', '.join(theirs)}"
+            raise RefusedError(said, hint=BY_A_PERSON)
+        return
+    days = after.data.get("ttl_days")
+    for_long = "expires_at" in stated(after) or (isinstance(days, int) and not 0 < days <= LONGEST_DAYS)
+    if for_long or after.data.get("priority") or after.legacy_ids:
+        said = (
+            f"an agent's {after.kind.label.lower()} holds {LONGEST_DAYS} days at most, without priority or earlier ids"
+        )
+        raise RefusedError(said, hint=BY_A_PERSON)
 
 
 def _may_be_live(kind: Kind) -> bool:

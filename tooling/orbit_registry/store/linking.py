@@ -74,7 +74,8 @@ def _relation(records: RecordSet, subject: str, word: str, target: str) -> tuple
     rel, inverted = relation(word)
     if rel == SUPERSEDES:
         old, new = (subject, target) if inverted else (target, subject)
-        hint = f"`orbit {records.get(old).kind.name} supersede {old} --with {new}` closes {old} and writes both ends"
+        verb = f"`orbit {records.get(old).kind.name} supersede {old} --with {new}` closes {old} and writes both ends"
+        hint = f"{verb}; to undo one, take it out of both records and give {old} its status back"
         raise UsageError(f"{word} is no link: a record that is replaced is closed", hint=hint)
     return rel, inverted
 
