@@ -32,7 +32,8 @@ def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
     def cell(record: Record, column: str) -> str:
         if column == "votes":
             return vote_cell(record.votes)
-        return str(record.data.get(column, ""))
+        value = record.data.get(column, "")
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
     rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
     return table([*ordered, headline], rows)

@@ -94,7 +94,7 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     decides = next((_deciding(record) for record, _ in waiting), "orbit show ID")
     return [
         Concern("expired", "No longer hold", "orbit learning prune", "retires them.", expired),
-        Concern("stale", "May no longer hold", "orbit verify ID", "says of one that it still does.", stale),
+        Concern("stale", "May no longer hold", "orbit stale", "says of each what to do.", stale),
         Concern("waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting),
         Concern("unscoped", "In force, but never shown", "orbit scope suggest ID", "proposes where it applies.", bare),
     ]

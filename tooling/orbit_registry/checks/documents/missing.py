@@ -43,7 +43,7 @@ DOCUMENT = Check(
     "document-missing",
     Severity.ERROR,
     "The file that holds a record's text is not there.",
-    "bring the file back, or correct `source.path` of a decision whose document was moved",
+    "bring it back; where it moved, correct a decision's `source.path`, or import the new file and retire this record",
     run_document,
 )
 ENTRY = Check(
