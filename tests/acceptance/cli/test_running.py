@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,13 @@ import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
 
+from orbit_registry.errors import RefusedError
+from orbit_registry.kinds.table import SHIPPED
 from orbit_registry.mcp.calls import known_tools, reply
 from orbit_registry.mcp.tool import Caller
 from orbit_registry.registry import Registry
+from orbit_registry.resources.intake import raw_digest
+from orbit_registry.resources.run import Order, run
 
 SCRIPT = """#!/bin/sh
 echo "args:$*"
@@ -30,9 +36,27 @@ def script(shell: Shell, git: Git) -> str:
     Path("tools/job.sh").write_text(SCRIPT, "utf-8")
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Add a script")
-    code, said = shell.json("import", "script", "tools/job.sh")
+    return taken(shell, git, "tools/job.sh")
+
+
+def taken(shell: Shell, git: Git, path: str) -> str:
+    """Take a script over, commit its record, and return its id."""
+    code, said = shell.json("import", "script", path)
     assert code == 0
+    committed(shell, git)
     return str(said["data"]["id"])
+
+
+def committed(shell: Shell, git: Git) -> None:
+    """Commit all that there is."""
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Record")
+
+
+def record_file(shell: Shell, script: str) -> Path:
+    """Return the file of a script's record."""
+    (found,) = (shell.root / ".orbit/resources").glob(f"*{script}*/resource.yaml")
+    return found
 
 
 def events(shell: Shell) -> list[dict[str, Any]]:
@@ -65,7 +89,7 @@ def test_a_script_sees_little_of_the_environment(shell: Shell, script: str, monk
 
     assert "MY_TOKEN" not in seen
     assert {"PATH", "HOME", "ORBIT_RESOURCE", "WANTED"} <= set(seen)
-    assert {one for one in seen if one.startswith(("GIT_", "ORBIT_"))} == {"ORBIT_RESOURCE"}
+    assert {one for one in seen if one.startswith(("GIT_", "ORBIT_"))} == {"ORBIT_RESOURCE", "ORBIT_RESOURCE_PATH"}
 
 
 def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, git: Git) -> None:
@@ -82,6 +106,8 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
     git(shell.root, "commit", "-qam", "Change it")
     assert "not what it was" in shell("run", script)[2]
     assert shell("refresh", script)[0] == 0
+    assert "the record is not committed as it is" in shell("run", script)[2]
+    committed(shell, git)
     assert shell.json("run", script)[0] == 3
 
     Path("tools/new.sh").write_text(SCRIPT, "utf-8")
@@ -127,7 +153,7 @@ def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
     Path("slow.sh").write_text("echo $$ > pid\nsleep 60 & sleep 60\n", "utf-8")
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Slow")
-    slow = shell.json("import", "script", "slow.sh")[1]["data"]["id"]
+    slow = taken(shell, git, "slow.sh")
 
     code, said = shell.json("run", slow, "--timeout", "0.3")
 
@@ -148,6 +174,7 @@ def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
         ("signal.sh", "kill -TERM $$\n", 143),
         ("none.txt", "hello\n", 1),
         ("lost.sh", "#!/no/such/interpreter\n", 1),
+        ("quote.sh", "#!/bin/sh 'x\n", 1),
     ],
 )
 def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, name: str, text: str, code: int) -> None:
@@ -156,9 +183,124 @@ def test_the_first_line_or_the_name_says_what_runs_it(shell: Shell, git: Git, na
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "One")
 
-    found = shell.json("run", shell.json("import", "script", name)[1]["data"]["id"])
+    found = shell.json("run", taken(shell, git, name))
 
     assert found[0] == code
+
+
+def test_a_first_line_with_an_open_quote_is_refused(shell: Shell, git: Git) -> None:
+    """What is wrong with the line is said, and nothing is started."""
+    Path("quote.sh").write_text("#!/bin/sh 'x\ntouch ran\n", "utf-8")
+    committed(shell, git)
+
+    code, _, said = shell("run", taken(shell, git, "quote.sh"))
+
+    assert code == 1
+    assert "the first line of quote.sh can't be read: no closing quotation" in said
+    assert "#!/bin/sh" in said
+    assert not Path("ran").exists()
+
+
+def test_a_record_that_is_not_committed_makes_no_script_a_reviewed_one(shell: Shell, git: Git) -> None:
+    """A committed script under a record that is new, or was edited, is not run, and an agent can't change that."""
+    Path("job.sh").write_text("touch ran\n", "utf-8")
+    committed(shell, git)
+    new = shell.json("import", "script", "job.sh")[1]["data"]["id"]
+    assert "the record is not committed as it is" in shell("run", new)[2]
+
+    assert shell("resource", "retire", new)[0] == 0
+    committed(shell, git)
+    file = record_file(shell, new)
+    file.write_text(file.read_text("utf-8").replace("status: retired", "status: active"), "utf-8")
+    said = shell("run", new)[2]
+    assert "the record is not committed as it is" in said
+    assert "it is retired" not in said
+    assert not Path("ran").exists()
+
+
+def test_a_record_that_is_not_what_its_file_says_is_a_doubt(shell: Shell, script: str, git: Git) -> None:
+    """A record may come from the cache, which anybody may write: the committed file has to say the same."""
+    other = Path("other.sh")
+    other.write_text("touch ran\n", "utf-8")
+    committed(shell, git)
+    registry = Registry.open()
+    record = registry.get(script)
+    said = {**record.data, "path": "other.sh", "content_hash": raw_digest(other.read_bytes())}
+
+    with pytest.raises(RefusedError, match="the record is not committed as it is"):
+        run(registry.workspace, replace(record, data=said), registry.author(), Order())
+
+    assert not Path("ran").exists()
+
+
+def test_a_kind_that_is_not_committed_is_a_doubt(shell: Shell, script: str, git: Git) -> None:
+    """What a status means stands in the kind's file where the project has one of its own."""
+    registry = Registry.open()
+    record = registry.get(script)
+    own = shutil.copytree(SHIPPED / "resource", shell.root / ".orbit/kinds/own")
+    record = replace(record, kind=replace(record.kind, folder=own))
+    with pytest.raises(RefusedError, match="the record is not committed as it is"):
+        run(registry.workspace, record, registry.author(), Order())
+
+    committed(shell, git)
+    assert run(registry.workspace, record, registry.author(), Order(captured=True)).exit_code == 3
+
+
+def test_only_what_the_default_branch_holds_is_run_where_only_that_is_trusted(
+    shell: Shell, script: str, git: Git
+) -> None:
+    """A commit of another branch is no review there, of the script or of its record; in the index neither."""
+    config = Path(".orbit/config.yaml")
+    config.write_text(config.read_text("utf-8") + "push: {trust: default-branch}\n", "utf-8")
+    git(shell.root, "branch", "-M", "strange")
+    committed(shell, git)
+    said = shell("run", script)[2]
+    assert "tools/job.sh is in no commit of the default branch" in said
+    assert "the record is not committed as it is" in said
+
+    git(shell.root, "branch", "main")
+    assert shell.json("run", script)[0] == 3
+
+    Path("tools/job.sh").write_text(SCRIPT + "# more\n", "utf-8")
+    committed(shell, git)
+    assert shell("refresh", script)[0] == 0
+    committed(shell, git)
+    said = shell("run", script)[2]
+    assert "tools/job.sh is not as in the last commit of the default branch" in said
+    assert "the record is not committed as it is" in said
+    config.write_text(config.read_text("utf-8").replace("push: {trust: default-branch}\n", ""), "utf-8")
+    committed(shell, git)
+    assert "of the default branch" in shell("run", script)[2]
+
+    git(shell.root, "branch", "-f", "main")
+    assert shell.json("run", script)[0] == 3
+
+
+def test_what_is_started_is_a_private_copy_of_what_was_checked(shell: Shell, git: Git) -> None:
+    """A file beside a script is not imported; the copy is its owner's alone, and is gone afterwards."""
+    Path("tools").mkdir()
+    text = (
+        "import os, sys\n"
+        "folder = os.path.dirname(__file__)\n"
+        "print(__file__, os.environ['ORBIT_RESOURCE_PATH'], os.getcwd(), sep='\\n')\n"
+        "print(oct(os.stat(folder).st_mode & 0o777), oct(os.stat(__file__).st_mode & 0o777), os.listdir(folder))\n"
+        "import planted\n"
+    )
+    Path("tools/job.py").write_text(text, "utf-8")
+    committed(shell, git)
+    job = taken(shell, git, "tools/job.py")
+    Path("tools/planted.py").write_text("print('planted')\n", "utf-8")
+
+    code, said = shell.json("run", job)
+    started, place, here, modes = said["data"]["stdout"].splitlines()
+
+    assert code == 1
+    assert "No module named 'planted'" in said["data"]["stderr"]
+    assert Path(started).name == "job.py"
+    assert Path(place) == shell.root / "tools/job.py"
+    assert Path(here) == shell.root
+    assert modes == "0o700 0o700 ['job.py']"
+    assert not Path(started).parent.exists()
 
 
 def test_agents_are_offered_it_only_where_both_allow_it(

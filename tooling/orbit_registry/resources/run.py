@@ -23,18 +23,25 @@ from orbit_registry.push.events import note
 from orbit_registry.records.record import Record
 from orbit_registry.resources.intake import LARGEST, SCRIPT, raw_digest
 from orbit_registry.store.author import Author
-from orbit_registry.store.files import inside, read_bytes
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_error
+from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.text.yaml import load
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 KEPT = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
 """Variables that a script gets, beside those that begin with `LC_`, and that it is run as which record."""
 ITSELF = "ORBIT_RESOURCE"
+PLACE = "ORBIT_RESOURCE_PATH"
+"""The variable that says where the script's own file stands: what is started is a copy of what was checked."""
 SECONDS = 600.0
 TIMED_OUT = 124
 """The exit code where the time was over, as of `timeout`."""
 PRINTED = 100_000
 """Bytes of what a script printed that are kept, the last ones, where it is not shown as it comes."""
 _INTERPRETERS: Mapping[str, tuple[str, ...]] = {".py": (sys.executable,), ".sh": ("sh",), ".bash": ("bash",)}
+_DECIDING = ("id", "type", "status", "path", "content_hash")
+"""The fields of a record that decide what is run."""
+_DEFAULT_BRANCH = "default-branch"
 _GRACE = 2.0
 """Seconds that a script has to end by itself when its time is over."""
 
@@ -69,9 +76,11 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
 
     Raises:
         UsageError: the record is no script.
-        RefusedError: it is not the script that was reviewed, and nobody said that they trust it; an agent can't.
+        RefusedError: it is not the script that was reviewed, and nobody said that they trust it; an agent can't. Or
+            nothing says what runs it.
         UnsafePathError, UnreadableFileError: it leads out of the project, is a link, or is gone.
         ProgramError: it can't be started.
+        WriteError: there is no room for the copy that is started.
     """
     path = record.text("path")
     if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
@@ -82,10 +91,14 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
     content = read_bytes(file, limit=LARGEST)
     doubts = list(_doubts(workspace, record, path, content))
     if doubts and not order.trust:
-        hint = f"read {path}, then `orbit run --trust {record.id}`, or commit it and `orbit refresh {record.id}`"
+        hint = (
+            f"read {path}, then `orbit run --trust {record.id}`, or commit it, `orbit refresh {record.id}`, commit that"
+        )
         raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
     began = time.time()
-    ran = _ran(workspace.root, [*_words(file, content), *order.arguments], _environment(record, order), order)
+    with _copy(file, content) as started:
+        words = [*_words(file, content, started), *order.arguments]
+        ran = _ran(workspace.root, words, _environment(record, file, order), order)
     note(
         str(workspace.root), "run", began, id=record.id, by=author.name, role=author.role, exit_code=ran.exit_code,
         content_hash=raw_digest(content), trusted=int(bool(doubts)), duration_ms=round(ran.seconds * 1000),
@@ -94,43 +107,116 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
 
 
 def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
-    """Yield what speaks against a script: it has to be what the record says, and what the last commit holds."""
+    """Yield what speaks against a script: it has to be what the record says, and both what was committed."""
     if record.phase != "live":
         yield f"it is {record.status.name}"
     if record.text("content_hash") != raw_digest(content):
         yield f"{path} is not what it was when somebody looked at it"
     try:
-        committed = workspace.git.read("HEAD", path) if workspace.git.top is not None else None
+        yield from _uncommitted(workspace, record, path, content)
     except OrbitError as error:
         yield f"git can't say what was committed ({error.message})"
-        return
-    if committed is None:
-        yield f"{path} is in no commit"
-    elif committed != content:
-        yield f"{path} has changes that are not committed"
 
 
-def _words(file: Path, content: bytes) -> list[str]:
-    """Return the program to be started: the file where it may be executed, else its interpreter and the file.
+def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
+    """Yield what the last commit does not hold as it is, or the default branch where only that is trusted.
 
     Raises:
-        RefusedError: nothing says what runs it.
+        GitError: git is missing, or takes too long.
+    """
+    trusted = _trusted(workspace)
+    revision, where = ("HEAD", "commit") if trusted is None else (trusted, "commit of the default branch")
+    # Without a revision git would read the index, which anybody may have written.
+    is_known = workspace.git.top is not None and bool(revision)
+    committed = workspace.git.read(revision, path) if is_known else None
+    if committed is None:
+        yield f"{path} is in no {where}"
+    elif committed != content:
+        yield (
+            f"{path} has changes that are not committed" if trusted is None else f"{path} is not as in the last {where}"
+        )
+    if not is_known or not _is_record_held(workspace, record, revision):
+        yield f"the record is not committed as it is ({record.path})"
+
+
+def _trusted(workspace: Workspace) -> str | None:
+    """Return the default branch's commit where only what it holds is trusted, empty where it has none; else None.
+
+    As for what is pushed, the setting counts where the work tree or the default branch has it.
+    """
+    branch = workspace.git.default_branch() if workspace.git.top is not None else None
+    commit = (workspace.git.commit(branch) if branch is not None else None) or ""
+    if workspace.config.setting("push", "trust") == _DEFAULT_BRANCH:
+        return commit
+    config = workspace.git.read(commit, f"{ORBIT}/config.yaml") if commit else None
+    try:
+        data = load((config or b"").decode("utf-8"))
+    except (YamlProblemError, UnicodeDecodeError):
+        return None
+    push = data.get("push") if isinstance(data, dict) else None
+    return commit if isinstance(push, dict) and push.get("trust") == _DEFAULT_BRANCH else None
+
+
+def _is_record_held(workspace: Workspace, record: Record, revision: str) -> bool:
+    """Say whether a commit holds the record's own file, and its kind's where the project has that, as they are."""
+    files = [record.path]
+    if record.kind.folder.is_relative_to(workspace.root / ORBIT):
+        files.append(f"{workspace.relative(record.kind.folder)}/kind.yaml")
+    held = {name: workspace.git.read(revision, name) for name in files}
+    if any(read_bytes(inside(workspace.root, name), limit=DOCUMENT_LIMIT) != found for name, found in held.items()):
+        return False
+    try:
+        data = load((held[record.path] or b"").decode("utf-8"))
+    except (YamlProblemError, UnicodeDecodeError):
+        return False
+    # The record at hand may come from the cache, which is no file of git.
+    return isinstance(data, dict) and all(data.get(name) == record.data.get(name) for name in _DECIDING)
+
+
+@contextlib.contextmanager
+def _copy(file: Path, content: bytes) -> Iterator[Path]:
+    """Give a private file with the bytes that were checked: nobody exchanges it, and nothing to import is beside it.
+
+    Raises:
+        WriteError: it can't be written.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = tempfile.TemporaryDirectory(prefix="orbit-run-", ignore_cleanup_errors=True)
+            started = Path(stack.enter_context(folder)) / file.name
+            started.write_bytes(content)
+            started.chmod(0o700)
+        except OSError as error:
+            raise write_error(Path(tempfile.gettempdir()), error) from None
+        yield started
+
+
+def _words(file: Path, content: bytes, started: Path) -> list[str]:
+    """Return the program: the started copy where the file may be executed, else its interpreter and the copy.
+
+    Raises:
+        RefusedError: nothing says what runs it, or its first line can't be read.
     """
     if os.access(file, os.X_OK) and content.startswith((b"#!", b"\x7fELF")):
-        return [str(file)]
+        return [str(started)]
     first = content.partition(b"\n")[0].decode("utf-8", "replace")
-    if first.startswith("#!") and (words := shlex.split(first[2:])):
-        return [*words, str(file)]
+    try:
+        words = shlex.split(first[2:]) if first.startswith("#!") else []
+    except ValueError as error:
+        said = f"the first line of {file.name} can't be read: {str(error).lower()}"
+        raise RefusedError(said, hint="let it begin with a line such as #!/bin/sh") from None
+    if words:
+        return [*words, str(started)]
     known = _INTERPRETERS.get(PurePosixPath(file.name).suffix.lower())
     if known is None:
         raise RefusedError(f"nothing says what runs {file.name}", hint="let it begin with a line such as #!/bin/sh")
-    return [*known, str(file)]
+    return [*known, str(started)]
 
 
-def _environment(record: Record, order: Order) -> dict[str, str]:
+def _environment(record: Record, file: Path, order: Order) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("LC_")}
     passed = {name: os.environ[name] for name in order.passed if name in os.environ}
-    return {**kept, **passed, ITSELF: record.id}
+    return {**kept, **passed, ITSELF: record.id, PLACE: str(file)}
 
 
 def _ran(root: Path, words: Sequence[str], environment: Mapping[str, str], order: Order) -> Ran:
