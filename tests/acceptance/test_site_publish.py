@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import duckdb
 import pytest
 from tests.acceptance.site_cases import site_of
+from tests.conftest import Git
 
 from orbit_registry.cli.main import main
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.site.feeds import atom
 from orbit_registry.site.result import SiteResult
 
 CASES = Path(__file__).parents[1] / "cases" / "site"
@@ -208,6 +214,73 @@ def test_an_exported_snapshot_holds_what_may_be_read(root: Path) -> None:
     with duckdb.connect(str(root / "out/some.duckdb"), read_only=True) as held:
         published = [row[0] for row in held.execute("SELECT id FROM records ORDER BY id").fetchall()]
     assert published == ["ADR-0001", "ADR-0002", "ADR-0003", "ADR-0004", "L-7k3fq"]
+
+
+def test_no_folder_or_place_of_tasks_tells_what_is_withheld(root: Path, tmp_path: Path, git: Git) -> None:
+    """The treemap counts no file whose name may not be read; nor does the list of tasks name such a place or file.
+
+    The same folder held them before the filter was written.
+    """
+    for path in ("src/customers/acme/a.py", "src/buy-the-rival/b.py", "src/open/c.py", "falcon/TASK-1.md"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("pass\n", "utf-8")
+    for path in ("work/TASK-1.md", "work/buy-the-rival.md"):
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text("# Do it\n", "utf-8")
+    two = root / ".orbit/adrs/ADR-0002/adr.yaml"
+    two.write_text(two.read_text("utf-8").replace("[TASK-1]", "[TASK-1, buy-the-rival]"), "utf-8")
+    config = root / ".orbit/config.yaml"
+    tasks = "freshness: {tasks: ['falcon/{id}.md', 'project falcon/{id}.md', 'work/{id}.md']}\n"
+    config.write_text(config.read_text("utf-8").replace("site:\n", f"{tasks}site:\n", 1), "utf-8")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+
+    def shown(section: str) -> tuple[str, str]:
+        _filter(root, section)
+        build(root, tmp_path / "site")
+        health, listed = ((tmp_path / "site" / name / "index.html").read_text("utf-8") for name in ("health", "tasks"))
+        return health, listed
+
+    health, listed = shown("")
+    assert all(f"src/{name}/" in health for name in ("customers/acme", "buy-the-rival", "open"))
+    assert all(name in listed for name in ("falcon/{id}.md", "project falcon/{id}.md", "work/buy-the-rival.md"))
+    health, listed = shown(FILTER.replace("customers", "falcon/|customers"))
+    assert "src/open/" in health
+    assert "work/TASK-1.md" in listed
+    assert "work/{id}.md" in listed
+    assert not [word for word in ("customers", "rival", "falcon") if word in health + listed]
+
+
+def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -> None:
+    """Entities, soft hyphens, tags and links inside a name hide it from the filter no more than from a reader."""
+    with (root / "docs/index.md").open("a", encoding="utf-8") as file:
+        file.write(
+            "\nL&#45;9zz&#122;z, L-9z&shy;zzz, <b>L</b>-9zzzz, AD\u200bR-0006, pro&shy;ject&nbsp;fal\u00adcon.\n\n"
+            "[Keep it](https://example.org/k) in Redis, Keep&nbsp;it&nbsp;in&nbsp;Re<i>dis</i>.\n"
+        )
+    build(root, tmp_path / "site")
+    tree = (tmp_path / "site/index.html").read_text("utf-8").replace("\u00ad", "").replace("\u200b", "")
+    text = re.sub(r"<[^>]+>|&shy;", "", tree)
+    assert "https://example.org/k" in tree
+    assert not [word for word in ("9zzzz", "ADR-0006", "Redis", "falcon") if word in text]
+    assert leaks(tmp_path / "site") == []
+
+
+def test_a_feed_is_well_formed_whatever_a_title_holds() -> None:
+    """Characters that XML 1.0 can't hold are left out of the feed: controls, surrogates and U+FFFE among them."""
+    bad = 'a\x00\x0b\x1f\ud800\udfff\ufffe\uffffb\U0001f600<&"'
+    data = {
+        "id": "ADR-0001",
+        "uid": bad,
+        "title": bad,
+        "status": "accepted",
+        "updated_at": "2026-05-01T00:00:00Z",
+    }
+    record = Record(load_kinds()["adr"], data, ".orbit/adrs/ADR-0001/adr.yaml")
+    for base_url in (None, f"https://example.org/{bad}/"):
+        feed = ElementTree.fromstring(atom([record], bad, base_url).encode("utf-8"))
+        titles = [one.text for one in feed.iter("{http://www.w3.org/2005/Atom}title")]
+        assert titles == ['ab\U0001f600<&"', 'ADR-0001: ab\U0001f600<&"']
 
 
 def test_a_site_says_where_it_stands(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from orbit_registry.records.record import Record
 from orbit_registry.site import explorer
 from orbit_registry.site.stamps import stamp_of
 from orbit_registry.site.urls import relative
-from orbit_registry.store.workspace import Workspace, git_folder
+from orbit_registry.snapshot.publication import Publication
+from orbit_registry.store.workspace import git_folder
 from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
 
 WIDTH, HEIGHT = 960.0, 400.0
@@ -46,21 +47,25 @@ class Folder:
         self.covered += covered
 
 
-def scopes_and_files(workspace: Workspace, records: Iterable[Record]) -> list[object]:
-    """Return what the drawing is made of: the scopes, and git's index as it stands."""
-    own = git_folder(workspace.root)
-    return [_scopes(records), stamp_of(str(own / "index")) if own else ""]
+def scopes_and_files(publication: Publication, records: Iterable[Record]) -> list[object]:
+    """Return what the drawing is made of: the scopes, git's index as it stands, and what of it may be read."""
+    own = git_folder(publication.workspace.root)
+    return [_scopes(records), publication.key, stamp_of(str(own / "index")) if own else ""]
 
 
-def coverage_of(workspace: Workspace, records: Iterable[Record], page: str) -> str:
-    """Return the drawing and its table for a page; "" outside git, and where no record in force names a path."""
+def coverage_of(publication: Publication, records: Iterable[Record], page: str) -> str:
+    """Return the drawing and its table for a page; "" outside git, and where no record in force names a path.
+
+    Files that may not be named are not counted either.
+    """
+    workspace = publication.workspace
     scopes = _scopes(records)
     try:
         tracked = workspace.git.tracked() if scopes else None
     except GitError:
         tracked = None
     own = f"{workspace.relative(workspace.orbit)}/"
-    files = [path for path in tracked or () if not path.startswith(own)]
+    files = [path for path in tracked or () if not path.startswith(own) and not publication.leaves_out(path)]
     return coverage_html(folders(files, scopes), page)
 
 

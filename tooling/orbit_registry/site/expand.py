@@ -319,7 +319,7 @@ class Expansion:
 
     def _health(self) -> health.Looked:
         shown = (self.kinds, self.records, self.problems, self.freshness)
-        return (*shown, self.relations.today, self.shelf.workspace)
+        return (*shown, self.relations.today, self.shelf.publication)
 
     def _index_key(self, kind: Kind, url: str) -> str:
         """Return what one page of a kind's index depends on: its records, and where each of the others begins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
@@ -12,6 +13,8 @@ from orbit_registry.site.sitemap import url_of
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 ENTRIES = 50
+_NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 can't hold, escaped or not; a carriage return, which no reader would give back, is of no use."""
 
 
 def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
@@ -23,20 +26,20 @@ def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
 def atom(records: Sequence[Record], title: str, base_url: str | None) -> str:
     """Return the Atom feed (RFC 4287); without an address of the site links are relative to the feed."""
     some = newest(records)
-    updated = some[0].text("updated_at") if some else "1970-01-01T00:00:00Z"
-    own = [f'<link rel="self" href={quoteattr(_address(base_url, ATOM))}/>'] if base_url else []
+    updated = _updated(some[0]) if some else "1970-01-01T00:00:00Z"
+    own = [f'<link rel="self" href={_attribute(_address(base_url, ATOM))}/>'] if base_url else []
     head = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom">',
         f"<title>{_text(title)}</title>",
         f"<id>{_text(base_url or 'urn:orbit:' + title)}</id>",
-        f"<updated>{updated}</updated>",
+        f"<updated>{_text(updated)}</updated>",
         f"<author><name>{_text(title)}</name></author>",
         *own,
     ]
     entries = [
-        f"<entry><title>{_text(_title(one))}</title><id>{_id(one)}</id><updated>{one.text('updated_at')}</updated>"
-        f"<link href={quoteattr(_address(base_url, url_of(one)))}/><category term={quoteattr(one.kind.name)}/>"
+        f"<entry><title>{_text(_title(one))}</title><id>{_text(_id(one))}</id><updated>{_text(_updated(one))}</updated>"
+        f"<link href={_attribute(_address(base_url, url_of(one)))}/><category term={_attribute(one.kind.name)}/>"
         f"<summary>{_text(one.status.word)}</summary></entry>"
         for one in some
     ]
@@ -66,12 +69,16 @@ def _title(record: Record) -> str:
     return f"{record.id}: {record.title}"
 
 
+def _updated(record: Record) -> str:
+    return record.text("updated_at") or ""
+
+
 def _id(record: Record) -> str:
     """Return the record's lasting name: its uid, which no renumbering changes."""
     try:
         return UUID(record.uid).urn
     except ValueError:
-        return f"urn:orbit:{escape(record.uid or record.id)}"
+        return f"urn:orbit:{record.uid or record.id}"
 
 
 def _address(base_url: str | None, url: str) -> str:
@@ -80,4 +87,9 @@ def _address(base_url: str | None, url: str) -> str:
 
 def _text(text: str) -> str:
     """Return a text for XML: escaped, without what XML can't hold."""
-    return escape("".join(one for one in text if one >= " " or one in "\t\n"))
+    return escape(_NO_XML.sub("", text))
+
+
+def _attribute(text: str) -> str:
+    """Return a text as the value of an attribute, with its quotes."""
+    return quoteattr(_NO_XML.sub("", text))

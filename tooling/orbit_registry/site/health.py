@@ -21,7 +21,7 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.snapshot.publication import Publication
 
 PAGE = "health/"
 WAITING_DAYS = 30
@@ -45,25 +45,25 @@ class Concern:
 
 
 Looked = tuple[
-    Sequence[Kind], Sequence[Record], Sequence[Diagnostic], Mapping[str, Freshness], date, Workspace
+    Sequence[Kind], Sequence[Record], Sequence[Diagnostic], Mapping[str, Freshness], date, Publication
 ]  # fmt: skip
-"""What the page is made of, as `health_html` takes it, and where git's files are."""
+"""What the page is made of, as `health_html` takes it, and what of git's files may be named."""
 
 
 def page_html(
     kinds: Sequence[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, workspace: Workspace,
+    freshness: Mapping[str, Freshness], today: date, publication: Publication,
 ) -> str:  # fmt: skip
     """Return the page's content with what git tracks drawn on it."""
-    return health_html(kinds, records, problems, freshness, today, coverage_of(workspace, records, PAGE))
+    return health_html(kinds, records, problems, freshness, today, coverage_of(publication, records, PAGE))
 
 
 def depends_on(
     kinds: Sequence[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, workspace: Workspace,
+    freshness: Mapping[str, Freshness], today: date, publication: Publication,
 ) -> list[object]:  # fmt: skip
     """Return what the page is made of, without the work of drawing it."""
-    return [health_html(kinds, records, problems, freshness, today), scopes_and_files(workspace, records)]
+    return [health_html(kinds, records, problems, freshness, today), scopes_and_files(publication, records)]
 
 
 def health_html(

@@ -153,7 +153,12 @@ def task_places(publication: Publication) -> TaskPlaces:
     config = publication.workspace.config
     files = map(str, config.setting("freshness", "tasks", ()))
     words = config.tasks.command
-    return TaskPlaces(publication.text(config.tasks.url), tuple(files), tuple(map(publication.text, words)))
+    return TaskPlaces(
+        publication.text(config.tasks.url),
+        tuple(one for one in files if publication.text(one) == one),
+        tuple(map(publication.text, words)),
+        publication.leaves_out,
+    )
 
 
 def publish(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import quote
@@ -27,6 +27,8 @@ class TaskPlaces:
     url: str = ""
     files: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
+    leaves_out: Callable[[str], bool] | None = None
+    """Says of which files not even the name may be read; None where all may."""
 
     def address(self, task: str) -> str | None:
         """Return where a browser finds a task."""
@@ -36,6 +38,8 @@ class TaskPlaces:
         """Return the file of the repository that holds a task, with its address or site URL."""
         for pattern in self.files:
             path = pattern.replace("{id}", task)
+            if self.leaves_out is not None and self.leaves_out(path):
+                continue
             meaning = site.target("", f"/{path}")
             if not meaning.broken:
                 return path, meaning.url if meaning.outside or meaning.url is None else relative(TASKS, meaning.url)

@@ -24,7 +24,7 @@ from orbit_registry.store.publish_config import PublishConfig
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, read_document
-from orbit_registry.text.masking import REDACTED, Names, words_of
+from orbit_registry.text.masking import Names, struck_out, words_of
 
 _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
 """The fields of the envelope that name other records; an entry that names a withheld one goes."""
@@ -153,12 +153,12 @@ class Publication:
         return any(one.only or one.never for one in (config.kinds, config.statuses, config.tags))
 
     def _strikes(self, text: str) -> bool:
-        return any(pattern.search(text) for pattern in self.config.redact)
+        return any(struck_out(text, pattern) != text for pattern in self.config.redact)
 
     def _plain(self, text: str) -> str:
         text = self._names.masked(text)
         for pattern in self.config.redact:
-            text = pattern.sub(REDACTED, text)
+            text = struck_out(text, pattern)
         return text
 
     def _apart(self, record: Record) -> Record:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+
+from orbit_registry.text.shown import READINGS, meant
 
 MASK, REDACTED = "[withheld]", "[redacted]"
 """What stands in the place of a name that is kept back, and of what a pattern strikes out."""
@@ -35,6 +37,28 @@ def is_masked(text: str) -> bool:
     return MASK in text or REDACTED in text
 
 
+def struck_out(text: str, pattern: re.Pattern[str]) -> str:
+    """Return a text with `REDACTED` in the place of all that a pattern matches, as it is written or as it is shown."""
+    return _struck(pattern.sub(REDACTED, text), lambda plain: (one.span() for one in pattern.finditer(plain)), REDACTED)
+
+
+def _struck(text: str, find: Callable[[str], Iterable[tuple[int, int]]], mask: str) -> str:
+    """Return a text without what is found in the ways to read it, but for what is found as it is written."""
+    for reading in READINGS:
+        shown = reading(text)
+        if shown is None:
+            continue
+        out: list[str] = []
+        end = 0
+        for start, stop in find(shown.plain):
+            span = shown.span(start, stop) if stop > start else None
+            if span is not None and span[0] >= end:
+                out += [text[end : span[0]], mask, shown.left(*span)]
+                end = span[1]
+        text = "".join([*out, text[end:]])
+    return text
+
+
 class Names:
     """Names to strike out, and names that stay although one of the others is part of them.
 
@@ -46,26 +70,38 @@ class Names:
         self._top = _Node()
         for names, is_struck in ((kept, False), (struck, True)):
             for name in names:
-                node = self._top
-                for word in words_of(name):
-                    node = node.next.setdefault(word, _Node())
-                if node is not self._top:
-                    node.struck = is_struck
+                for spelt in {name, meant(name)}:
+                    self._put(words_of(spelt), is_struck)
+
+    def _put(self, words: Iterable[str], is_struck: bool) -> None:
+        node = self._top
+        for word in words:
+            node = node.next.setdefault(word, _Node())
+        if node is not self._top:
+            node.struck = is_struck
 
     def masked(self, text: str) -> str:
         """Return a text with `MASK` in the place of every name to strike out; the very text where it holds none."""
         if not self._top.next:
             return text
-        found = [match for match in _WORD.finditer(text) if match[0][0] != "%"]
         out: list[str] = []
-        end = at = 0
+        end = 0
+        for start, stop in self._spans(text):
+            out += [text[end:start], MASK]
+            end = stop
+        written = "".join([*out, text[end:]]) if out else text
+        found = _struck(written, self._spans, MASK)
+        return text if found == text else found
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where names to strike out stand, in order."""
+        found = [match for match in _WORD.finditer(text) if match[0][0] != "%"]
+        at = 0
         while at < len(found):
             struck, length = self._longest(found, at)
             if struck:
-                out += [text[end : found[at].start()], MASK]
-                end = found[at + length - 1].end()
+                yield found[at].start(), found[at + length - 1].end()
             at += max(length, 1)
-        return "".join([*out, text[end:]]) if out else text
 
     def _longest(self, found: list[re.Match[str]], at: int) -> tuple[bool, int]:
         """Return whether the name that begins with a word is struck out, and its number of words: 0 where none does."""
