@@ -20,18 +20,17 @@
     const root = new URL(form.dataset.orbitRoot, location);
     const shown = new Set([...table.tHead.rows[0].cells].map((cell) => cell.className.replace("orbit-col-", "")));
     const columns = form.dataset.orbitColumns.split(" ").filter((column) => shown.has(column));
-    let records = null;
-    const loaded = async () => {
-      if (!records) {
-        const all = (await (await fetch(new URL(form.dataset.orbitRecords, location))).json()).records;
-        records = all.filter((record) => record.kind === form.dataset.orbitKind);
-        if (form.dataset.orbitNewest) records.reverse();
-        for (const record of records) {
-          record.words = [record.id, record.title, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
-        }
+    const read = async () => {
+      const all = (await (await fetch(new URL(form.dataset.orbitRecords, location))).json()).records;
+      const records = all.filter((record) => record.kind === form.dataset.orbitKind);
+      if (form.dataset.orbitNewest) records.reverse();
+      for (const record of records) {
+        record.words = [record.id, record.title, ...record.tags, ...record.legacy_ids, ...Object.values(record.fields)].join("\n").toLowerCase();
       }
       return records;
     };
+    let reading = null;
+    const loaded = () => (reading ??= read().catch(() => (reading = null)));
     const state = () => {
       const query = new URLSearchParams();
       if (text.value.trim()) query.set("find", text.value.trim());
@@ -75,7 +74,8 @@
         said.textContent = "";
         return;
       }
-      const held = await loaded().catch(() => null);
+      const held = await loaded();
+      if (String(query) !== String(state())) return; // more was typed meanwhile, and is answered by itself
       if (!held) {
         said.textContent = "The list of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
         return;
