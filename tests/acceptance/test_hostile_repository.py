@@ -15,6 +15,7 @@ from orbit_registry.cli.main import run
 from orbit_registry.errors import OrbitError
 from orbit_registry.push.reader import open_index
 from orbit_registry.registry import Registry
+from orbit_registry.store.citing_files import lines_at
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.files import inside
 from orbit_registry.store.history import commits
@@ -85,6 +86,24 @@ def test_no_filter_and_no_transport_of_the_repository_is_run(repo: Path, git: Gi
 
     for arguments in (["check"], ["check", "--against", "HEAD"], ["replay"], ["stale"]):
         run(arguments)
+
+    assert not (repo / "owned").exists()
+
+
+def test_a_search_of_a_commits_files_fetches_by_no_program_of_the_repository(repo: Path, git: Git) -> None:
+    """Where a partial clone lacks a file that is searched, what its configuration names to fetch it is not started."""
+    (repo / "cites.md").write_text("see ADR-0001\n", "utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-m", "First")
+    blob = git(repo, "rev-parse", "HEAD:cites.md").strip()
+    (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    settings = {"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin",
+                "remote.origin.url": str(repo), "remote.origin.promisor": "true",
+                "remote.origin.uploadpack": f"touch {repo}/owned; false"}  # fmt: skip
+    for name, value in settings.items():
+        git(repo, "config", name, value)
+
+    lines_at(Registry.open(repo).workspace.git, "HEAD", ["ADR-0001"])
 
     assert not (repo / "owned").exists()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,7 +152,7 @@ def test_both_rankings_count() -> None:
     assert list(unit([0.0])) == [0.0]
 
 
-def test_a_static_model_is_read_from_a_folder(root: Path, tmp_path: Path) -> None:
+def test_a_static_model_is_read_from_a_folder(root: Path) -> None:
     """A tiny one made here: two words of one direction are near, a third is not."""
     pytest.importorskip("model2vec")
     import numpy
@@ -161,8 +162,86 @@ def test_a_static_model_is_read_from_a_folder(root: Path, tmp_path: Path) -> Non
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "car": 1, "automobile": 2, "loaf": 3}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     vectors = numpy.array([[0.01, 0.01], [1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], dtype="float32")
-    StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(tmp_path / "model")
-    model = Model2Vec(str(tmp_path / "model"), root)
+    StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(root / "model")
+    model = Model2Vec("model", root)
 
     near = Meanings(Registry.open(root).workspace, model, {"a": "automobile", "b": "loaf"}).cosines("car")
     assert near["a"] > 0.9 > near["b"]
+
+
+LIBRARY = """
+import pathlib
+class StaticModel:
+    @classmethod
+    def from_pretrained(cls, place):
+        pathlib.Path({log!r}).write_text(str(place))
+        {then}
+        return cls()
+    def encode(self, texts):
+        return [[1.0, 0.5] for _ in texts]
+"""
+
+
+@pytest.fixture
+def library(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Return what searches with a model by a stand-in of the library: the note, and which model it was asked for."""
+
+    def searched(place: str, then: str = "") -> tuple[str, str]:
+        log = tmp_path / "asked"
+        (tmp_path / "library").mkdir(exist_ok=True)
+        (tmp_path / "library/model2vec.py").write_text(LIBRARY.format(log=str(log), then=then or "pass"), "utf-8")
+        monkeypatch.syspath_prepend(tmp_path / "library")
+        monkeypatch.delitem(sys.modules, "model2vec", raising=False)
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)
+        config = root / ".orbit/config.yaml"
+        config.write_text(f"{config.read_text('utf-8')}search: {{model: {json.dumps(place)}}}\n", "utf-8")
+        result = Registry.open(root).search(Query("ledger"))
+        assert "Keep one ledger" in [hit.record.title for hit in result.hits]
+        return result.note, log.read_text("utf-8") if log.exists() else ""
+
+    yield searched
+    sys.modules.pop("model2vec", None)
+
+
+@pytest.mark.parametrize("setting", ['{model: "some/model"}', '{command: ["touch", "owned"]}'])
+def test_no_model_is_used_where_programs_are_off(root: Path, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+    """Neither a static one nor a program: words alone rank, and the note names the switch."""
+    config = root / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}search: {setting}\n", "utf-8")
+    monkeypatch.setenv("ORBIT_PROGRAMS", "off")
+
+    result = Registry.open(root).search(Query("ledger"))
+
+    assert [hit.record.title for hit in result.hits] == ["Keep one ledger"]
+    assert result.note.startswith("searched by words alone: ORBIT_PROGRAMS is off")
+    assert not (root / "owned").exists()
+
+
+@pytest.mark.parametrize("place", ["/OUTSIDE", "../outside", "linked", "dangling", "inner", "a-file", "~/model"])
+def test_no_model_is_read_from_outside_the_project(root: Path, tmp_path: Path, library: Any, place: str) -> None:
+    """An absolute path, one upwards, a link or a folder with one is refused in the note, and no library asked."""
+    (tmp_path / "outside").mkdir()
+    (root / "linked").symlink_to(tmp_path / "outside")
+    (root / "dangling").symlink_to(tmp_path / "nowhere")
+    (root / "inner").mkdir()
+    (root / "inner/model.safetensors").symlink_to(tmp_path / "nowhere")
+    (root / "a-file").touch()
+
+    note, asked = library(place.replace("/OUTSIDE", str(tmp_path / "outside")))
+
+    assert note.startswith("searched by words alone: ")
+    assert asked == ""
+
+
+def test_a_folder_of_the_project_and_a_name_on_the_hub_are_asked_for(root: Path, library: Any) -> None:
+    """The folder by its whole path, whatever the current folder is."""
+    (root / "model").mkdir()
+    assert library("model") == ("", str(root / "model"))
+
+
+@pytest.mark.parametrize("then", ["raise OSError", "raise ValueError('')", "raise RuntimeError", "return None"])
+def test_what_a_library_raises_ends_in_the_note(library: Any, then: str) -> None:
+    """An error without words too."""
+    note, asked = library("some/model", then)
+    assert note.startswith("searched by words alone: the model some/model can't be loaded: ")
+    assert asked == "some/model"

@@ -128,15 +128,18 @@ def _failed(name: str, fault: str, hint: str, printed: str = "") -> ProgramError
 
 
 def embedder_of(workspace: Workspace) -> Embedder | None:
-    """Return the model of meaning that the configuration names, static or a program; None where it names none."""
+    """Return the model of meaning that the configuration names, static or a program; None where it names none.
+
+    Where programs are off it is one that only says so: a model too is chosen by whoever wrote the configuration.
+    """
     place, words = workspace.config.setting("search", "model"), workspace.config.setting("search", "command")
     if not place and not words:
         return None
-    from orbit_registry.search.vectors import Command, Model2Vec
+    from orbit_registry.search.vectors import Command, Model2Vec, Unusable
 
+    if not is_allowed():
+        return Unusable(f"{SWITCH} is off, so `search.{'model' if place else 'command'}` was not used")
     if place:
         return Model2Vec(str(place), workspace.root)
-    if not is_allowed():
-        return None
     seconds = float(workspace.config.setting("search", "timeout_seconds", 30))
     return Command(words, lambda said: run_program(words, workspace.root, seconds, said).text)

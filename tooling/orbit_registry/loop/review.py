@@ -19,6 +19,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author, Review
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.secrets import without_secrets
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
 _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
@@ -57,11 +58,22 @@ def transition(workspace: Workspace, record: Record, to: str, author: Author, re
 
 
 def write_event(workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object]) -> None:
-    """Write an event of what was done with some records, in the session of an agent where one is running this."""
+    """Write an event of what was done with some records, in the session of an agent where one is running this.
+
+    No secret in a text of `details` is written.
+    """
     root = str(workspace.root)
     session = session_of_process(root)
     event = Event("cli", time.time())
     event.name, event.opened = name, list(ids)
     event.session = Ledger(root, *session).name if session is not None else ""
-    event.details = f", {json.dumps(details)[1:-1]}" if details else ""
+    event.details = f", {json.dumps(_plain(details))[1:-1]}" if details else ""
     append(root, event)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

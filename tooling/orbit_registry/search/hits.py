@@ -202,6 +202,7 @@ class Searcher:
 
         if self._embedder is None:
             raise ConfigError("no model is configured", hint="set `search.model`")
+        _ = self._embedder.name  # one that can't be used says so before all texts are read
         texts = {path: "\n".join((*parts_of(one), one.prose)) for path, one in self._records.items()}
         return Meanings(self._workspace, self._embedder, {path: without_secrets(text) for path, text in texts.items()})
 

@@ -10,13 +10,17 @@ import hashlib
 import importlib
 import json
 import math
+import os
+import re
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import mul
 from pathlib import Path
 from typing import Protocol
 
-from orbit_registry.errors import ConfigError
+from orbit_registry.errors import ConfigError, UnsafePathError
+from orbit_registry.store.files import inside
 from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace
 
@@ -24,6 +28,8 @@ LONGEST = 4_000
 """Characters of a record that its vector is made of, from its title on."""
 _BATCH = 256
 _EXTRA = "`pip install 'orbit-registry[semantic]'`, or take `search.model` out of .orbit/config.yaml"
+_PLACE = "name a folder of the project with a model, without links, or one on the hub, as `search.model`"
+_ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 _PROGRAM = 'print {"vectors": [[…], …]}, one vector for each of the `texts` on standard input, all of one length'
 
 
@@ -46,22 +52,72 @@ class Model2Vec:
     """A static model as `model2vec` loads it, from a folder or by its name on the hub, when it is first asked."""
 
     def __init__(self, place: str, root: Path) -> None:
-        folder = root / place
-        files = sorted(folder.glob("*")) if folder.is_dir() else []
-        state = [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
-        self._place = str(folder) if files else place
-        self.name = f"model2vec {place} {hashlib.sha256(chr(10).join(state).encode()).hexdigest()[:16]}"
+        self._given, self._root = place, root
+
+    @cached_property
+    def _folder(self) -> Path | None:
+        """The folder of the project that holds the model, or None where it is a name on the hub."""
+        try:
+            folder = inside(self._root, self._given)
+            if folder.is_dir():
+                return folder
+        except (UnsafePathError, OSError) as error:
+            raise ConfigError(f"`search.model` can't be used: {_said(error)}", hint=_PLACE) from None
+        # A library that is given a name looks first for what is called so in the current folder.
+        if not _ON_HUB.fullmatch(self._given) or os.path.lexists(folder) or os.path.lexists(self._given):
+            raise ConfigError(f"`search.model`: {self._given[:200]!r} is no folder of the project", hint=_PLACE)
+        return None
+
+    @cached_property
+    def name(self) -> str:
+        """Which model it is, with the state of its files.
+
+        Raises:
+            ConfigError: it lies outside the project, or its folder can't be read.
+        """
+        state = []
+        try:
+            for file in sorted(self._folder.rglob("*")) if self._folder else ():
+                if file.is_symlink():
+                    raise ConfigError(f"the model {self._given} has a symbolic link, {file.name}", hint=_PLACE)
+                found = file.stat()
+                state.append(f"{file.name} {found.st_size} {found.st_mtime_ns}")
+        except OSError as error:
+            raise ConfigError(f"the model {self._given} can't be read: {_said(error)}", hint=_PLACE) from None
+        digest = hashlib.sha256("\n".join(state).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return f"model2vec {self._given} {digest}"
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text."""
+        place = str(self._folder or self._given)
         try:
-            model = importlib.import_module("model2vec").StaticModel.from_pretrained(self._place)
+            model = importlib.import_module("model2vec").StaticModel.from_pretrained(place)
+            return [[float(one) for one in vector] for vector in model.encode(list(texts))]
         except ImportError:
             raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
-        except (OSError, ValueError, KeyError) as error:
-            said = f"the model {self._place} can't be loaded: {str(error).splitlines()[0][:200]}"
-            raise ConfigError(said, hint="name a folder with a model, or one on the hub, as `search.model`") from None
-        return [[float(one) for one in vector] for vector in model.encode(list(texts))]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
+            raise ConfigError(f"the model {place} can't be loaded: {_said(error)}", hint=_PLACE) from None
+
+
+def _said(error: Exception) -> str:
+    """Return the first line of what an error says, or what it is called where it says nothing."""
+    return next(iter(str(error).splitlines()), "")[:200] or type(error).__name__
+
+
+class Unusable:
+    """A model that is not asked; what it is asked for raises why."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    @property
+    def name(self) -> str:
+        """Raise why."""
+        raise ConfigError(self._why, hint="set ORBIT_PROGRAMS=on where you trust the project")
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Raise why."""
+        raise ConfigError(self._why, hint=f"{len(texts)} texts have no vectors; set ORBIT_PROGRAMS=on to trust it")
 
 
 class Command:

@@ -149,8 +149,9 @@ def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]
         return []
     if workspace.git.top is None:
         return sorted(_walked(workspace, patterns))
-    found = workspace.git.run(*_SETTINGS, "grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_given(patterns), "--",
-                              ".", f":(exclude){ORBIT}/state", f":(exclude){ORBIT}/schemas", check=False)  # fmt: skip
+    found = workspace.git.run("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_given(patterns), "--", ".",
+                              f":(exclude){ORBIT}/state", f":(exclude){ORBIT}/schemas", settings=_SETTINGS,
+                              check=False)  # fmt: skip
     return sorted({name for name in found.decode("utf-8", "surrogateescape").split("\0") if name})
 
 
@@ -158,7 +159,8 @@ def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, s
     """Return, for each file of a commit (of the index where `tree` is None), its lines that match a pattern."""
     where = (tree,) if tree else ("--cached",)
     try:
-        found = git.run(*_SETTINGS, "grep", "-z", "-I", "-i", "-E", *_given(patterns), *where, "--", ".", check=False)
+        asked = ("grep", "-z", "-I", "-i", "-E", *_given(patterns), *where, "--", ".")
+        found = git.run(*asked, settings=_SETTINGS, check=False)
     except GitError:
         return {}
     result: dict[str, set[str]] = {}

@@ -64,8 +64,10 @@ class Git:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def run(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> bytes:
-        """Return what `git arguments` prints.
+    def run(
+        self, *arguments: str, stdin: bytes | None = None, check: bool = True, settings: Sequence[str] = ()
+    ) -> bytes:
+        """Return what `git arguments` prints; `settings` are pairs of `-c` and a setting, which stand before them.
 
         Raises:
             GitError: git is missing or exits with an error and `check` is set.
@@ -73,7 +75,8 @@ class Git:
         given = list(arguments)
         if given[0] in _COMPARING:
             given.insert(1, "--ignore-submodules=dirty")
-        done = _called([*_SETTINGS, *given], self.folder, stdin, self._guards if given[0] in _READING else None)
+        guards = self._guards if given[0] in _READING else None
+        done = _called([*_SETTINGS, *settings, *given], self.folder, stdin, guards)
         if check and done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise GitError(
