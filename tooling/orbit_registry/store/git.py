@@ -73,6 +73,8 @@ class Git:
             GitError: git is missing or exits with an error and `check` is set.
         """
         given = list(arguments)
+        if given[0].startswith("-"):  # what reads is known by its name, and would go unguarded
+            raise ValueError("settings of git are given as `settings`")
         if given[0] in _COMPARING:
             given.insert(1, "--ignore-submodules=dirty")
         guards = self._guards if given[0] in _READING else None

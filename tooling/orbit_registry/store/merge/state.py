@@ -85,7 +85,8 @@ class MergeState:
         if not commit:
             return None
         arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
-        found = self.git.run("-c", "grep.fullName=false", *arguments, check=False).decode("utf-8", "surrogateescape")
+        settings = ("-c", "grep.fullName=false")
+        found = self.git.run(*arguments, settings=settings, check=False).decode("utf-8", "surrogateescape")
         names = [name.removeprefix(f"{commit}:") for name in found.split("\0") if name]
         return next((name for name in names if uid_in(self.text(side, name)) == uid), None)
 
