@@ -156,8 +156,8 @@ def run_command(
 ) -> None:
     """Run a script that is a resource, in the project's root; its exit code is that of this command.
 
-    It has to be what the last commit holds, and what it was when it was taken over or refreshed. It gets little of the
-    environment. When its time is over it is ended, and the exit code is 124.
+    Script and record have to be what the last commit holds, and the script what it was when it was taken over or
+    refreshed. A copy of it runs, with little of the environment. When its time is over it is ended: exit code 124.
 
     \b
     orbit run RES-7k3fq -- --verbose staging
