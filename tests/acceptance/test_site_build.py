@@ -194,6 +194,13 @@ def test_no_page_calls_another_host(demo: tuple[Path, Path, SiteResult]) -> None
     assert all("fonts.googleapis" not in page.read_text("utf-8") for page in pages)
 
 
+def test_every_page_has_an_icon(demo: tuple[Path, Path, SiteResult]) -> None:
+    """Redirects too: for a page without one a browser asks the root of the host, which may be another site's."""
+    pages = list(demo[1].rglob("*.html"))
+    assert any("legacy" in page.parts for page in pages)
+    assert [page for page in pages if 'rel="icon"' not in page.read_text("utf-8")] == []
+
+
 def test_a_records_page_is_light(demo: tuple[Path, Path, SiteResult]) -> None:
     """A record costs at most 20 KB beside the shared files."""
     _, out, _ = demo

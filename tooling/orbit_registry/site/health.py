@@ -12,6 +12,7 @@ from datetime import date
 from html import escape
 from itertools import pairwise
 
+from orbit_registry.answers.doubts import remedies
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness, State
@@ -40,8 +41,8 @@ class Concern:
     name: str
     command: str
     about: str
-    found: Sequence[tuple[Record, str]]
-    """The records, each with why."""
+    found: Sequence[tuple[Record, str, str]]
+    """The records, each with why and the command that sees to it."""
 
 
 Looked = tuple[
@@ -87,17 +88,31 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     """Return everything that is looked at, what is fine among it."""
     live = [record for record in records if record.phase == "live"]
     doubts = [(record, freshness[record.path]) for record in live if record.path in freshness]
-    expired = [(record, _why(found)) for record, found in doubts if found.state is State.EXPIRED]
-    stale = [(record, _why(found)) for record, found in doubts if found.state is State.STALE]
-    waiting = [(record, f"{days:,} days") for record in records if (days := _waits(record, today)) > WAITING_DAYS]
-    bare = [(record, "names no path, tag or text") for record in live if record.is_never_shown]
-    decides = next((_deciding(record) for record, _ in waiting), "orbit show ID")
+    over, stale = (
+        [(record, _why(found), _remedy(record, found)) for record, found in doubts if found.state is state]
+        for state in (State.EXPIRED, State.STALE)
+    )
+    days = {record.path: _waits(record, today) for record in records}
+    late = [record for record in records if days[record.path] > WAITING_DAYS]
+    waiting = [(record, f"{days[record.path]:,} days", _deciding(record).replace("ID", record.id)) for record in late]
+    scopes = "orbit scope suggest ID"
+    bare = [
+        (record, "names no path, tag or text", scopes.replace("ID", record.id))
+        for record in live
+        if record.is_never_shown
+    ]
+    decides = _deciding(late[0]) if late else "orbit show ID"
     return [
-        Concern("expired", "No longer hold", "orbit learning prune", "retires them.", expired),
+        Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", over),
         Concern("stale", "May no longer hold", "orbit stale", "says of each what to do.", stale),
         Concern("waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting),
-        Concern("unscoped", "In force, but never shown", "orbit scope suggest ID", "proposes where it applies.", bare),
+        Concern("unscoped", "In force, but never shown", scopes, "proposes where it applies.", bare),
     ]
+
+
+def _remedy(record: Record, found: Freshness) -> str:
+    """Return the likeliest of the commands that `orbit stale` names."""
+    return next(iter(remedies(record, found)), f"orbit show {record.id}")
 
 
 def _deciding(record: Record) -> str:
@@ -140,7 +155,7 @@ def _tile(anchor: str, name: str, number: int, command: str) -> str:
 
 
 def _list(one: Concern) -> str:
-    rows = [_row(record, why, one.command) for record, why in one.found[:MOST_LISTED]]
+    rows = [_row(*found) for found in one.found[:MOST_LISTED]]
     left = len(one.found) - MOST_LISTED
     more = f"<p>{left:,} more are not listed.</p>" if left > 0 else ""
     if len(rows) > MOST_AT_ONCE:
@@ -160,11 +175,11 @@ def _table(rows: Sequence[str]) -> str:
 
 def _row(record: Record, why: str, command: str) -> str:
     href = escape(relative(PAGE, url_of(record)))
-    typed = (_deciding(record) if record.phase == "pending" else command).replace("ID", record.id)
     return (
         f'<tr><td class="orbit-col-id"><a href="{href}"><span class="orbit-id">{escape(record.id)}</span></a></td>'
         f'<td class="orbit-col-title"><a href="{href}">{headline(record.title)}</a></td>'
-        f'<td class="orbit-col-why">{escape(why)}</td><td class="orbit-col-why"><code>{escape(typed)}</code></td></tr>'
+        f'<td class="orbit-col-why">{escape(why)}</td>'
+        f'<td class="orbit-col-why"><code>{escape(command)}</code></td></tr>'
     )
 
 

@@ -12,7 +12,9 @@ from orbit_registry.site.urls import legacy_url, record_url, relative
 
 _HEAD = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    '<link rel="icon" href="data:,">'
 )
+"""An icon of nothing: for a page without one a browser asks the host's root, which may be another site's."""
 
 
 def redirect_pages(records: Sequence[Record], base_url: str | None) -> dict[str, str]:
