@@ -11,9 +11,14 @@ from orbit_registry.site.build import build_site
 CASES = Path(__file__).parents[1] / "cases" / "site"
 
 
+def copied(name: str, root: Path) -> Path:
+    """Copy a case to a folder, which becomes a workspace."""
+    shutil.copytree(CASES / name, root)
+    (root / "dot_orbit").rename(root / ".orbit")
+    return root
+
+
 def site_of(name: str, folder: Path, base_url: str | None = None) -> Path:
     """Copy a case below a folder, build its site there and return the site."""
-    root = Path(shutil.copytree(CASES / name, folder / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
-    build_site(Registry.open(root), folder / "site", base_url, snapshot=False)
+    build_site(Registry.open(copied(name, folder / "repo")), folder / "site", base_url, snapshot=False)
     return folder / "site"

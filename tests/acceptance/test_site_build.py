@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from tests.acceptance.site_cases import copied
 
 from orbit_registry.errors import RefusedError, UsageError, WriteError
 from orbit_registry.registry import Registry
@@ -21,15 +22,7 @@ from orbit_registry.site.result import SiteResult
 from orbit_registry.site.serve import SiteServer, serve_site
 from orbit_registry.store.freshness.verification import Statement
 
-CASES = Path(__file__).parents[1] / "cases" / "site"
 MIRRORED = "Edit the source document in the repository, not this generated page."
-
-
-def repository(name: str, folder: Path) -> Path:
-    """Copy a case into a folder as a repository of its own."""
-    shutil.copytree(CASES / name, folder)
-    (folder / "dot_orbit").rename(folder / ".orbit")
-    return folder
 
 
 def build(root: Path, out: Path, base_url: str | None = None, strict: bool = False) -> SiteResult:
@@ -40,7 +33,7 @@ def build(root: Path, out: Path, base_url: str | None = None, strict: bool = Fal
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, SiteResult]:
     """Return a repository, its site, and what the build said."""
-    root = repository("demo", tmp_path_factory.mktemp("demo") / "repo")
+    root = copied("demo", tmp_path_factory.mktemp("demo") / "repo")
     out = root.parent / "site"
     return root, out, build(root, out, "https://example.org/why/")
 
@@ -216,7 +209,7 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
     """Two clones of a repository give the same site."""
     sites = []
     for name in ("one", "two"):
-        root = repository("demo", tmp_path / name / "repo")
+        root = copied("demo", tmp_path / name / "repo")
         build(root, tmp_path / name / "site")
         sites.append(digest(tmp_path / name / "site"))
     assert sites[0] == sites[1]
@@ -224,7 +217,7 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
     """A changed title is written to the record's page, to pages that name it, and to no other record's page."""
-    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build(root, out)
     assert build(root, out).written == 0
     before = digest(out)
@@ -239,7 +232,7 @@ def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
 
 def test_an_incremental_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
     """After records come, change and go, the site equals a fresh one, and their pages went with them."""
-    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build(root, out)
     shutil.rmtree(root / ".orbit/adrs/ADR-0001")
     shutil.copytree(root / ".orbit/learnings/L-7k3fq", root / ".orbit/learnings/L-7k3fr")
@@ -258,7 +251,7 @@ def test_an_incremental_site_is_the_one_built_from_nothing(tmp_path: Path) -> No
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     """Output never goes into a folder that someone else filled; its files are not touched."""
-    root = repository("demo", tmp_path / "repo")
+    root = copied("demo", tmp_path / "repo")
     (tmp_path / "site").mkdir()
     (tmp_path / "site/thesis.txt").write_text("years of work", "utf-8")
     with pytest.raises(RefusedError):
@@ -268,7 +261,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
 
 def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
     """A file where the cache has to be is said so, and no page is written."""
-    root = repository("demo", tmp_path / "repo")
+    root = copied("demo", tmp_path / "repo")
     (root / ".orbit/state").write_text("in the way", "utf-8")
     with pytest.raises(WriteError):
         build(root, tmp_path / "site")
@@ -277,7 +270,7 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
     """A kind in the repository's own folder gets its index, its pages and its place in the navigation."""
-    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     shutil.copytree(Path(__file__).parents[1] / "cases/kinds/experiment", root / ".orbit/kinds/experiment")
     (root / ".orbit/kinds/experiment/page.html").unlink()
     (root / ".orbit/experiments/X-7k3fq").mkdir(parents=True)
@@ -298,7 +291,7 @@ def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
 
 def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
     """A broken file is a finding of the build; every other record has its page."""
-    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     (root / ".orbit/adrs/ADR-0005/adr.yaml").write_text("a: [", "utf-8")
     result = build(root, out)
     assert ".orbit/adrs/ADR-0005/adr.yaml" in {one.location.path for one in result.diagnostics}
@@ -308,7 +301,7 @@ def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> Non
 
 def test_the_database_is_there_to_download(tmp_path: Path) -> None:
     """The published site holds the snapshot, without what waits in the inbox."""
-    root, out = repository("demo", tmp_path / "repo"), tmp_path / "site"
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)
     assert (out / "snapshot.duckdb").read_bytes()[8:12] == b"DUCK"
 
@@ -362,7 +355,7 @@ class Watched:
 
 def test_serving_follows_changes(tmp_path: Path) -> None:
     """A record changed while the site is served is on its page, which loads itself; a broken setting ends nothing."""
-    root = repository("demo", tmp_path / "repo")
+    root = copied("demo", tmp_path / "repo")
     watched, stop = Watched(), threading.Event()
     arguments = (Registry.open(root), 0, tmp_path / "out", watched.lines.put, stop)
     thread = threading.Thread(target=serve_site, args=arguments)
@@ -387,7 +380,7 @@ def test_serving_follows_changes(tmp_path: Path) -> None:
 
 def test_a_page_says_that_its_record_may_no_longer_hold(tmp_path: Path) -> None:
     """What a record rests on is looked at with each build: the page says what has changed."""
-    root = repository("demo", tmp_path / "repo")
+    root = copied("demo", tmp_path / "repo")
     page = tmp_path / "site/learnings/L-7k3fq/index.html"
     (root / "<b>.txt").write_text("one\n", "utf-8")
     registry = Registry.open(root)

@@ -11,12 +11,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from tests.acceptance.browsing import PHONE, Tab, served
+from tests.acceptance.site_cases import copied
 from tests.conftest import Git
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
-CASE = Path(__file__).parents[1] / "cases" / "site" / "demo"
 CODE = "import os\n\n\ndef save() -> None:  # ADR-0002, and L-7k3fq\n    os.sync()  # ADR-0002\n"
 CONFIG = "code: [src/**]\ntasks: {url: 'https://tracker.example/{id}'}\n"
 GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nADR-0005\n```\n"
@@ -25,8 +25,7 @@ GUIDE = "# Guide\n\nHow to save is ADR 2, `ADR-0002` and core/ADR-001.\n\n```\nA
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> tuple[Path, Path, str]:
     """Return a repository with code and a guide that cite records, its site, and the commit it was built at."""
-    root = Path(shutil.copytree(CASE, tmp_path_factory.mktemp("citations") / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
+    root = copied("demo", tmp_path_factory.mktemp("citations") / "repo")
     (root / "src/save.py").write_text(CODE, "utf-8")
     (root / "GUIDE.md").write_text(GUIDE, "utf-8")
     config = root / ".orbit/config.yaml"

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.acceptance import browsing
 from tests.acceptance.browsing import Tab
-from tests.acceptance.site_cases import CASES
+from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -49,8 +49,7 @@ def is_calm(page: Page) -> bool:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site made of hostile records and documents, a very long line and turned text among them."""
     top = tmp_path_factory.mktemp("hostile")
-    root = Path(shutil.copytree(CASES / "hostile", top / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
+    root = copied("hostile", top / "repo")
     (root / "docs/design/evil/2_long.md").write_text(f"# Long {TURNED}\n\n{LONG}\n", "utf-8")
     learning = (root / ".orbit/learnings/L-ev1s0/learning.yaml").read_text("utf-8")
     copy = re.sub(r"(?m)^summary: .*", f"summary: 'Turned {TURNED}'", learning.replace("L-ev1s0", "L-ev1s1"))

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from html import unescape
 from pathlib import Path
 
 import pytest
+from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 from orbit_registry.site.result import SiteResult
 
-CASES = Path(__file__).parents[1] / "cases" / "site"
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
 CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
 CITING = """# Start with ADR-0002
@@ -41,8 +40,7 @@ ADR-0004
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """Return a repository with records, documents and a site of its own."""
-    root = Path(shutil.copytree(CASES / "demo", tmp_path / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
+    root = copied("demo", tmp_path / "repo")
     (root / "mkdocs.yml").write_text(CONFIG, "utf-8")
     (root / "docs/index.md").write_text(
         "# Handbook\n\n[Decisions](adrs/index.md), [guide](guide/start.md), [code](../src/a.py), "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gzip
 import re
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import duckdb
 import pytest
-from tests.acceptance.site_cases import site_of
+from tests.acceptance.site_cases import copied, site_of
 from tests.conftest import Git
 
 from orbit_registry.cli.main import main
@@ -46,8 +45,7 @@ SENTINELS = (
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository in which every kind of text names what is withheld."""
-    root = Path(shutil.copytree(CASES / "demo", tmp_path / "repo"))
-    (root / "dot_orbit").rename(root / ".orbit")
+    root = copied("demo", tmp_path / "repo")
     _filter(root, FILTER)
     (root / "mkdocs.yml").write_text(
         "site_name: Handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
+
+from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
-CASES = Path(__file__).parents[1] / "cases" / "site"
-
 
 def test_programs_and_people_see_votes_by_month(tmp_path: Path) -> None:
     """`records.json` has the last 24 months, the page draws them and says them; the policy allows nothing for that."""
-    root, out = tmp_path / "repo", tmp_path / "site"
-    shutil.copytree(CASES / "demo", root)
-    (root / "dot_orbit").rename(root / ".orbit")
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     registry = Registry.open(root)
     registry.vote("L-7k3fq", "T9")
     build_site(registry, out, snapshot=False)

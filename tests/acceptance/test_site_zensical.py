@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
+from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
-
-CASES = Path(__file__).parents[1] / "cases" / "site"
 
 
 def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
@@ -19,8 +17,7 @@ def test_the_site_is_the_same_through_zensical(tmp_path: Path) -> None:
     pytest.importorskip("zensical", reason="Zensical is not installed: `nox -s zensical` brings it")
     results = {}
     for generator in ("mkdocs", "zensical"):
-        root = Path(shutil.copytree(CASES / "demo", tmp_path / generator / "repo"))
-        (root / "dot_orbit").rename(root / ".orbit")
+        root = copied("demo", tmp_path / generator / "repo")
         config = root / ".orbit/config.yaml"
         config.write_text(f"{config.read_text('utf-8').rstrip()}\n  generator: {generator}\n", "utf-8")
         results[generator] = build_site(Registry.open(root), tmp_path / generator / "site", snapshot=False)

@@ -56,15 +56,16 @@ def test_each_concern_leads_to_its_records_and_their_command() -> None:
     html = page([gone, stale, old, young, bare], reasons)
 
     assert re.findall(r'<h2 id="(\w+)"', html)[:4] == ["expired", "stale", "waiting", "unscoped"]
-    for anchor, one, why in (
-        ("expired", gone, "its time was over on 2026-05-01"),
-        ("stale", stale, "nobody looked for 400 days"),
-        ("waiting", old, "61 days"),
-        ("unscoped", bare, ""),
+    for anchor, one, why, command in (
+        ("expired", gone, "its time was over on 2026-05-01", "orbit learning retire"),
+        ("stale", stale, "nobody looked for 400 days", "orbit verify"),
+        ("waiting", old, "61 days", "orbit adr accept"),
+        ("unscoped", bare, "", "orbit scope suggest"),
     ):
         part = html.partition(f'<h2 id="{anchor}"')[2].partition("<h2")[0]
         assert re.findall(r'<span class="orbit-id">([^<]+)', part) == [one.id]
         assert why in part
+        assert f"<code>{command} {one.id}</code>" in part
         assert "&lt;" in part
 
 
