@@ -28,9 +28,19 @@ FAULTS = {
 """What may go wrong by itself; of anything else the name of the exception's class is written down, and no more."""
 OPENED, LOADED, RETRIEVAL = "opened", "loaded", "retrieval"
 APPROVED, REJECTED, NOTED = "approved", "rejected", "noted"
-FAILED, CLEARED = "failed", "cleared"
-DONE = (OPENED, LOADED, APPROVED, REJECTED, NOTED, FAILED, CLEARED)
+FAILED, CLEARED, REQUEUED = "failed", "cleared", "requeued"
+DISPATCHED, RETRO, BRIEF_PLAN, PITCHED = "dispatched", "retro", "brief_plan", "pitched"
+CAPTURED, ENSURED, PROPOSED, APPLIED = "captured", "ensured", "proposed", "applied"
+WITHHELD, OUTCOME, SYNCED = "withheld", "outcome", "synced"
+DONE = (
+    OPENED, LOADED, APPROVED, REJECTED, NOTED, FAILED, CLEARED, REQUEUED, DISPATCHED, RETRO, BRIEF_PLAN, PITCHED,
+    CAPTURED, ENSURED, PROPOSED, APPLIED, WITHHELD, OUTCOME, SYNCED,
+)  # fmt: skip
 """Events that say what was done with the records of `ids`, and retrieved none."""
+MOMENTS = ("stop", "subagent stop", "session end", "compaction", "compacted")
+"""What hosts tell of a session; their hooks write it down and answer nothing."""
+NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")
+"""All names that an event of ours can have; docs/reference/events.md says what each means."""
 LARGEST = 1_000_000
 """Bytes; a log that has more becomes the older one, whose predecessor goes."""
 MOST_ASKED = 20
