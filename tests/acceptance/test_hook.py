@@ -16,7 +16,7 @@ import pytest
 
 from orbit_registry.hooks import agents, installation
 from orbit_registry.push import reader
-from orbit_registry.push.select import PER_SESSION, SKIPS
+from orbit_registry.push.select import PER_SESSION, SKIPS, TRIAL
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import open_workspace
 
@@ -335,6 +335,34 @@ def test_every_dispatch_is_an_event(root: Path, run: Run) -> None:
         (5, 2, None), (2, 0, None), (0, 0, "nothing asked"),
     ]  # fmt: skip
     assert {event["skip_reason"] for event in found} - {None} <= set(SKIPS)
+    assert "secret" not in (root / ".orbit/state/log/events.jsonl").read_text("utf-8")
+
+
+def test_a_hold_out_is_silent_where_the_lot_falls_and_the_event_says_so(root: Path, run: Run) -> None:
+    """What a session does without is named in the event, once; the installed hook can still be tried."""
+    (root / ".orbit/config.yaml").write_text(f"{CONFIG}experiment:\n  holdout: 1\n", "utf-8")
+    sync(root)
+    assert [shown(run(edit(root))) for _ in "123"] == [""] * 3
+    found = events(root)
+    assert [len(event.get("withheld", ())) for event in found] == [5, 2, 0]
+    assert [event["skip_reason"] for event in found] == ["withheld", "withheld", "already shown"]
+    assert shown(run(edit(root, f"{TRIAL}1")))
+
+
+def test_events_say_how_calls_went_and_no_word_of_them(root: Path, run: Run) -> None:
+    """A command is told from others by a number; whether it tests, writes or failed is said where it is so."""
+    shell = {"tool_name": "Bash", "tool_input": {"command": "cd /x &&  npm run test:unit -- secret"}}
+    failed = {"hook_event_name": "PostToolUseFailure", "error": "3 failed"}
+    for payload in ({}, shell, {**shell, **failed}, {**shell, "tool_input": {"command": "ls"}}):
+        run(edit(root, **payload))
+    said = [{name: event.get(name) for name in ("writes", "tests", "result")} for event in events(root)]
+    assert said == [
+        {"writes": True, "tests": None, "result": None}, {"writes": None, "tests": True, "result": None},
+        {"writes": None, "tests": True, "result": "failed"}, {"writes": None, "tests": None, "result": None},
+    ]  # fmt: skip
+    commands = [event.get("command") for event in events(root)]
+    assert commands[0] is None
+    assert commands[1] == commands[2] != commands[3]
     assert "secret" not in (root / ".orbit/state/log/events.jsonl").read_text("utf-8")
 
 

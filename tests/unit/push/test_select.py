@@ -30,9 +30,11 @@ from orbit_registry.push.select import (
     SKIPS,
     TOKENS,
     TOOL,
+    TRIAL,
     Choice,
     Context,
     Selection,
+    is_withheld,
     select,
 )  # fmt: skip
 
@@ -107,7 +109,7 @@ def test_every_case_is_chosen_as_it_says(tmp_path: Path, case: Mapping[str, Any]
 def test_every_reason_of_the_cases_is_on_the_list() -> None:
     """The lists of reasons are closed, and every reason to leave a record out for what it is has a case."""
     reasons = {reason for case in DATA["cases"] for reason in case.get("drops", {}).values()}
-    assert reasons == set(DROPS) - {"changed", "already shown", *CAPS}
+    assert reasons == set(DROPS) - {"changed", "already shown", "withheld", *CAPS}
     assert {case["skip_reason"] for case in DATA["cases"] if "skip_reason" in case} <= set(SKIPS)
 
 
@@ -117,6 +119,43 @@ def test_a_record_whose_file_changed_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("changed", "utf-8")
     found = select(index, Context(TOOL, 0, paths=["x"]))
     assert (shown(found), dropped(found)) == (["b"], {"a": "changed"})
+
+
+def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -> None:
+    """What the lot falls on is named once, keeps its place under the caps, and is never shown to that session."""
+    (tmp_path / ".orbit").mkdir()
+    index = index_of(tmp_path, {f"r{number:02d}": {"globs": ["**"]} for number in range(30)})
+    index.holdout = 500_000
+    told: list[str] = []
+    withheld: list[str] = []
+    for _ in range(6):
+        found = select(index, Context(TOOL, 0, paths=["x"]), Ledger(str(tmp_path), "s", "subagent"))
+        told, withheld = told + shown(found), withheld + found.withheld
+        assert [one for one, why in dropped(found).items() if why == "withheld"] == found.withheld
+    assert sorted(told + withheld) == [f"r{number:02d}" for number in range(PER_SESSION)]
+    assert {one for one in told + withheld if is_withheld("s", one, 500_000)} == set(withheld)
+    assert 5 < len(withheld) < 15
+
+
+def test_where_everything_is_withheld_the_reason_says_so(tmp_path: Path) -> None:
+    """Silence by lot is told apart from silence for want of records; without a session, or trying, nothing is held."""
+    (tmp_path / ".orbit").mkdir()
+    index = index_of(tmp_path, {"a": {"globs": ["**"]}})
+    index.holdout = 1_000_000
+    asked = Context(TOOL, 0, paths=["x"])
+    found = select(index, asked, Ledger(str(tmp_path), "s"))
+    assert (shown(found), found.withheld, found.skip_reason) == ([], ["a"], "withheld")
+    assert shown(select(index, asked)) == ["a"]
+    assert shown(select(index, asked, Ledger(str(tmp_path), f"{TRIAL}1"))) == ["a"]
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_the_share_withheld_is_the_one_that_was_asked_for(session: str, record_id: str) -> None:
+    """Whatever sessions and records are called, one in ten of their pairs is withheld, and none at a share of 0."""
+    pairs = [(f"{session}{number}", f"{record_id}{number % 7}") for number in range(4000)]
+    assert 300 < sum(is_withheld(*pair, 100_000) for pair in pairs) < 500
+    assert not any(is_withheld(*pair, 0) for pair in pairs[:500])
+    assert all(is_withheld(*pair, 1_000_000) for pair in pairs[:500])
 
 
 @given(st.integers(0, 60))

@@ -35,12 +35,14 @@ class Call:
     a prompt's. `greets` says that the agent can tell the person something now; `message` is what, set before the
     dialect's `reply` is asked. `notes` names an event that is written down and not answered, `loads` a file of
     instructions that the agent has loaded. `forgets` says that what the session was shown is no longer before the
-    agent, `forgets_again` that another event may have said so.
+    agent, `forgets_again` that another event may have said so. `command` is a number made of a shell's command, which
+    tells it from others and does not tell what it is; `tests` says that it runs tests.
     """
 
     __slots__ = (
         "agent",
         "agent_id",
+        "command",
         "error",
         "event",
         "folder",
@@ -57,6 +59,7 @@ class Call:
         "session",
         "surface",
         "task_class",
+        "tests",
         "text",
     )
 
@@ -67,7 +70,8 @@ class Call:
         self.paths: list[str] = []
         self.maybe: list[str] = []
         self.reads: list[str] = []
-        self.forgets = self.forgets_again = self.greets = self.guessed = False
+        self.forgets = self.forgets_again = self.greets = self.guessed = self.tests = False
+        self.command = 0
 
 
 def field(payload: "Payload", *names: str) -> str:

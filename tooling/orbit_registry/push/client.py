@@ -15,7 +15,7 @@ from orbit_registry.push.json_text import parsed
 from orbit_registry.push.ledger import FOLDER, Ledger
 from orbit_registry.push.reader import ID, NoIndex, open_index
 from orbit_registry.push.render import render
-from orbit_registry.push.select import SESSION, TOOL, Context, select
+from orbit_registry.push.select import CODE, SESSION, TOOL, Context, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ class Dispatch:
             self.noted = True
             return
         event.surface = f"hook:{call.event}"
+        event.command, event.tests, event.has_failed = call.command, call.tests, bool(call.error)
+        event.writes = call.surface == TOOL and call.task_class == CODE
         paths, event.query = project_paths(root, call.folder or here, call)
         ledger = _Ledger(root, call.session, call.agent_id, self) if call.session else None
         if ledger is not None:

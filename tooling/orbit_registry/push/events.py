@@ -56,12 +56,15 @@ class Event:
     `fault` is one of `FAULTS`, the name of an exception's class, or empty. `details` are further members of the line
     as JSON, each after a comma: what a brief knows and no hook does.
     `agent` is the program that asks, where it is known; `tokens` are those of what was shown, 0 where nobody counted.
-    `failed` are ids of records whose pattern the error of a failed call holds, shown before or not.
+    `failed` are ids of records whose pattern the error of a failed call holds, shown before or not; `withheld` those
+    of records that the session does without, by lot, where they would have been shown. `command` is a number made of
+    the shell's command that is run, 0 where none is, `tests` says that it runs tests; `writes` that the call writes the
+    files of `query`, `has_failed` that it is over and failed.
     """
 
     __slots__ = (
-        "agent", "at", "details", "failed", "fault", "hits", "ms", "name", "omitted", "opened", "query", "session",
-        "skip_reason", "surface", "tokens",
+        "agent", "at", "command", "details", "failed", "fault", "has_failed", "hits", "ms", "name", "omitted", "opened",
+        "query", "session", "skip_reason", "surface", "tests", "tokens", "withheld", "writes",
     )  # fmt: skip
 
     def __init__(self, surface: str, at: float) -> None:
@@ -72,12 +75,15 @@ class Event:
         self.hits: Sequence[str] = ()
         self.opened: Sequence[str] = ()
         self.failed: Sequence[str] = ()
+        self.withheld: Sequence[str] = ()
+        self.command, self.tests, self.writes, self.has_failed = 0, False, False, False
         self.omitted, self.tokens, self.ms = 0, 0, 0.0
 
     def answered(self, found: "Selection", tokens: int) -> None:
         """Take over what was chosen; `tokens` are those of the text that is shown."""
         self.hits = [one.row.values[ID] for one in found.matches]
         self.omitted, self.skip_reason, self.tokens = found.omitted, found.skip_reason, tokens
+        self.withheld = found.withheld
 
     def line(self) -> str:
         """Return the event as one line of JSON; two where records were opened too."""
@@ -87,7 +93,12 @@ class Event:
             f'"query": [{", ".join(map(quoted, self.query[:MOST_ASKED]))}], "hits": [{_listed(self.hits)}], '
             f'"count": {len(self.hits)}, "omitted": {self.omitted}, "skip_reason": {_or_null(reason)}{self.details}, '
             + (f'"failed": [{_listed(self.failed)}], ' if self.failed else "")
+            + (f'"withheld": [{_listed(self.withheld)}], ' if self.withheld else "")
             + (f'"tokens": {self.tokens}, ' if self.tokens else "")
+            + (f'"command": "{self.command:x}", ' if self.command else "")
+            + ('"tests": true, ' if self.tests else "")
+            + ('"writes": true, ' if self.writes else "")
+            + ('"result": "failed", ' if self.has_failed else "")
         )
         if self.name in DONE:
             return f'{self._start(self.name)}"ids": [{_listed(self.opened)}]{self.details}, {end}'

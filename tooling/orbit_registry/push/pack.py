@@ -47,8 +47,10 @@ class _Places:
         return self.details.setdefault(key, {}).setdefault(detail, {}).setdefault(pattern, [])
 
 
-def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0) -> bytes:
-    """Return the bytes of an index; `entries` says for each glob what its alternatives are (see `compile`)."""
+def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0) -> bytes:
+    """Return the bytes of an index; `entries` says for each glob what its alternatives are (see `compile`), `holdout`
+    how many of a million pairs of a session and a record are withheld.
+    """
     ranked = sorted(parts, key=lambda part: (not part.pushed, part.order))
     numbers: dict[str, int] = {}
     rests: dict[str, int] = {}
@@ -87,7 +89,7 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
     flags = bytes(part.flags for part in ranked)
     written = [f"{glob}{ENTRY}{entries[glob]}".encode() for glob in numbers]
     texts = {"row": rows, "glob": written, "rest": [one.encode() for one in rests]}
-    return _assembled(places, texts, flags, pushed, half_life_us)
+    return _assembled(places, texts, flags, pushed, (half_life_us, holdout))
 
 
 def _spread(places: _Places, hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
@@ -122,7 +124,7 @@ def _detail(key: str, extension: str, depth: str) -> tuple[str, str]:
 
 
 def _assembled(
-    places: _Places, texts: Mapping[str, Sequence[bytes]], flags: bytes, pushed: int, half_life_us: int
+    places: _Places, texts: Mapping[str, Sequence[bytes]], flags: bytes, pushed: int, settings: Sequence[int]
 ) -> bytes:
     extensions = {f"x{detail[0][1:]}" for details in places.details.values() for detail in details if detail[0]}
     keys = [key.encode("utf-8", "surrogatepass") for key in {*places.details, *extensions}]
@@ -160,7 +162,7 @@ def _assembled(
         "flag": array("B", flags),
         "rest": array("Q", heap.add_all(texts["rest"])),
     }
-    return _written(sections, heap, (len(flags), pushed, buckets, len(keys), half_life_us))
+    return _written(sections, heap, (len(flags), pushed, buckets, len(keys), *settings))
 
 
 def _coded(
@@ -223,7 +225,7 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
     body += b"\0", *heap.parts, bytes(-heap.length % 8)
     whole = b"".join(body)
     length = reader.HEADER_WORDS * 8 + len(whole)
-    words[: reader.W_HALF_LIFE + 1] = reader.MAGIC, reader.FORMAT, length, 0, zlib.crc32(whole), *counts
+    words[: reader.W_HOLDOUT + 1] = reader.MAGIC, reader.FORMAT, length, 0, zlib.crc32(whole), *counts
     words[reader.W_HEADER_SUM] = reader.checksum(b"".join(word.to_bytes(8, "little") for word in words))
     return b"".join(word.to_bytes(8, "little") for word in words) + whole
 

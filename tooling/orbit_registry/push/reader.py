@@ -33,17 +33,16 @@ KEPT = 4096
 """How many folders' answers and patterns are kept: many paths are in few folders."""
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, LOST, UNTRUSTED = 1, 2, 4, 8, 16, 32, 64
 
-# Words of the header.
-(
+(  # words of the header
     W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
-) = range(10)  # fmt: skip
+    W_HOLDOUT,
+) = range(11)  # fmt: skip
 SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "glob", "flag",
             "rest")  # fmt: skip
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
 
-# Fields of a row.
-(
+(  # fields of a row
     ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, DIGEST, TEASER, GATE, CATEGORY, EXPIRES_AT, PRIORITY, UPDATED_AT, RANK,
     VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS, RESTS, GLOBS,
 ) = range(29)  # fmt: skip
@@ -167,7 +166,7 @@ class Index:
     def __init__(self, content: mmap | bytes, words: list[int], root: str, seal: list[str]) -> None:
         self.content, self.root, self.seal = content, root, seal
         self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
-        self.damaged = False
+        self.damaged, self.holdout = False, words[W_HOLDOUT]
         self._try: Callable[[Program, str], bool]
         view = memoryview(content)
 

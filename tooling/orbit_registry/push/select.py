@@ -18,6 +18,7 @@ from orbit_registry.push.reader import (
     PROJECT,
     TASKS,
     UNTRUSTED,
+    checksum,
 )  # fmt: skip
 
 TYPE_CHECKING = False  # `typing` is too much to import here
@@ -33,6 +34,8 @@ PER_CALL, PER_SESSION = 5, 20
 TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 200, 80
 """The most tokens of a whole reply, of procedural records in it, and what of it is kept for the frame around them."""
 SEARCHED = 5
+TRIAL = "trial-"
+"""How sessions begin that trying the hook makes up; they do without nothing, and count nowhere."""
 EXAMINED = 200
 """So many records, the first in rank, are looked at in full; those beyond are counted as omitted."""
 CODE = "code"
@@ -60,6 +63,7 @@ DROPS = {
     "procedural": "it is about how work is done, and this is not known to be work on code",
     "rule": "it is a rule that does not fit the text, or that no path, tag, project or shown record leads to",
     "already shown": "this session has it",
+    "withheld": "this session does without it, to measure what showing it does",
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
     "category cap": "an agent gets a few of each category",
@@ -73,6 +77,7 @@ SKIPS = {
     "no match": "no record applies",
     "narrowed": "records apply, and each was left out for a reason of its own",
     "already shown": "the session has all that apply",
+    "withheld": "this session does without all that apply, to measure what showing them does",
     "capped": "the session has seen its share, or nothing fits into a reply",
     "too large": "the payload is larger than is read",
     "deadline": "there was no time left",
@@ -141,14 +146,18 @@ WAYS = {"/": "path", "#": "tag", "@": "category", "~": "error", "=": "link"}
 
 
 class Selection:
-    """What is shown, how many records wait for another call, and what else applied with the reason it was left out."""
+    """What is shown, how many records wait for another call, and what else applied with the reason it was left out.
 
-    __slots__ = ("drops", "matches", "omitted", "skip_reason")
+    `withheld` are ids of those that would have been shown, had the lot not fallen on them.
+    """
+
+    __slots__ = ("drops", "matches", "omitted", "skip_reason", "withheld")
 
     def __init__(
         self, matches: "list[Choice]", omitted: int, drops: "list[tuple[Row, str]]", skip_reason: str = ""
     ) -> None:
         self.matches, self.omitted, self.drops, self.skip_reason = matches, omitted, drops, skip_reason
+        self.withheld: list[str] = []
 
 
 def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> Selection:
@@ -180,9 +189,35 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
                 ledger.add([one.row.values[ID] for one in found.matches])
         finally:
             ledger.end()
+        if index.holdout:
+            _withhold(found, index.holdout, ledger.name.partition(".")[0])
     for one in found.matches:
         one.ways = [(asked, index.glob_of(one.row, int(place)) if place else "") for asked, place in one.ways]
     return found
+
+
+def is_withheld(session: str, record_id: str, holdout: int) -> bool:
+    """Say whether a session does without a record: the same answer whenever it is asked, by lot among sessions."""
+    drawn = checksum(f"{session}\0{record_id}".encode("utf-8", "surrogatepass"))
+    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # the last steps of splitmix64 spread what is alike
+        drawn = (drawn ^ drawn >> 31) * factor & 0xFFFFFFFFFFFFFFFF
+    return (drawn ^ drawn >> 31) % 1_000_000 < holdout
+
+
+def _withhold(found: Selection, holdout: int, session: str) -> None:
+    """Take out what the session does without, after it had its place: what else is shown is the same either way."""
+    if session.startswith(TRIAL):
+        return
+    kept = []
+    for one in found.matches:
+        if is_withheld(session, one.row.values[ID], holdout):
+            found.withheld.append(one.row.values[ID])
+            found.drops.append((one.row, "withheld"))
+        else:
+            kept.append(one)
+    if found.withheld and not kept:
+        found.skip_reason = "withheld"
+    found.matches = kept
 
 
 # ---------------------------------------------------------------------------------------------------------- ways in

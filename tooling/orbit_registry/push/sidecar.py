@@ -102,6 +102,7 @@ def beside(
     found = select(index, Context(TOOL, event.at, paths=paths, returned=returned), ledger)
     kept = [one for one in found.matches if one.row.values[ID] not in shown]
     told = Selection(kept, found.omitted, [], found.skip_reason or ("" if kept else "already shown"))
+    told.withheld = [one for one in found.withheld if one not in shown]
     text = render(told)
     event.answered(told, tokens(text))
     event.ms = (monotonic() - start) * 1000

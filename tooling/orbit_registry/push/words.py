@@ -5,6 +5,7 @@ by `push.shell`.
 """
 
 from orbit_registry.push.call import LONGEST_PATH, MOST_PATHS, Call, field, joined, named_paths
+from orbit_registry.push.reader import checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ SEARCHES = frozenset(
     ("glob", "grep", "ls", "list", "find", "list_directory", "list_dir", "search_file_content", "grep_search",
      "file_search", "codebase_search", "rg", "search")
 )  # fmt: skip
+TESTS = frozenset(
+    ("test", "tests", "pytest", "unittest", "tox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest")
+)  # fmt: skip
+"""Words of a command by which it runs tests, with a folder before them or what is run after a colon."""
 LONGEST_TEXT = 20_000
 """Characters of a command or prompt in which paths are looked for."""
 LONGEST_PATCH = 5_000_000
@@ -46,6 +51,7 @@ _LAST_WORDS = frozenset(
     ("path", "file", "filename", "filepath", "uri", "folder", "dir", "directory", "notebook", "document", "source",
      "destination", "src", "dest", "dst", "cwd", "root", "workdir", "target")
 )  # fmt: skip
+_SPREAD = 0x9E3779B97F4A7C15
 _APART = str.maketrans(dict.fromkeys("\t\r\n;|&<>()$`'\"=,{}[]、。，；：（）「」“”‘’", " "))
 _AROUND = ".,:;!?@*"
 _HUNKS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "--- a/", "+++ b/")
@@ -104,6 +110,9 @@ def _take_command(call: Call, command: object) -> None:
     elif not isinstance(command, str):
         return
     found = words_in(command)
+    words = (command if isinstance(command, str) else " ".join(command))[:LONGEST_TEXT].split()
+    call.command = checksum(" ".join(words).encode("utf-8", "surrogatepass")) * _SPREAD >> 16 & 0xFFFFFFFFFFFF
+    call.tests = any(word.rpartition("/")[2].partition(":")[0] in TESTS for word in words)
     call.guessed = True
     call.paths, call.maybe, call.reads = found.paths, found.maybe, found.reads
     if found.patched:

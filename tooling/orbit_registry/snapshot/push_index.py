@@ -174,7 +174,9 @@ def _build(
     if tracked == held.tracked and {part.row[reader.PATH]: part for part in parts} == held.parts:
         _seal(folder, held.name, key, wanted.stamps)
         return IndexSync(folder / held.name, len(parts), 0, False)
-    path = _publish(folder, pack(parts, globs, round(half_life_days() * 86_400_000_000)), key, wanted.stamps)
+    path = _publish(
+        folder, pack(parts, globs, round(half_life_days() * 86_400_000_000), _holdout(workspace)), key, wanted.stamps
+    )
     return IndexSync(path, len(parts), len(compiled), True)
 
 
@@ -247,9 +249,14 @@ def _base(workspace: Workspace, policy: Policy) -> str:
     """Return a hash of what decides how a record is compiled, beside the record."""
     config = workspace.config
     said = (str(reader.FORMAT), code_stamp(), fingerprint(workspace.kinds), config.inbox, str(half_life_days()),
-            policy.name, str(config.raw.get("freshness")),
+            policy.name, str(config.raw.get("freshness")), str(_holdout(workspace)),
             *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds))  # fmt: skip
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _holdout(workspace: Workspace) -> int:
+    share: float = workspace.config.setting("experiment", "holdout", 0)
+    return round(1_000_000 * share)
 
 
 def _line(reading: Reading, entry: Entry, content: str) -> str:

@@ -175,6 +175,9 @@ _CHOOSING = """\
 #   error: 0.80
 #   warning: 0.55
 
+# experiment:
+#   holdout: 0             # the share of records, 0 to 1, that a session does without by lot: `orbit stats --effect`
+
 # freshness:
 #   stable_days: 365       # after so many days without a verification a record counts as stale
 #   volatile_days: 30

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.event_log import Said
+from orbit_registry.push.select import TRIAL
 
 MOST_NAMES = 50_000
 """So many different records, sessions or pairs of both are told apart; what comes after them is counted together."""
 OTHERS = "(others)"
-TRIAL = "trial-"
-"""How sessions begin that trying the hook makes up."""
 FORGETTING = ("compaction", "compacted")
 """After these a session has what it was shown no longer before it."""
 _EXACT_MS = 1000.0

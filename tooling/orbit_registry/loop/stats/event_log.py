@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from orbit_registry.errors import UnreadableFileError
-from orbit_registry.push.events import NAME, OLDER
+from orbit_registry.push.events import MOST_ASKED, NAME, OLDER
 from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.vote import moment
 
@@ -52,6 +52,18 @@ class Said:
     fault: str
     ms: float | None
     tokens: int | None
+    withheld: tuple[str, ...] = ()
+    """Records that the session does without, where they would have been shown."""
+    paths: tuple[str, ...] = ()
+    """Files that were asked about, from the root."""
+    writes: bool = False
+    """The call writes these files."""
+    command: str = ""
+    """A hash of the shell's command that is run; the same command has the same one."""
+    tests: bool = False
+    """The command runs tests."""
+    is_failure: bool = False
+    """The call has failed."""
 
 
 @dataclass(slots=True)
@@ -137,11 +149,17 @@ def read_line(line: bytes) -> Said | str:
         shown=_ids(row.get("hits")) if kind == "retrieval" else (),
         opened=_ids(row.get("ids")) if kind == "opened" else (),
         failed=_ids(row.get("failed")),
+        withheld=_ids(row.get("withheld")) if kind == "retrieval" else (),
         omitted=_count(row, "omitted") or 0,
         skip_reason=_word(row.get("skip_reason")),
         fault=_word(row.get("fault")),
         ms=_number(row.get("ms")),
         tokens=_count(row, "tokens"),
+        paths=_paths(row.get("query")) if kind == "retrieval" else (),
+        writes=row.get("writes") is True,
+        command=_word(row.get("command")),
+        tests=row.get("tests") is True,
+        is_failure=row.get("result") == "failed",
     )
 
 
@@ -160,6 +178,11 @@ def _moment(value: object) -> float | None:
 def _ids(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else []
     return tuple(dict.fromkeys(one for one in listed[:MOST_IDS] if isinstance(one, str) and is_safe_id(one)))
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else []
+    return tuple(one for one in listed[:MOST_ASKED] if isinstance(one, str) and one and one[0] != "#")
 
 
 def _count(row: Mapping[str, Any], name: str) -> int | None:
