@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -92,19 +94,58 @@ def test_a_link_in_a_ledgers_place_is_refused(root: Path, tmp_path: Path) -> Non
 
 
 def test_the_log_is_bounded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log that is full becomes the older one; every line is whole JSON and private."""
+    """A log that is full becomes the next older part, five at most; every line is whole JSON and private."""
     monkeypatch.setattr(events, "LARGEST", 2000)
-    for number in range(31):
+    for number in range(101):
         event = Event("hook:PreToolUse", 0.0)
         event.query, event.hits = [f'src/"ü\n{number}'], ["L-00001"]
         append(str(root), event)
     folder = root / ".orbit/state/log"
-    assert {path.name for path in folder.iterdir()} == {events.NAME, events.OLDER}
-    lines = [json.loads(line) for path in sorted(folder.iterdir()) for line in path.read_text("utf-8").splitlines()]
+    assert {path.name for path in folder.iterdir()} <= {*events.FILES}
+    assert (folder / events.FILES[0]).exists()
+    parts = [folder / name for name in events.FILES if (folder / name).exists()]
+    lines = [json.loads(line) for path in parts for line in path.read_text("utf-8").splitlines()]
+    numbers = [int(line["query"][0].rpartition("\n")[2]) for line in lines]
+    assert numbers == list(range(numbers[0], 101))
     assert lines[-1]["at"] == "1970-01-01T00:00:00Z"
-    assert {line["query"][0] for line in lines} >= {'src/"ü\n30'}
     assert all(path.stat().st_size < 3000 for path in folder.iterdir())
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in folder.iterdir())
+
+
+def test_half_a_line_costs_no_other(root: Path) -> None:
+    """What a killed process left half-written stays on a line of its own."""
+    append(str(root), Event("hook", 0.0))
+    log = root / ".orbit/state/log" / events.NAME
+    with log.open("a", encoding="utf-8") as file:
+        file.write('{"at": "2026-')
+    append(str(root), Event("hook", 1.0))
+    first, torn, last = log.read_text("utf-8").splitlines()
+    assert (json.loads(first)["at"], torn, json.loads(last)["at"]) == (
+        "1970-01-01T00:00:00Z", '{"at": "2026-', "1970-01-01T00:00:01Z",
+    )  # fmt: skip
+
+
+WRITER = """
+import sys
+from orbit_registry.push import events
+events.LARGEST = 80_000
+for number in range(200):
+    event = events.Event("hook:PreToolUse", number)
+    event.session, event.query = sys.argv[2], [str(number)]
+    events.append(sys.argv[1], event)
+"""
+
+
+def test_eight_processes_lose_and_mix_no_line(root: Path) -> None:
+    """All write at once while the log is turned over: every line of every process is there, whole, and once."""
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(root), str(one)]) for one in range(8)]
+    assert [writer.wait() for writer in writers] == [0] * 8
+    folder = root / ".orbit/state/log"
+    parts = [(folder / name).read_text("utf-8") for name in events.FILES if (folder / name).exists()]
+    lines = [json.loads(line) for part in parts for line in part.splitlines()]
+    said = sorted((int(line["session"]), int(line["query"][0])) for line in lines)
+    assert said == [(writer, number) for writer in range(8) for number in range(200)]
+    assert len(parts) > 1
 
 
 def test_a_reason_that_is_not_on_the_list_is_not_written(root: Path) -> None:

@@ -67,6 +67,10 @@ REST: Mapping[str, tuple[str, str]] = {
     "baseline": ("check:baseline", "Findings that were there at adoption."),
     "resolve": ("merge:resolve", "Mend a merge: colliding numbers, decision logs, votes."),
 }
+LOOP: Mapping[str, tuple[str, str]] = {
+    "events": ("events:group", "What was shown, opened, noted and done: the event log."),
+}
+"""Commands of the loop; they run everywhere, and the help names them where `loop.enabled` is set."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
     "merge-driver": ("merge:merge_driver", "Merge one decision log; git calls this."),
 }
@@ -77,11 +81,11 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, the ones most people need first."""
-        return [*FIRST, *_own_kinds(), *REST]
+        return [*FIRST, *_own_kinds(), *REST, *LOOP]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; a kind of the workspace is one too."""
-        place = {**FIRST, **REST, **HIDDEN}.get(cmd_name)
+        place = {**FIRST, **REST, **LOOP, **HIDDEN}.get(cmd_name)
         if place is not None:
             module, _, name = place[0].partition(":")
             found: click.Command = getattr(importlib.import_module(f"orbit_registry.cli.{module}"), name)
@@ -95,9 +99,20 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help's lists without importing the commands."""
         own = {name: ("", f"Records of the kind {name}.") for name in _own_kinds()}
-        for title, commands in (("Commands", {**FIRST, **own}), ("More", REST)):
+        loop = (("The loop", LOOP),) if _loops() else ()
+        for title, commands in (("Commands", {**FIRST, **own}), ("More", REST), *loop):
             with formatter.section(title):
                 formatter.write_dl([(name, said) for name, (_, said) in commands.items()])
+
+
+def _loops() -> bool:
+    """Say whether the workspace that one stands in has the loop's commands in its help."""
+    from orbit_registry.store.workspace import find_workspace  # the other commands read it by themselves
+
+    try:
+        return bool(find_workspace(Path.cwd()).config.setting("loop", "enabled", False))
+    except OrbitError:
+        return False
 
 
 def _own_kinds() -> list[str]:

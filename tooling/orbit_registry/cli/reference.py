@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from orbit_registry.cli.main import FIRST, HIDDEN, REST, orbit
+from orbit_registry.cli.main import FIRST, HIDDEN, LOOP, REST, orbit
 
 WIDTH = 100
 HELP = ["-h", "--help"]
@@ -27,7 +27,7 @@ with `hint` where it failed. Exit codes: 0 clean, 1 findings or a refused change
 def reference() -> str:
     """Return the page `docs/reference/cli.md`; kinds of a workspace's own are not in it."""
     parts = [HEAD]
-    for name in (*FIRST, *REST):
+    for name in (*FIRST, *REST, *LOOP):
         command = orbit.get_command(click.Context(orbit, info_name="orbit"), name)
         if command is not None:
             parts += _pages(command, ["orbit", name])

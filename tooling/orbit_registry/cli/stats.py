@@ -25,7 +25,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 def stats(days: int | None, output: str) -> None:
     """Say what agents were shown: how often, how often nothing and why, what they opened, and what it cost.
 
-    The counts come from the event log of this machine, which keeps about the last two megabytes.
+    The counts come from the event log of this machine, which keeps about the last five megabytes.
 
     \b
     orbit stats

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 else:
     from _json import encode_basestring_ascii as quoted
 
-NAME, OLDER = "events.jsonl", "events.1.jsonl"
+FILES = ("events.4.jsonl", "events.3.jsonl", "events.2.jsonl", "events.1.jsonl", "events.jsonl")
+"""The log, its oldest part first; events are appended to the last."""
+NAME = FILES[-1]
 FAULTS = {
     "payload": "what came is no JSON object in UTF-8",
     "ledger": "what the session was shown can't be kept, so nothing was shown",
@@ -42,9 +44,9 @@ MOMENTS = ("stop", "subagent stop", "session end", "compaction", "compacted")
 NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")
 """All names that an event of ours can have; docs/reference/events.md says what each means."""
 LARGEST = 1_000_000
-"""Bytes; a log that has more becomes the older one, whose predecessor goes."""
+"""Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes: five of them at most."""
 MOST_ASKED = 20
-_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+_FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
 class Event:
@@ -144,8 +146,11 @@ def append(root: str, event: Event) -> None:
         folder = private_folder(root, "log")
         handle = posix.open(f"{folder}/{NAME}", _FLAGS, 0o600)
         try:
-            posix.write(handle, event.line().encode())
-            if posix.fstat(handle).st_size > LARGEST:
+            size = posix.fstat(handle).st_size
+            # A process that was killed, or a full disk, may have left half a line: it costs no other.
+            torn = size and posix.pread(handle, 1, size - 1) != b"\n"
+            posix.write(handle, (f"\n{event.line()}" if torn else event.line()).encode())
+            if size > LARGEST:
                 _turn(folder, handle)
         finally:
             posix.close(handle)
@@ -154,7 +159,12 @@ def append(root: str, event: Event) -> None:
 
 
 def _turn(folder: str, handle: int) -> None:
-    """Make the log the older one, once, however many notice that it is full."""
+    """Make each part of the log the next older one, once, however many notice that it is full."""
     posix.lockf(handle, posix.F_TLOCK, 0)  # whoever has the lock does it
-    if posix.lstat(f"{folder}/{NAME}").st_ino == posix.fstat(handle).st_ino:
-        posix.replace(f"{folder}/{NAME}", f"{folder}/{OLDER}")
+    if posix.lstat(f"{folder}/{NAME}").st_ino != posix.fstat(handle).st_ino:
+        return
+    for older, newer in zip(FILES, FILES[1:]):  # noqa: B905, RUF007 - the oldest has no place to go
+        try:
+            posix.replace(f"{folder}/{newer}", f"{folder}/{older}")
+        except FileNotFoundError:
+            continue

@@ -183,6 +183,9 @@ _CHOOSING = """\
 #   volatile_days: 30
 #   tasks: []              # where tasks stand: tasks/{id}.md
 
+# loop:
+#   enabled: false         # true: `orbit --help` lists the commands of the loop
+
 # mcp:
 #   run: false             # true: agents may run reviewed scripts, where the server has ORBIT_PROGRAMS=on too
 

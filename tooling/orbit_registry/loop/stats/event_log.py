@@ -1,4 +1,4 @@
-"""Reads the event logs line by line, the older one first; whatever is no event of ours is counted and skipped.
+"""Reads the event log line by line, its oldest part first; whatever is no event of ours is counted and skipped.
 
 A log may be torn, full of anything, or larger than memory. A line becomes at most one `Said`, and no text of it is kept
 that is not short and plain.
@@ -10,14 +10,15 @@ import json
 import math
 import os
 import re
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from orbit_registry.errors import UnreadableFileError
-from orbit_registry.push.events import MOST_ASKED, NAME, OLDER
+from orbit_registry.push.events import FILES, MOST_ASKED, NAME
 from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.vote import moment
 
@@ -79,13 +80,22 @@ class LogState:
 
 
 def log_files(state: Path) -> list[Path]:
-    """Return the logs of a workspace's state that are there, the older one first; links are not followed."""
+    """Return the parts of a workspace's log that are there, the oldest first; links are not followed."""
     folder = state / "log"
-    return [path for name in (OLDER, NAME) if (path := folder / name).is_file() and not path.is_symlink()]
+    return [path for name in FILES if (path := folder / name).is_file() and not path.is_symlink()]
 
 
 def said_in(files: list[Path], now: float, met: LogState) -> Iterator[Said]:
     """Yield the events of logs in their order; `met` is filled in on the way.
+
+    Raises:
+        UnreadableFileError: a log can't be read.
+    """
+    return (said for said, _ in rows_in(files, now, met))
+
+
+def rows_in(files: list[Path], now: float, met: LogState) -> Iterator[tuple[Said, Mapping[str, Any]]]:
+    """Yield the events of logs in their order, each with the members of its line; `met` is filled in on the way.
 
     Raises:
         UnreadableFileError: a log can't be read.
@@ -96,20 +106,56 @@ def said_in(files: list[Path], now: float, met: LogState) -> Iterator[Said]:
         try:
             with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
                 for line in _lines(file, met):
-                    found = read_line(line)
-                    if isinstance(found, Said) and found.at > now + AHEAD_SECONDS:
+                    found = _read(line)
+                    if not isinstance(found, str) and found[0].at > now + AHEAD_SECONDS:
                         found = "dated ahead of the clock"
                     if isinstance(found, str):
                         met.skipped[found] += 1
                         continue
-                    met.backwards += found.at < last - BACK_SECONDS
-                    last = found.at
+                    met.backwards += found[0].at < last - BACK_SECONDS
+                    last = found[0].at
                     yield found
         except FileNotFoundError:
             continue  # it was turned over just now
         except OSError as error:
             said = f"{path} can't be read: {(error.strerror or '').lower()}"
             raise UnreadableFileError(said, hint="see who owns it; removing it loses the counts alone") from None
+
+
+def follow(
+    state: Path, start: tuple[int, int] = (0, 0), wait: Callable[[], object] = lambda: time.sleep(0.2)
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the members of each event after a place in the log, forever; `wait` is called where there is none yet.
+
+    `start` is where a pass over the log ended: the inode of its last part, and the bytes read of it. A part that is
+    turned over is read to its end first; lines that are no event are left out.
+    """
+    path, kept = state / "log" / NAME, b""
+    number, place = start
+    while True:
+        try:
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                found = os.fstat(file.fileno())
+                if found.st_ino != number or found.st_size < place:
+                    kept, number, place = kept + _rest(state, number, place), found.st_ino, 0
+                file.seek(place)
+                kept += file.read(LONGEST_LINE)
+                place = file.tell()
+        except FileNotFoundError:
+            pass  # it was turned over just now, or nothing was written yet
+        *lines, kept = kept.split(b"\n")
+        yield from (event[1] for line in lines if not isinstance(event := _read(line), str))
+        if not lines:
+            kept = kept if len(kept) <= LONGEST_LINE else b""
+            wait()
+
+
+def _rest(state: Path, number: int, place: int) -> bytes:
+    """Return what was written to a part of the log, by its inode, after a place in it, before it was turned over."""
+    for path in log_files(state):
+        if path.stat().st_ino == number:
+            return path.read_bytes()[place:]
+    return b""
 
 
 def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
@@ -130,6 +176,11 @@ def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
 
 def read_line(line: bytes) -> Said | str:
     """Return the event that a line holds, or why it holds none."""
+    found = _read(line)
+    return found if isinstance(found, str) else found[0]
+
+
+def _read(line: bytes) -> tuple[Said, Mapping[str, Any]] | str:
     try:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -140,7 +191,7 @@ def read_line(line: bytes) -> Said | str:
     at = _moment(row.get("at"))
     if at is None or not kind or not surface:
         return "no event"
-    return Said(
+    said = Said(
         at=at,
         kind=kind,
         surface=surface,
@@ -161,6 +212,7 @@ def read_line(line: bytes) -> Said | str:
         tests=row.get("tests") is True,
         is_failure=row.get("result") == "failed",
     )
+    return said, row
 
 
 def _word(value: object) -> str:

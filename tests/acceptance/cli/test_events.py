@@ -1,0 +1,122 @@
+"""`orbit events`: what the log holds, read back, followed and counted; every line keeps to the published schema."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orbit_registry.loop.note import SKIPS as NOTE_SKIPS
+from orbit_registry.loop.stats.event_log import follow
+from orbit_registry.push import client, events
+from orbit_registry.push.events import Event, append
+from orbit_registry.push.select import SKIPS
+
+LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]
+PATIENT = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000"}
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/event.schema.json").read_text("utf-8"))
+PAGE = (Path(__file__).parents[3] / "docs/reference/events.md").read_text("utf-8")
+
+
+def written(root: Path, count: int, start: int = 0) -> None:
+    """Write events a second apart."""
+    for number in range(start, start + count):
+        event = Event("hook:PreToolUse", 1_790_000_000 + number)
+        event.session, event.hits = "s-1", ["L-7k3fq"]
+        append(str(root), event)
+
+
+def test_the_lists_of_the_schema_are_the_programs() -> None:
+    """Names and reasons that the schema and the page know are those that are written, and no others."""
+    retrieval, _, noted, _ = SCHEMA["allOf"]
+    assert SCHEMA["properties"]["event"]["enum"] == list(events.NAMES)
+    assert retrieval["then"]["properties"]["skip_reason"]["enum"] == [None, *SKIPS]
+    assert noted["then"]["properties"]["skip_reason"]["enum"] == [None, *NOTE_SKIPS]
+    assert [name for name in events.NAMES if f"`{name}`" not in PAGE] == []
+
+
+def test_what_commands_and_hooks_write_keeps_to_the_schema(shell: Any) -> None:
+    """Retrievals, verdicts, notes, failures and moments of a session: each line is valid."""
+    for moment in ("PreToolUse", "Stop", "SessionEnd"):
+        payload = {"hook_event_name": moment, "session_id": "s-1", "tool_name": "Edit", "tool_input": {
+            "file_path": str(shell.root / "src/app.py")}, "cwd": str(shell.root)}  # fmt: skip
+        subprocess.run(
+            [*LAUNCH, "claude"], input=json.dumps(payload).encode(), check=True, env=PATIENT, capture_output=True
+        )
+    for arguments in (
+        ["brief", "--path", "src/app.py"], ["fail", "task:T-1", "--reason", "x"],
+        ["note", "--skip-reason", "routine-heartbeat"], ["clear", "task:T-1"],
+        ["learning", "add", "--summary", "Wait before you ask", "--pending", "--yes"],
+    ):  # fmt: skip
+        assert shell(*arguments)[0] == 0, arguments
+    (waiting,) = shell.json("queue", "--kind", "learning")[1]["data"]["records"]
+    assert shell("promote", waiting["id"])[0] == 0
+
+    rows = shell.json("events", "tail")[1]["data"]["events"]
+    check = Draft202012Validator(SCHEMA)
+    assert [error.message for row in rows for error in check.iter_errors(row)] == []
+    assert {"retrieval", "stop", "session end", "noted", "failed", "cleared", "approved"} <= {
+        row["event"] for row in rows
+    }
+
+
+def test_the_last_events_are_printed_and_what_is_none_is_counted(shell: Any) -> None:
+    """Across the parts of the log, the newest last; torn lines and unknown names hide nothing."""
+    written(shell.root, 3)
+    log = shell.root / ".orbit/state/log" / events.NAME
+    log.rename(log.with_name(events.FILES[-2]))
+    written(shell.root, 2, start=3)
+    with log.open("a", encoding="utf-8") as file:
+        file.write('{"at": "2026-11-22T08:00:00Z", "event": "made up", "surface": "x\\u001b"}\n{"at": "20')
+
+    code, out, _ = shell("events", "tail", "-n", "3")
+    assert (code, [line.split()[0] for line in out.splitlines()]) == (
+        0, ["2026-09-21T14:13:22Z", "2026-09-21T14:13:23Z", "2026-09-21T14:13:24Z"],
+    )  # fmt: skip
+    assert "hits=L-7k3fq" in out
+    counted = shell.json("events", "stats")[1]["data"]
+    assert (counted["events"], counted["surfaces"]) == ({"retrieval": 5}, {"hook:PreToolUse": 5})
+    assert counted["skipped"] == {"torn or no JSON": 1, "no event": 1}
+    assert (counted["files"], counted["first"]) == ([events.FILES[-2], events.NAME], "2026-09-21T14:13:20Z")
+    assert shell("events", "tail", "-n", "0") == (0, "", "")
+
+
+def test_following_goes_on_across_a_part_that_is_turned_over(tmp_path: Path) -> None:
+    """What is written later is yielded, also the rest of a part that has become an older one meanwhile."""
+    (tmp_path / ".orbit").mkdir()
+    written(tmp_path, 1)
+    log = tmp_path / ".orbit/state/log" / events.NAME
+
+    def turn() -> None:
+        written(tmp_path, 1, start=2)
+        log.rename(log.with_name(events.FILES[-2]))
+        written(tmp_path, 1, start=3)
+
+    steps = iter((lambda: written(tmp_path, 1, start=1), turn))
+    start = (log.stat().st_ino, log.stat().st_size)
+    seen = follow(tmp_path / ".orbit/state", start, wait=lambda: next(steps)())
+    assert [next(seen)["at"][-3:-1] for _ in range(3)] == ["21", "22", "23"]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_following_prints_each_event_as_it_comes(shell: Any, form: str) -> None:
+    """One line an event, at once, as long as nobody ends it."""
+    written(shell.root, 1)
+    words = [sys.executable, "-m", "orbit_registry.cli.main", "events", "tail", "-n", "1", "--follow", "--format", form]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=shell.root) as process:
+        assert process.stdout is not None
+        try:
+            first = process.stdout.readline()
+            written(shell.root, 1, start=1)
+            second = process.stdout.readline()
+        finally:
+            process.terminate()
+    assert ("2026-09-21T14:13:20Z" in first, "2026-09-21T14:13:21Z" in second) == (True, True)
+    if form == "json":
+        assert json.loads(second)["hits"] == ["L-7k3fq"]
