@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 import pytest
@@ -73,3 +74,21 @@ def test_the_version_is_the_package_s() -> None:
         [sys.executable, "-m", "orbit_registry.cli.main", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"orbit, version {version('orbit-registry')}\n"
+
+
+@pytest.mark.parametrize(("said", "listed"), [
+    ("", False), ("loop:\n  enabled: true\n", True), ("loop: {enabled: true}\n", True),
+    ("# loop:\n#   enabled: true\n", False),
+    ("loop: # on\n\n  # yes\n  x-a: 1\n  enabled: true\n", True), ("loop:\n  enabled: false\n", False),
+    ("loop:\n  x-a: 1\nmcp:\n  enabled: true\n", False),
+])  # fmt: skip
+def test_the_loops_commands_are_listed_where_it_is_enabled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, listed: bool
+) -> None:
+    """They run everywhere; only the list on the first page depends on the workspace's configuration."""
+    (tmp_path / ".orbit").mkdir()
+    (tmp_path / ".orbit/config.yaml").write_text(f"format: orbit-registry\nschema_version: 1\n{said}", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert run(["--help"]) == 0
+    assert ("\n  events " in capsys.readouterr().out) is listed
+    assert run(["events", "--help"]) == 0

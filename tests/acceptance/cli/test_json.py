@@ -129,6 +129,8 @@ ASKED: dict[str, list[str]] = {
     "export plugin": ["plugin"],
     "export reference": ["reference"],
     "stats": [],
+    "events tail": [],
+    "events stats": [],
     "replay": [],
 }
 

@@ -7,6 +7,7 @@ import importlib
 import itertools
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -76,6 +77,11 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 }
 
 
+_LOOPS = re.compile(
+    r"^loop:[ \t]*(?:\{[^}\n]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+)\benabled:[ \t]*true\b", re.MULTILINE
+)
+
+
 class Commands(click.Group):
     """The commands by name; a command's module is imported when it is run, so that each start is cheap."""
 
@@ -106,13 +112,14 @@ class Commands(click.Group):
 
 
 def _loops() -> bool:
-    """Say whether the workspace that one stands in has the loop's commands in its help."""
-    from orbit_registry.store.workspace import find_workspace  # the other commands read it by themselves
-
-    try:
-        return bool(find_workspace(Path.cwd()).config.setting("loop", "enabled", False))
-    except OrbitError:
-        return False
+    """Say whether the workspace that one stands in has the loop's commands in its help; parses no YAML for it."""
+    folder = Path.cwd()
+    for place in (folder, *folder.parents):
+        try:
+            return _LOOPS.search((place / ".orbit/config.yaml").read_text("utf-8", "replace")) is not None
+        except OSError:
+            continue
+    return False
 
 
 def _own_kinds() -> list[str]:
