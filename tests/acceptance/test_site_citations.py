@@ -28,6 +28,8 @@ def built(tmp_path_factory: pytest.TempPathFactory, git: Git) -> tuple[Path, Pat
     root = copied("demo", tmp_path_factory.mktemp("citations") / "repo")
     (root / "src/save.py").write_text(CODE, "utf-8")
     (root / "GUIDE.md").write_text(GUIDE, "utf-8")
+    learning = root / ".orbit/learnings/L-7k3fq/learning.yaml"
+    learning.write_text(learning.read_text("utf-8").replace("Because.", "Because L-7k3fq says so."), "utf-8")
     config = root / ".orbit/config.yaml"
     with config.open("a", encoding="utf-8") as file:
         file.write(CONFIG)
@@ -57,8 +59,9 @@ def test_a_page_says_who_cites_it(built: tuple[Path, Path, str]) -> None:
 
 
 def test_a_page_that_nobody_cites_says_nothing_of_it(built: tuple[Path, Path, str]) -> None:
-    """There is no empty list."""
+    """There is no empty list; a text that names its own record cites nobody."""
     _, out, _ = built
+    assert section(out / "learnings/L-7k3fq/index.html", "cited-by") == "Cited by src/save.py line 4"
     assert section(out / "adrs/ADR-0004/index.html", "cited-by") == ""
 
 
@@ -95,17 +98,19 @@ def test_every_citation_has_its_preview_on_the_page(built: tuple[Path, Path, str
 
 
 def test_a_change_of_a_title_reaches_the_pages_that_preview_it(built: tuple[Path, Path, str], tmp_path: Path) -> None:
-    """A page cites by title too: what is built after a change is what is built from nothing."""
+    """A page cites by title too, a document by who links to it: a build after a change is one from nothing."""
     root = Path(shutil.copytree(built[0], tmp_path / "repo"))
     kept, fresh = tmp_path / "kept", tmp_path / "fresh"
     build_site(Registry.open(root), kept, snapshot=False)
     file = root / ".orbit/adrs/ADR-0002/adr.yaml"
     file.write_text(file.read_text("utf-8").replace("Store sessions in files", "Keep sessions in files"), "utf-8")
     (root / "src/save.py").write_text("\n" + CODE, "utf-8")
+    (root / "GUIDE.md").write_text(f"{GUIDE}\n[What it is](docs/design/core/1_overview.md)\n", "utf-8")
     build_site(Registry.open(root), kept, snapshot=False)
     build_site(Registry.open(root), fresh, snapshot=False)
     files = [page.relative_to(kept) for page in kept.rglob("*.html")]
     assert [name for name in files if (kept / name).read_bytes() != (fresh / name).read_bytes()] == []
+    assert "GUIDE.md" in (kept / "design/core/1_overview/index.html").read_text("utf-8")
     assert "src/save.py lines 5 , 6" in section(kept / "adrs/ADR-0002/index.html", "cited-by")
 
 

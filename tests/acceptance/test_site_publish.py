@@ -140,7 +140,7 @@ def _records(root: Path) -> None:
 
 def _put(root: Path, path: str, text: str) -> None:
     file = root / ".orbit" / path
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
 
 
@@ -247,6 +247,52 @@ def test_no_folder_or_place_of_tasks_tells_what_is_withheld(root: Path, tmp_path
     assert "work/TASK-1.md" in listed
     assert "work/{id}.md" in listed
     assert not [word for word in ("customers", "rival", "falcon") if word in health + listed]
+
+
+def test_a_decision_at_a_place_that_is_struck_out_is_withheld(root: Path) -> None:
+    """Where its document may not be named, neither may what it says."""
+    (root / "docs/customers/terms.md").write_text("# 8. Terms\n\n## Status\n\nAccepted\n", "utf-8")
+    six = (root / ".orbit/adrs/ADR-0006/adr.yaml").read_text("utf-8").replace("ADR-0006", "ADR-0008")
+    six = six.replace("adr/0006-buy-the-rival", "customers/terms").replace("7c0de3b81f", "7c0de3b820")
+    _put(root, "adrs/ADR-0008/adr.yaml", six.replace("Buy the rival", "Terms").replace(", internal", ""))
+    for name, words in (("all", ["--unfiltered"]), ("some", [])):
+        assert orbit("snapshot", "export", f"{name}.duckdb", *words) == 0
+    assert ["ADR-0008" in _rows(root / f"{name}.duckdb") for name in ("all", "some")] == [True, False]
+
+
+def test_patterns_alone_take_a_decision_out_of_its_log(root: Path, tmp_path: Path, git: Git) -> None:
+    """What no record claims stays there; nothing is cited by, or rests on, a place that may not be named."""
+    for path in ("src/customers/acme.py", "src/open.py"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("# ADR-0002\n", "utf-8")
+    learning = root / ".orbit/learnings/L-7k3fq/learning.yaml"
+    stale = f"freshness: {{fingerprint: [{{input: src/customers/gone.py, hash: sha256:{'0' * 64}}}]}}\n"
+    learning.write_text(learning.read_text("utf-8") + stale, "utf-8")
+    _filter(
+        root, "  publish:\n    redact: ['ADR-0005', 'customers/[a-z]+']\n  title: Of customers/acme\ncode: [src/**]\n"
+    )
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+
+    build(root, tmp_path / "site")
+
+    pages = {path: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
+    assert "Unclaimed plans" in (log := pages[tmp_path / "site/design/core/4_decisions/index.html"])
+    assert "Nobody may know why" not in log
+    assert "src/open.py" in pages[tmp_path / "site/adrs/ADR-0002/index.html"]
+    assert [path for path, html in pages.items() if "customers" in html] == []
+
+
+def test_what_waits_in_the_inbox_is_on_no_page(root: Path, tmp_path: Path) -> None:
+    """Not even where its status is shown: a proposed decision that nobody has looked at."""
+    three = (root / ".orbit/adrs/ADR-0003/adr.yaml").read_text("utf-8")
+    _put(root, "state/inbox/adrs/ADR-0031/adr.yaml", three.replace("ADR-0003", "ADR-0031").replace("5a", "5b"))
+    assert "ADR-0031" in Registry.open(root).records
+
+    build(root, tmp_path / "site")
+
+    pages = "".join(page.read_text("utf-8") for page in (tmp_path / "site").rglob("*.html"))
+    assert ("ADR-0003" in pages, "ADR-0031" in pages) == (True, False)
 
 
 def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -> None:

@@ -55,6 +55,18 @@ def test_saying_it_again_begins_its_time_anew(shell: Any) -> None:
     assert shell.json("show", first["id"])[1]["data"]["title"] == "story:shop:S-1 failed: no disk"
 
 
+def test_a_failure_met_again_holds_for_its_days_from_then_on(shell: Any) -> None:
+    """What was met on the sixth day is still left alone on the eighth."""
+    assert shell("fail", "story:shop:S-1", *WHY)[0] == 0
+    now, target = datetime.now(UTC), failures.read_target("story:shop:S-1")
+
+    _, is_new = failures.fail(Registry.open().workspace, target, {"reason": "still none"}, ADA, now + timedelta(days=6))
+
+    assert not is_new
+    assert holding("story:shop:S-1", now + timedelta(days=12)) is not None
+    assert holding("story:shop:S-1", now + timedelta(days=14)) is None
+
+
 def test_only_that_target_is_meant(shell: Any) -> None:
     """Another id, project or type is another target, and clearing one leaves the others."""
     for target in ("story:shop:S-1", "story:shop:S-10", "story:office:S-1", "task:shop:S-1", "story:S-1"):

@@ -83,6 +83,17 @@ def test_the_same_import_twice_changes_nothing(files: Shell, git: Git) -> None:
     assert other["file"] == "shared/deploy.md"
 
 
+def test_what_was_retired_is_taken_over_anew(files: Shell) -> None:
+    """An import of the same file makes a record of its own; the retired one stays as it was."""
+    first = taken(files, "doc", "docs/deploy.md")
+    assert files("resource", "retire", first["id"])[0] == 0
+
+    again = taken(files, "doc", "docs/deploy.md")
+
+    assert again["id"] != first["id"]
+    assert (again["phase"], files.json("show", first["id"])[1]["data"]["status"]) == ("live", "retired")
+
+
 def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None:
     """Editing the file changes nothing; refreshing shows commits and difference, and then takes both over."""
     data = taken(files, "doc", "docs/deploy.md")
@@ -255,6 +266,22 @@ def test_the_resources_are_a_tree_of_plain_files(files: Shell, tmp_path: Path) -
     assert os.access(place / done["files"][2], os.X_OK)
     assert waiting["phase"] == "pending"
     assert files.json("export", "reference", str(place))[1]["data"]["changes"] == []
+
+
+def test_the_tree_holds_every_text_and_no_secret(files: Shell, tmp_path: Path) -> None:
+    """Two texts of one name stand side by side; a script that holds a token by now is left out, which is said."""
+    Path("tools/deploy.md").write_text("# Tools\n", "utf-8")
+    named = [taken(files, "doc", f"{folder}/deploy.md")["id"] for folder in ("docs", "tools")]
+    script = taken(files, "script", "tools/hi.sh")["id"]
+    Path("tools/hi.sh").write_text(f"#!/bin/sh\ncurl -H {TOKEN}\n", "utf-8")
+    place = tmp_path / "reference"
+
+    said = files.json("export", "reference", str(place))[1]["data"]
+
+    assert {path.read_text("utf-8") for path in place.rglob("*.md")} == {GUIDE, "# Tools\n"}
+    assert any(path.endswith(tuple(f"deploy-{one}.md" for one in named)) for path in said["files"])
+    assert list(place.rglob("*.sh")) == []
+    assert said["notes"] == [f"{script} is left out: its text holds a secret"]
 
 
 def test_an_export_takes_back_what_it_wrote_and_no_more(files: Shell, tmp_path: Path) -> None:

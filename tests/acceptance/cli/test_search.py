@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.registry import Registry
+from orbit_registry.search.query import Query
+
 
 def ids(shell: Any, *arguments: str) -> list[str]:
     """Return the ids of the hits, the best first."""
@@ -239,6 +242,36 @@ def test_a_long_text_is_found_by_its_best_part(shell: Any) -> None:
     assert f":{first}-{last}" in shell("search", "rollback")[1]
     assert ids(shell, "search", "rollback", "--budget", "lean") == []
     assert ids(shell, "search", "guide", "--budget", "lean") == [made]
+
+
+def test_an_identifier_is_looked_for_in_long_texts_where_no_title_has_it(shell: Any) -> None:
+    """Its shape asks for a lean look; one that finds nothing is not the last, unless lean was asked for."""
+    made = take(shell, "doc", "guide.md", LONG.replace("about rollback", "about auth_handler"))
+
+    data = shell.json("search", "auth_handler")[1]["data"]
+
+    assert ([hit["id"] for hit in data["hits"]], data["budget"]) == ([made], "balanced")
+    assert ids(shell, "search", "auth_handler", "--budget", "lean") == []
+
+
+def test_one_search_narrows_no_other(shell: Any) -> None:
+    """Whoever asks the same registry again, with another budget, tags as versions or closed records, gets their own."""
+    made = take(shell, "doc", "guide.md", LONG, "--version", "2")
+    shell("learning", "retire", shell.learning)
+    asked = [
+        Query("rollback", budget="lean"),
+        Query("rollback"),
+        Query("rollback", tags=["2"]),
+        Query("rollback", versions=["2"]),
+        Query("rollback", kind="learning"),
+        Query("leap"),
+        Query("leap", everything=True),
+    ]
+    known = Registry.open()
+
+    found = [[hit.record.id for hit in known.search(one).hits] for one in asked]
+
+    assert found == [[], [made], [], [made], [], [], [shell.learning]]
 
 
 def test_hits_stand_in_groups(shell: Any) -> None:

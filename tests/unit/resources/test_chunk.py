@@ -26,6 +26,7 @@ TEXTS = st.lists(
     ("text", "expected"),
     [
         ("# One\n\nshort\n\n## Two\n\n## Three\n\n## Four\n", "none"),
+        (LONG, "none"),
         (f"# Guide\n\n## A\n\n{SECTION}\n## B\n\n{SECTION}\n### C\n\n{SECTION}", "headers"),
         (f"# Guide\n\n# A\n\n{SECTION}\n# B\n\n{SECTION}", "fixed"),
         ("\n\n---\n\n".join([LONG] * 4), "delimiter"),
@@ -38,7 +39,10 @@ TEXTS = st.lists(
     ],
 )
 def test_auto_looks_at_headings_then_rules_then_length(text: str, expected: Strategy) -> None:
-    """Three headings of the levels asked for, else three rules; code, front matter and other levels do not count."""
+    """Three headings of the levels asked for, else three rules; code, front matter and other levels do not count.
+
+    What is not twice the least size of a chunk stays whole.
+    """
     assert cut(text).strategy == expected
 
 
@@ -81,6 +85,25 @@ def test_a_large_piece_is_cut_into_numbered_parts_that_overlap() -> None:
     flat = "\n".join(f"{number} {LONG}" for number in range(30))
     first, second, *_ = cut(flat, Chunking("fixed", fixed_tokens=400, overlap_tokens=200)).chunks
     assert second.first_line <= first.last_line
+
+
+def test_chunks_overlap_by_tokens_in_every_script() -> None:
+    """A text without spaces repeats as many tokens as one with them."""
+    first, second, *_ = cut("".join(f"長い文{number}。" for number in range(600)), Chunking("fixed")).chunks
+
+    repeated = next(size for size in range(len(first.body), 0, -1) if second.body.startswith(first.body[-size:]))
+    assert second.continues
+    assert 0 < tokens(second.body[:repeated]) <= 60
+
+
+def test_a_fixed_cut_leaves_no_small_rest_and_no_torn_code() -> None:
+    """What is left below the least size stays with the chunk before; a blank line of code ends no paragraph."""
+    assert len(cut(LONG * 3 + "\n", Chunking("fixed")).chunks) == 1
+    code = "```sh\n" + "echo one more step\n\n" * 60 + "```\n"
+
+    first, *_ = cut(f"{LONG}{LONG}\n\n{code}\n{LONG * 3}", Chunking("fixed")).chunks
+
+    assert "echo" not in first.body
 
 
 def test_a_script_is_cut_by_its_lines() -> None:
