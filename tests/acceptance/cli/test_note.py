@@ -84,7 +84,8 @@ def test_what_an_agent_failed_at_waits_for_review(shell: Any, monkeypatch: pytes
 @pytest.mark.parametrize(
     "arguments",
     [["--attempts", "3"], [" ", "--errors"], [TEXT, "--attempts", "0"], [TEXT, "--skip-reason", "bored"],
-     [TEXT, "--attempts", "2", "--skip-reason", "duplicate-signal"], [TEXT, "--errors", "--skip-reason", "duplicate-signal"]],
+     [TEXT, "--attempts", "2", "--skip-reason", "duplicate-signal"],
+     [TEXT, "--errors", "--skip-reason", "duplicate-signal"]],
 )  # fmt: skip
 def test_a_note_that_contradicts_itself_is_refused(shell: Any, arguments: list[str]) -> None:
     """No words where they are needed, no such reason, nothing to tell and something to tell at once."""
