@@ -14,6 +14,7 @@ from tests.conftest import Git
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.resources.chunk import chunked
+from orbit_registry.resources.intake import raw_digest
 from orbit_registry.store.decisions.prose import prose_of
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -133,6 +134,68 @@ def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
     assert code == 2
     assert "no version beside" in said
     assert [one["version"] for one in rows(files, "SELECT version FROM versions")] == ["2.1"]
+
+
+def test_a_document_that_moved_keeps_its_record(files: Shell, git: Git) -> None:
+    """Where its file is gone the refusal names the way; with the new path text, copy, path and commit follow."""
+    data = taken(files, "doc", "docs/deploy.md")
+    git(files.root, "mv", "docs/deploy.md", "docs/release.md")
+    git(files.root, "commit", "-qm", "Rename")
+    hint = f"orbit refresh {data['id']} --path NEW"
+    assert hint in files("refresh", data["id"])[2]
+    assert hint in files("check")[1]
+
+    done = files.json("refresh", data["id"], "--path", "docs/release.md")[1]["data"]
+
+    assert (done["text"]["taken_from"], done["file"]) == ("docs/release.md", "unversioned/release.md")
+    assert done["source_ref"] == git(files.root, "log", "-1", "--format=%H").strip()
+    kept = Path(f".orbit/resources/{data['id']}")
+    assert [path.name for path in kept.rglob("*.md")] == ["release.md"]
+    assert files("check")[0] == 0
+
+
+def test_a_refresh_makes_no_second_record_of_a_document(files: Shell) -> None:
+    """Neither with the versions of another record of that file, nor with the path of another script."""
+    first, second = (taken(files, "doc", "docs/deploy.md", "--version", one)["id"] for one in "23")
+    Path("tools/ho.sh").write_text("#!/bin/sh\n", "utf-8")
+    scripts = [taken(files, "script", f"tools/{name}.sh")["id"] for name in ("hi", "ho")]
+
+    answers = [
+        files("refresh", second, "--version", "2"),
+        files("refresh", scripts[1], "--path", "tools/hi.sh"),
+    ]
+
+    assert [code for code, _, _ in answers] == [1, 1]
+    assert [named in said for named, (_, _, said) in zip((first, scripts[0]), answers, strict=True)] == [True, True]
+
+
+def test_a_second_import_says_what_it_does_not_take(files: Shell) -> None:
+    """Title, tags and chunks given anew are named; those that the record has are not."""
+    taken(files, "doc", "docs/deploy.md", "--title", "Deploy", "--tag", "deploy", "--path", "src/**")
+    again = ("--title", "Release", "--tag", "release", "--path", "src/**", "--chunks", "fixed")
+
+    same = taken(files, "doc", "docs/deploy.md", "--title", "Deploy", "--tag", "deploy")
+    other = taken(files, "doc", "docs/deploy.md", *again)
+
+    assert (same["notes"], other["title"]) == ([], "Deploy")
+    assert [note.partition(":")[0] for note in other["notes"]] == ["chunking, scope, title"]
+
+
+def test_an_export_believes_no_list_that_came_with_a_clone(files: Shell, git: Git, tmp_path: Path) -> None:
+    """A list in the tree or in the state makes no file there ours: the folder is refused and stays as it is."""
+    data, place = taken(files, "doc", "docs/deploy.md"), tmp_path / "reference"
+    assert files("export", "reference", str(place))[0] == 0
+    (listed,) = (files.root / ".git/orbit/reference").iterdir()
+    (place / "mine.txt").write_text("mine", "utf-8")
+    said = json.dumps({"files": {"mine.txt": raw_digest(b"mine")}})
+    listed.unlink()
+    files("resource", "retire", data["id"])
+    for forged in (place / ".orbit-reference.json", files.root / ".orbit/state/reference" / listed.name):
+        forged.parent.mkdir(exist_ok=True)
+        forged.write_text(said, "utf-8")
+
+    assert files("export", "reference", str(place))[0] == 1
+    assert (place / "mine.txt").read_text("utf-8") == "mine"
 
 
 def test_a_script_is_read_where_it_stands(files: Shell) -> None:
@@ -304,13 +367,15 @@ def test_an_export_takes_back_what_it_wrote_and_no_more(files: Shell, tmp_path: 
 
 
 def test_an_export_leads_nowhere_else(files: Shell, tmp_path: Path) -> None:
-    """Links in the tree, a list of another's making and the registry's own folder lead to no file outside."""
+    """Links in the tree, a list that names others and the registry's own folder lead to no file outside."""
     taken(files, "script", "tools/hi.sh")
     place, outside = tmp_path / "reference", tmp_path / "outside"
     outside.mkdir()
     (outside / "keep.txt").write_text("keep", "utf-8")
-    place.mkdir()
-    (place / ".orbit-reference.json").write_text('{"files": {"../outside/keep.txt": "x", "/etc/passwd": "x"}}', "utf-8")
+    assert files("export", "reference", str(place))[0] == 0
+    (listed,) = (files.root / ".git/orbit/reference").iterdir()
+    digest = raw_digest(b"keep")
+    listed.write_text(json.dumps({"files": {"../outside/keep.txt": digest, "/etc/passwd": digest}}), "utf-8")
 
     assert files("export", "reference", str(place))[0] == 0
     assert (outside / "keep.txt").exists()

@@ -176,6 +176,20 @@ def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:
     assert [state for state in states if not state.startswith("Z")] == []
 
 
+def test_what_a_script_leaves_running_ends_with_it(shell: Shell, git: Git) -> None:
+    """A process in the background is ended when the script has, and does not hold its exit code back."""
+    Path("left.sh").write_text("echo $$ > pid\n(trap '' TERM; exec sleep 60) &\nexit 4\n", "utf-8")
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Leave one")
+
+    assert shell.json("run", taken(shell, git, "left.sh"))[0] == 4
+
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    group = Path("pid").read_text("utf-8").strip()
+    states = [state for pgid, state in map(str.split, listed.splitlines()) if pgid == group]
+    assert [state for state in states if not state.startswith("Z")] == []
+
+
 @pytest.mark.parametrize(
     ("name", "text", "code"),
     [

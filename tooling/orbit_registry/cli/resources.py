@@ -110,20 +110,25 @@ import_group.add_command(_import_command(SCRIPT, "Make a script findable; it sta
 
 @click.command("refresh")
 @click.argument("any_id", metavar="ID")
+@click.option("--path", metavar="FILE", help="Where its file is from now on.")
 @click.option("--version", "versions", multiple=True, metavar="V", help="The versions it is for from now on.")
 @click.option("--chunks", "strategy", type=click.Choice(STRATEGIES), help="How search cuts the text from now on.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
 @format_option
-def refresh_command(any_id: str, versions: tuple[str, ...], strategy: str | None, dry_run: bool, output: str) -> None:
+def refresh_command(
+    any_id: str, path: str | None, versions: tuple[str, ...], strategy: str | None, dry_run: bool, output: str
+) -> None:
     """Take a resource's text over from its file again, and show what is different.
 
     \b
     orbit refresh RES-7k3fq --dry-run
     orbit refresh RES-7k3fq --version 2.1 --version 2.2
+    orbit refresh RES-7k3fq --path docs/releasing.md
     """
     registry = open_registry()
     held = _mapping(registry.get(any_id).data.get("chunking"))
-    asked = Asked(versions or None, {**held, "strategy": strategy} if strategy else None)
+    moved = from_root(registry, path) if path is not None else None
+    asked = Asked(versions or None, {**held, "strategy": strategy} if strategy else None, moved)
     done = refresh(registry.workspace, any_id, registry.author(), asked, dry_run=dry_run)
     was = "unchanged" if not done.is_changed else "would be refreshed" if dry_run else "refreshed"
     refs = f"{(done.old_ref or 'no commit')[:12]} → {(done.new_ref or 'no commit')[:12]}"
@@ -157,7 +162,8 @@ def run_command(
     """Run a script that is a resource, in the project's root; its exit code is that of this command.
 
     Script and record have to be what the last commit holds, and the script what it was when it was taken over or
-    refreshed. A copy of it runs, with little of the environment. When its time is over it is ended: exit code 124.
+    refreshed. A copy of it runs, with little of the environment; what it started ends with it. When its time is over
+    it is ended: exit code 124.
 
     \b
     orbit run RES-7k3fq -- --verbose staging

@@ -1,12 +1,14 @@
 """The resources as a tree of plain files, for whoever looks without the tool; it changes nothing that it did not write.
 
-`{project}/{docs,scripts}/{version|shared|unversioned}/NAME`, real files all of them. A list beside them says what was
-written and what that was, so that a later export takes back those files alone, and none that somebody edited since.
+`{project}/{docs,scripts}/{version|shared|unversioned}/NAME`, real files all of them. A list, kept where no clone can
+bring one, says what was written where and what that was: a later export takes back those files alone, and none that
+somebody edited since.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -23,7 +25,6 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.secrets import find_secrets
 
-LIST = ".orbit-reference.json"
 _FOLDERS = {SCRIPT: "scripts"}
 _NO_NAME = re.compile(r"[^\w.+ -]+")
 
@@ -33,6 +34,8 @@ class Reference:
     """A tree as it should be: what is to change, what stays though it should not, and what is left out and why."""
 
     folder: Path
+    list: Path
+    """Where it is kept what was written there."""
     files: Mapping[str, bytes]
     changes: tuple[Change, ...]
     executable: frozenset[str]
@@ -47,16 +50,17 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
         UnsafePathError: a folder on the way is a link.
     """
     place = Path(os.path.abspath(folder))  # noqa: PTH100 - a link stays one, to be refused
-    taken = place.is_dir() and not (place / LIST).is_file() and any(place.iterdir())
+    listed = _list_of(workspace, place)
+    taken = place.is_dir() and not listed.is_file() and any(place.iterdir())
     no_folder = place.is_symlink() or (place.exists() and not place.is_dir())
     ours = place.is_relative_to(workspace.orbit) or workspace.root.is_relative_to(place) or ".git" in place.parts
     if ours or taken or no_folder:
         why = "it holds other files" if taken and not ours else "it is no folder of its own"
-        hint = f"name a new or empty folder, outside {ORBIT}"
+        hint = f"name a new or empty folder, outside {ORBIT}; what was exported elsewhere and came here goes first"
         raise RefusedError(f"{folder} can't hold the tree: {why}", hint=hint)
     notes: list[str] = []
     wanted, executable = _wanted(workspace, notes)
-    known = _known(place)
+    known = _known(listed, place)
     held: dict[str, bytes | None] = {}
     for path in {*wanted, *known}:
         file = inside(place, path)
@@ -67,9 +71,8 @@ def plan(workspace: Workspace, folder: Path) -> Reference:
             continue
         notes.append(f"{path} is not what was written there, and stays")
         wanted.pop(path, None)
-    return Reference(
-        place, wanted, tuple(compared(held, wanted)), frozenset(executable & wanted.keys()), tuple(sorted(notes))
-    )
+    executable &= wanted.keys()
+    return Reference(place, listed, wanted, tuple(compared(held, wanted)), frozenset(executable), tuple(sorted(notes)))
 
 
 def write(reference: Reference) -> None:
@@ -81,8 +84,8 @@ def write(reference: Reference) -> None:
     if not reference.changes:
         return
     said = {path: raw_digest(content) for path, content in reference.files.items()}
-    before = _known(reference.folder)
-    _put(reference.folder, {**before, **said})
+    before = _known(reference.list, reference.folder)
+    _put(reference, {**before, **said})
     make(reference.folder, reference.changes)
     for path in reference.executable:
         file = reference.folder / path
@@ -91,7 +94,7 @@ def write(reference: Reference) -> None:
         for parent in (reference.folder / change.path).parents if change.content is None else ():
             if parent == reference.folder or not _removed(parent):
                 break
-    _put(reference.folder, said)
+    _put(reference, said)
 
 
 def _wanted(workspace: Workspace, notes: list[str]) -> tuple[dict[str, bytes], set[str]]:
@@ -131,10 +134,16 @@ def _path(workspace: Workspace, record: Record, name: str) -> str:
     return f"{project}/{folder}/{place_of(record.words('versions'), name)}"
 
 
-def _known(folder: Path) -> dict[str, str]:
+def _list_of(workspace: Workspace, folder: Path) -> Path:
+    """Return where it is kept what an export wrote into a folder."""
+    name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
+    return workspace.own / "reference" / f"{name}.json"
+
+
+def _known(listed: Path, folder: Path) -> dict[str, str]:
     """Return what an earlier export wrote: path and hash; nothing where there is no list of ours."""
     try:
-        said = json.loads(read_bytes(folder / LIST, limit=DOCUMENT_LIMIT))
+        said = json.loads(read_bytes(listed, limit=DOCUMENT_LIMIT))
     except (OrbitError, ValueError, RecursionError):
         return {}
     files = said.get("files") if isinstance(said, dict) else None
@@ -151,9 +160,9 @@ def _stays(folder: Path, path: str) -> bool:
     return True
 
 
-def _put(folder: Path, files: Mapping[str, str]) -> None:
-    said = {"written_by": "orbit export reference", "files": dict(sorted(files.items()))}
-    write_atomic(folder / LIST, json.dumps(said, indent=2, ensure_ascii=False) + "\n")
+def _put(reference: Reference, files: Mapping[str, str]) -> None:
+    said = {"folder": str(reference.folder), "files": dict(sorted(files.items()))}
+    write_atomic(reference.list, json.dumps(said, indent=2, ensure_ascii=False) + "\n")
 
 
 def _removed(folder: Path) -> bool:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import GitError, RefusedError, UsageError
-from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.resources.chunk import Cut, chunking_from, cut, is_markdown
 from orbit_registry.store.author import Author
@@ -166,9 +165,9 @@ def take_over(workspace: Workspace, wanted: Wanted, author: Author, *, dry_run: 
     if wanted.type == SCRIPT and text.path is None:
         raise UsageError("a script needs a path: it stays the file that it is", hint="orbit import script PATH")
     parts = cut(text.content, chunking_from(wanted.chunking), markdown=is_markdown(text.path or wanted.name))
-    found = _same(workspace, kind, wanted, versions)
+    found = known_as(workspace, wanted.type, text, versions)
     if found is not None:
-        return Taken(found, False, parts, tuple(_differences(found, text, versions)))
+        return Taken(found, False, parts, tuple(_differences(found, wanted, versions)))
     fields: dict[str, object] = {
         **wanted.fields,
         "title": wanted.title or title_in(text.content, text.path or wanted.name),
@@ -187,7 +186,7 @@ def take_over(workspace: Workspace, wanted: Wanted, author: Author, *, dry_run: 
         return Taken(draft_record(workspace, kind, author, fields)[1], True, parts, tuple(_doubts(text)))
 
     def admit(_: Record) -> None:  # somebody may have taken over the same since it was looked for
-        meanwhile = _same(workspace, kind, wanted, versions)
+        meanwhile = known_as(workspace, wanted.type, text, versions)
         if meanwhile is not None:
             raise RefusedError(f"{meanwhile.id} has just taken it over", hint=f"orbit show {meanwhile.id}")
 
@@ -207,28 +206,46 @@ def title_in(text: str, name: str) -> str:
     return PurePosixPath(name).name
 
 
-def _same(workspace: Workspace, kind: Kind, wanted: Wanted, versions: Sequence[str]) -> Record | None:
-    text = wanted.text
-    for record in read_collection(workspace).records.of_kind(kind.name):
-        if record.phase == "closed" or record.text("type") != wanted.type or record.text("path") != text.path:
+def known_as(
+    workspace: Workspace, type_: str, text: Text, versions: Sequence[str], but: Record | None = None
+) -> Record | None:
+    """Return the resource of a text that is at hand or waits, another one than `but`; None where there is none."""
+    for record in read_collection(workspace).records.of_kind(KIND):
+        if record.phase == "closed" or record.text("type") != type_ or record.text("path") != text.path:
+            continue
+        if but is not None and record.uid == but.uid:
             continue
         known = record.words("versions")
-        if wanted.type == SCRIPT or (
+        if type_ == SCRIPT or (
             set(known) == set(versions) and (text.path is not None or record.text("content_hash") == text.digest)
         ):
             return record
     return None
 
 
-def _differences(record: Record, text: Text, versions: Sequence[str]) -> list[str]:
-    """Return what of a text that is known already is different now, and who changes it."""
-    found = []
+def _differences(record: Record, wanted: Wanted, versions: Sequence[str]) -> list[str]:
+    """Return what of a text that is known already is different now, or was asked for, and who changes it."""
+    found, text = [], wanted.text
     if record.text("content_hash") != text.digest:
         found.append(f"{text.path} has changed since: `orbit refresh {record.id}` shows how, and takes it over")
     if set(record.words("versions")) != set(versions):
         named = " ".join(f"--version {one}" for one in versions)
         found.append(f"its versions are {', '.join(record.words('versions'))}: `orbit refresh {record.id} {named}`")
+    given = {**wanted.fields, "title": wanted.title, "chunking": wanted.chunking}
+    left = sorted(name for name, value in given.items() if value and not _holds(record.data.get(name), value))
+    if left:
+        said = f"{', '.join(left)}: as before, not as given here"
+        found.append(f"{said}; `orbit {record.kind.name} update {record.id} --help` names what changes it")
     return found
+
+
+def _holds(held: object, given: object) -> bool:
+    """Say whether a field of a record has what was given, perhaps among other things."""
+    if isinstance(given, Mapping):
+        return isinstance(held, Mapping) and all(_holds(held.get(name), value) for name, value in given.items())
+    if isinstance(given, list | tuple):
+        return isinstance(held, list | tuple) and all(one in held for one in given)
+    return held == given
 
 
 def _doubts(text: Text) -> list[str]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from orbit_registry.errors import OrbitError, RefusedError, UsageError
+from orbit_registry.errors import OrbitError, RefusedError, UnreadableFileError, UsageError
 from orbit_registry.push.events import note
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.resources.chunk import Cut, chunking_from, cut, is_markdown
-from orbit_registry.resources.intake import DOC, Text, place_of, raw_digest, text_at, versions_of
+from orbit_registry.resources.intake import DOC, Text, known_as, place_of, raw_digest, text_at, versions_of
 from orbit_registry.store.author import Author
 from orbit_registry.store.authority import write_step
 from orbit_registry.store.difference import unified_diff
@@ -30,6 +31,8 @@ class Asked:
 
     versions: Sequence[str] | None = None
     chunking: Mapping[str, object] | None = None
+    path: str | None = None
+    """Where its file is by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +56,20 @@ def refresh(
 
     Raises:
         UsageError: the record is no resource, or versions or chunking can't be.
-        RefusedError: it is retired, it has no file to be taken from, or an agent may not change it.
+        RefusedError: it is retired, it has no file to be taken from, another one is of that file and those versions,
+            or an agent may not change it.
         UnsafePathError, UnreadableFileError: its file is gone, or no text any more; nothing was changed.
     """
     asked = asked or Asked()
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         _refuse(record)
-        path = record.text("path")
+        path = asked.path or record.text("path")
         if path is None and asked == Asked():
             hint = "take the new text over with `orbit import doc -`, then retire this one"
             raise RefusedError(f"{record.id} came over standard input; there is no file to look at again", hint=hint)
-        text = text_at(workspace, path) if path is not None else _kept(workspace, record)
+        text = _text_now(workspace, record, path)
+        _refuse_second(workspace, record, text, asked)
         old = _text_before(workspace, record)
         change, result = edited(workspace, record, _edit(record, text, asked, author))
         changes = [change, *_moves(workspace, record, result, text)]
@@ -89,6 +94,30 @@ def _refuse(record: Record) -> None:
     if record.phase == "closed":
         hint = "take it over anew: `orbit import --help`"
         raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint=hint)
+
+
+def _text_now(workspace: Workspace, record: Record, path: str | None) -> Text:
+    if path is None:
+        return _kept(workspace, record)
+    try:
+        return text_at(workspace, path)
+    except UnreadableFileError as error:
+        if os.path.lexists(workspace.root / path):
+            raise
+        hint = f"bring it back, or say where it is by now: `orbit refresh {record.id} --path NEW`"
+        raise UnreadableFileError(error.message, hint=hint) from None
+
+
+def _refuse_second(workspace: Workspace, record: Record, text: Text, asked: Asked) -> None:
+    """Raise where another path or other versions would make this record one that there is already."""
+    if asked.path is None and asked.versions is None:
+        return
+    versions = record.words("versions") if asked.versions is None else versions_of(asked.versions)
+    other = known_as(workspace, record.text("type") or DOC, text, versions, but=record)
+    if other is not None:
+        said = f"{other.id} is {text.path or 'that text'}, {', '.join(other.words('versions'))}, already"
+        hint = f"retire one of the two: `orbit {record.kind.name} retire {record.id}`"
+        raise RefusedError(said, hint=hint)
 
 
 def _name(record: Record) -> str:
@@ -122,9 +151,13 @@ def _edit(record: Record, text: Text, asked: Asked, author: Author) -> Edit:
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}
         if text.path is not None:
-            result["source_ref"] = text.commit
-        if record.text("file") is not None:
-            result["file"] = place_of(versions, PurePosixPath(str(record.text("file"))).name)
+            result |= {"path": text.path, "source_ref": text.commit}
+        kept = record.text("file")
+        if kept is not None:
+            name, old = PurePosixPath(kept).name, record.text("path")
+            if old is not None and text.path is not None and name == PurePosixPath(old).name:
+                name = PurePosixPath(text.path).name
+            result["file"] = place_of(versions, name)
         if asked.chunking is not None:
             chunking_from(asked.chunking)
             result["chunking"] = dict(asked.chunking)

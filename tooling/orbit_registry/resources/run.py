@@ -41,7 +41,6 @@ PRINTED = 100_000
 _INTERPRETERS: Mapping[str, tuple[str, ...]] = {".py": (sys.executable,), ".sh": ("sh",), ".bash": ("bash",)}
 _DECIDING = ("id", "type", "status", "path", "content_hash")
 """The fields of a record that decide what is run."""
-_DEFAULT_BRANCH = "default-branch"
 _GRACE = 2.0
 """Seconds that a script has to end by itself when its time is over."""
 
@@ -124,37 +123,18 @@ def _uncommitted(workspace: Workspace, record: Record, path: str, content: bytes
     Raises:
         GitError: git is missing, or takes too long.
     """
-    trusted = _trusted(workspace)
-    revision, where = ("HEAD", "commit") if trusted is None else (trusted, "commit of the default branch")
+    default = workspace.default_commit()
+    only_default = workspace.trusts_default_alone or workspace.default_trusts_itself_alone(default)
+    revision, where = (default, "commit of the default branch") if only_default else ("HEAD", "commit")
     # Without a revision git would read the index, which anybody may have written.
     is_known = workspace.git.top is not None and bool(revision)
     committed = workspace.git.read(revision, path) if is_known else None
     if committed is None:
         yield f"{path} is in no {where}"
     elif committed != content:
-        yield (
-            f"{path} has changes that are not committed" if trusted is None else f"{path} is not as in the last {where}"
-        )
+        yield f"{path} is not as in the last {where}" if only_default else f"{path} has changes that are not committed"
     if not is_known or not _is_record_held(workspace, record, revision):
         yield f"the record is not committed as it is ({record.path})"
-
-
-def _trusted(workspace: Workspace) -> str | None:
-    """Return the default branch's commit where only what it holds is trusted, empty where it has none; else None.
-
-    As for what is pushed, the setting counts where the work tree or the default branch has it.
-    """
-    branch = workspace.git.default_branch() if workspace.git.top is not None else None
-    commit = (workspace.git.commit(branch) if branch is not None else None) or ""
-    if workspace.config.setting("push", "trust") == _DEFAULT_BRANCH:
-        return commit
-    config = workspace.git.read(commit, f"{ORBIT}/config.yaml") if commit else None
-    try:
-        data = load((config or b"").decode("utf-8"))
-    except (YamlProblemError, UnicodeDecodeError):
-        return None
-    push = data.get("push") if isinstance(data, dict) else None
-    return commit if isinstance(push, dict) and push.get("trust") == _DEFAULT_BRANCH else None
 
 
 def _is_record_held(workspace: Workspace, record: Record, revision: str) -> bool:
@@ -236,6 +216,7 @@ def _ran(root: Path, words: Sequence[str], environment: Mapping[str, str], order
         with process:
             try:
                 code = process.wait(order.seconds)
+                _signal(process, signal.SIGKILL)  # what it left running was nobody's to review
             except subprocess.TimeoutExpired:
                 over = True
                 code = _ended(process)

@@ -20,10 +20,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.reader import Entry, Reading
 from orbit_registry.store.workspace import ORBIT, Workspace, git_folder
-from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
-DEFAULT_BRANCH = "default-branch"
 _BRANCHES = ("refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master")
 _NAMING = "refs/remotes/origin/HEAD"
 
@@ -95,17 +92,16 @@ def trust_of(workspace: Workspace) -> Trust | None:
     Raises:
         GitError: git is missing, or takes too long.
     """
-    asked = workspace.config.setting("push", "trust") == DEFAULT_BRANCH
+    asked = workspace.trusts_default_alone
     files = _ref_files(workspace)
     if not files:
         return Trust(workspace, "") if asked else None
     kept = KeptValue(workspace, "trust", "\n".join(map(_stamp, files)))
     if not kept.value:
-        branch = workspace.git.default_branch()
-        commit = (workspace.git.commit(branch) if branch is not None else None) or ""
+        commit = workspace.default_commit()
         if workspace.git.top is None:  # git can't be asked: nothing is known of its branches
             return Trust(workspace, "") if asked else None
-        kept.keep({"commit": commit, "asked": bool(commit) and _asks(workspace, commit)})
+        kept.keep({"commit": commit, "asked": workspace.default_trusts_itself_alone(commit)})
     return Trust(workspace, str(kept.value["commit"])) if asked or kept.value["asked"] else None
 
 
@@ -125,16 +121,6 @@ def with_trust(parts: Sequence[Part], untrusted: Iterable[str]) -> list[Part]:
         flags = part.flags & ~reader.UNTRUSTED | (reader.UNTRUSTED if part.row[reader.PATH] in wrong else 0)
         found.append(part if flags == part.flags else replace(part, flags=flags))
     return found
-
-
-def _asks(workspace: Workspace, commit: str) -> bool:
-    content = workspace.git.read(commit, f"{ORBIT}/config.yaml")
-    try:
-        data = load((content or b"").decode("utf-8"))
-    except (YamlProblemError, UnicodeDecodeError):
-        return False
-    push = data.get("push") if isinstance(data, dict) else None
-    return isinstance(push, dict) and push.get("trust") == DEFAULT_BRANCH
 
 
 def _ref_files(workspace: Workspace) -> list[Path]:

@@ -10,8 +10,12 @@ from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNo
 from orbit_registry.kinds.table import Kind, KindTable, load_kinds
 from orbit_registry.store.config import IMPORT_HINT, Config, read_config
 from orbit_registry.store.git import Git
+from orbit_registry.text.yaml import load
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 ORBIT = ".orbit"
+DEFAULT_BRANCH = "default-branch"
+"""The value of `push.trust` that trusts only what the default branch holds."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,15 @@ class Workspace:
         return self.state / "cache"
 
     @property
-    def journal(self) -> Path:
-        """Steps that were begun: in git's own folder, where no clone can bring one, else in the state."""
+    def own(self) -> Path:
+        """What no clone may bring: in git's own folder, else in the state."""
         own = git_folder(self.root)
-        return own / "orbit" / "journal" if own is not None else self.state / "journal"
+        return own / "orbit" if own is not None else self.state
+
+    @property
+    def journal(self) -> Path:
+        """Steps that were begun."""
+        return self.own / "journal"
 
     @property
     def inbox(self) -> Path:
@@ -67,6 +76,30 @@ class Workspace:
     def git(self) -> Git:
         """The repository around the root."""
         return Git(self.root)
+
+    def default_commit(self) -> str:
+        """Return the commit of the branch that others merge into, as git has it now; empty where there is none.
+
+        Raises:
+            GitError: git is missing, or takes too long.
+        """
+        branch = self.git.default_branch() if self.git.top is not None else None
+        return (self.git.commit(branch) if branch is not None else None) or ""
+
+    @property
+    def trusts_default_alone(self) -> bool:
+        """Whether the configuration here has only the default branch trusted."""
+        return bool(self.config.setting("push", "trust") == DEFAULT_BRANCH)
+
+    def default_trusts_itself_alone(self, commit: str) -> bool:
+        """Say whether the default branch's commit says so: whoever sends a branch for review may have turned it off."""
+        content = self.git.read(commit, f"{ORBIT}/config.yaml") if commit else None
+        try:
+            data = load((content or b"").decode("utf-8"))
+        except (YamlProblemError, UnicodeDecodeError):
+            return False
+        push = data.get("push") if isinstance(data, dict) else None
+        return isinstance(push, dict) and push.get("trust") == DEFAULT_BRANCH
 
     def folder_of(self, kind: Kind, *, pending: bool = False) -> Path:
         """Return the folder that holds a kind's records."""

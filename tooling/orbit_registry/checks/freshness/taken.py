@@ -19,7 +19,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         if moved[taken]:
             said = f"{taken[0]}, from which {record.id} was taken, is not there"
-            hint = f"bring it back, or retire the record: `orbit {record.kind.name} retire {record.id}`"
+            hint = f"bring it back, or say where it is: `orbit refresh {record.id} --path NEW`; else retire the record"
         else:
             said = f"{taken[0]} has changed since {record.id} was taken from it"
             hint = f"`orbit refresh {record.id} --dry-run` shows the difference, without --dry-run it takes it over"
