@@ -25,6 +25,9 @@ Capture = pytest.CaptureFixture[str]
 SCHEMA = Draft202012Validator(
     json.loads((Path(__file__).parents[2] / "docs/schemas/stats.schema.json").read_text("utf-8"))
 )
+EFFECT = Draft202012Validator(
+    json.loads((Path(__file__).parents[2] / "docs/schemas/effect.schema.json").read_text("utf-8"))
+)
 
 
 @pytest.fixture
@@ -66,6 +69,66 @@ def logged(workspace: Path, *events: dict[str, object]) -> None:
     head = {"at": now, "event": "retrieval", "surface": "hook:PreToolUse", "session": "s1", "hits": [], "ms": 1.0}
     with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(json.dumps({**head, **event}) + "\n" for event in events)
+
+
+def measured(capsys: Capture, *command: str) -> dict[str, Any]:
+    """Return what a command says of effects, which the schema describes, and prints it for people too."""
+    assert run([*command, "--effect"]) == 0
+    assert capsys.readouterr().out.strip()
+    assert run([*command, "--effect", "--format", "json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert list(EFFECT.iter_errors(whole)) == []
+    data: dict[str, Any] = whole["data"]
+    return data
+
+
+def test_a_hold_out_tells_what_showing_a_record_did(workspace: Path, capsys: Capture) -> None:
+    """Of sessions that the lot divided, those with the record failed less: so many failures were avoided."""
+    known = learn("Retries need a key", "src/**", error_pattern="duplicate key")
+    for number in range(200):
+        withheld, fails = number % 4 == 0, number % (2 if number % 4 == 0 else 10) == 0
+        due = {"withheld": [known]} if withheld else {"hits": [known], "tokens": 40}
+        failed = {"surface": "hook:PostToolUseFailure", "failed": [known], "result": "failed", "command": "c1"}
+        run_again = {"command": "c1", "tests": True}
+        log = [due, run_again, failed, run_again] if fails else [due, run_again]
+        logged(workspace, *({**event, "session": f"s{number}"} for event in log))
+    data = measured(capsys, "stats")
+    record = data["records"][0]
+    assert (data["enough"], data["by"], data["sessions"], record["id"]) == (True, "hold-out", 200, known)
+    assert record["effect"]["failures"]["withheld"] == 1
+    assert record["effect"]["failures"]["high"] < -0.5
+    assert record["effect"]["failures_avoided"]["low"] > 75
+    assert record["effect"]["retries"]["high"] < 0 < record["effect"]["tokens"]["low"]
+    assert record["votes"] == 0
+
+
+def test_without_a_hold_out_nothing_is_claimed(workspace: Path, capsys: Capture) -> None:
+    """An effect without sessions that did without is none; an empty log, a torn one, and other garbage say so too."""
+    assert measured(capsys, "stats")["why"] == "no record came due in a session"
+    logged(workspace, {"hits": [learn("Retries need a key", "src/**")]})
+    with (workspace / ".orbit/state/log/events.jsonl").open("ab") as file:
+        file.write(b'{"event": "retrieval", "withheld": [7, null], "query": {}, "command": [')
+    data = measured(capsys, "stats")
+    assert (data["enough"], data["why"]) == (False, "nothing was withheld: experiment.holdout is 0")
+    assert measured(capsys, "stats", "--since", "1")["overall"]["shown"] == 1
+
+
+def test_a_history_feeds_the_same_report(workspace: Path, capsys: Capture) -> None:
+    """Commits that a record was shown for stand beside those before it stood; nothing is said to be avoided."""
+    known = learn("Retries need a key", "src/**", created_at="2025-07-01T00:00:00Z")
+    lines = []
+    for number in range(400):
+        day = time.strftime("%Y-%m-%d", time.gmtime(1_735_732_800 + number * 86_400))
+        subject = "Fix what was broken" if number % (3 if number < 200 else 11) == 1 else "Go on"
+        files = [f"src/{number % 20}.py", f"docs/{number}.md"]
+        lines.append(json.dumps({"commit": f"{number:040x}", "date": day, "subject": subject, "files": files}))
+    (workspace / "history.jsonl").write_text("\n".join(lines), "utf-8")
+    data = measured(capsys, "replay", "--commits", "history.jsonl")
+    record = data["records"][0]["effect"]
+    assert (data["by"], data["records"][0]["id"], data["sessions"]) == ("before and after", known, 350)
+    assert record["failures"]["high"] < 0
+    assert record["failures_avoided"] is None
+    assert "only a lot proves" in data["note"]
 
 
 def test_what_briefs_showed_is_counted(workspace: Path, capsys: Capture) -> None:

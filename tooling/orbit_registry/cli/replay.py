@@ -24,8 +24,9 @@ from orbit_registry.registry import Registry
     metavar="FILE",
     help="Take the commits of this file: JSON lines of {commit, date, subject, files}.",
 )
+@click.option("--effect", "is_effect", is_flag=True, help="What records did: commits that had one beside earlier ones.")
 @format_option
-def replay(repo: Path, since: str | None, commits: Path | None, output: str) -> None:
+def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool, output: str) -> None:
     """Walk commits and say what would have been shown for the files each touched, with the records of then.
 
     One file is one call of an editing tool, one commit one session. Shown records that a commit speaks of, by id or by
@@ -34,8 +35,14 @@ def replay(repo: Path, since: str | None, commits: Path | None, output: str) -> 
     \b
     orbit replay --since v1.0
     orbit replay --repo ../project --commits history.jsonl --format json
+    orbit replay --effect          whether commits were mended less often once a record stood
     """
+    from orbit_registry.loop.replay.run import effect
     from orbit_registry.loop.replay.run import replay as replayed
 
+    if is_effect:
+        measured = effect(Registry.open(repo).workspace, since, commits)
+        emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats --effect", "orbit replay"])
+        return
     found = replayed(Registry.open(repo).workspace, since, commits)
     emit(output, found.as_data(), found.text(), next_commands=["orbit scope suggest", "orbit coverage"])

@@ -12,7 +12,7 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.loop.stats.count import Part, Tally
-from orbit_registry.loop.stats.report import Stats, by_calls, share
+from orbit_registry.loop.stats.report import Stats, by_calls, effect, share
 from orbit_registry.loop.stats.report import stats as counted
 
 LISTED, DAYS, WIDTH = 10, 14, 30
@@ -21,8 +21,9 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 @click.command()
 @click.option("--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="Only the last so many days.")
+@click.option("--effect", "is_effect", is_flag=True, help="What showing records did, beside sessions without them.")
 @format_option
-def stats(days: int | None, output: str) -> None:
+def stats(days: int | None, is_effect: bool, output: str) -> None:
     """Say what agents were shown: how often, how often nothing and why, what they opened, and what it cost.
 
     The counts come from the event log of this machine, which keeps about the last five megabytes.
@@ -30,7 +31,12 @@ def stats(days: int | None, output: str) -> None:
     \b
     orbit stats
     orbit stats --since 7 --format json
+    orbit stats --effect           what became of sessions that had a record, and of those that did without
     """
+    if is_effect:
+        measured = effect(open_registry().workspace, days)
+        emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats", "orbit replay --effect"])
+        return
     found = counted(open_registry().workspace, days)
     nothing = not found.tally.whole.calls
     following = ["orbit hook status", "orbit doctor"] if nothing else ["orbit doctor"]

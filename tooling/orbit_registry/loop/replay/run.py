@@ -10,10 +10,14 @@ from orbit_registry.loop.replay.cited import Names
 from orbit_registry.loop.replay.commit_file import CommitFile, read_commits
 from orbit_registry.loop.replay.count import count
 from orbit_registry.loop.replay.dates import past_by_dates
+from orbit_registry.loop.replay.effect import pairs_in
 from orbit_registry.loop.replay.history import has_history, log, past_of
 from orbit_registry.loop.replay.past import Past, Touch
 from orbit_registry.loop.replay.report import Report
 from orbit_registry.loop.replay.walk import Replay
+from orbit_registry.loop.stats.effect import TIME, report
+from orbit_registry.loop.stats.effect import Report as EffectReport
+from orbit_registry.loop.stats.report import told_of
 from orbit_registry.records.record import Record
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import half_life_days
@@ -32,18 +36,33 @@ def replay(workspace: Workspace, since: str | None = None, commits: Path | None 
         GitError: git fails.
     """
     begun = time.monotonic()
-    given = read_commits(commits, since) if commits is not None else CommitFile((), (), 0)
-    tracked = workspace.git.tracked() or []
-    if commits is not None:
-        past = past_by_dates(given.commits, _records(workspace))
-        tracked = list({*tracked, *(file for touch in given.commits for file in touch.files)})
-    else:
-        past = _past(workspace, since)
+    past, tracked, given = _history(workspace, since, commits)
     names = Names(past.latest.values(), workspace.kinds.id_forms)
     tally = count(past, Replay(past, tracked, half_life_days()), names)
     source = str(commits) if commits is not None else f"{since}..HEAD" if since else "HEAD"
     took = time.monotonic() - begun
     return Report(past, tally, source, len(tracked), given.skipped, given.skipped_count, took)
+
+
+def _history(workspace: Workspace, since: str | None, commits: Path | None) -> tuple[Past, list[str], CommitFile]:
+    """Return the history, the files by which a scope is called broad, and what a file of commits gave."""
+    tracked = workspace.git.tracked() or []
+    if commits is None:
+        return _past(workspace, since), tracked, CommitFile((), (), 0)
+    given = read_commits(commits, since)
+    past = past_by_dates(given.commits, _records(workspace))
+    return past, list({*tracked, *(file for touch in given.commits for file in touch.files)}), given
+
+
+def effect(workspace: Workspace, since: str | None = None, commits: Path | None = None) -> EffectReport:
+    """Return what records did in a history, as `stats.effect` tells it: commits that had one beside those before it.
+
+    Raises:
+        UsageError, UnreadableFileError, GitError: as `replay`.
+    """
+    past, tracked, _ = _history(workspace, since, commits)
+    pairs = list(pairs_in(past, Replay(past, tracked, half_life_days())))
+    return report(pairs, told_of(workspace), TIME)
 
 
 def _past(workspace: Workspace, since: str | None) -> Past:

@@ -59,6 +59,11 @@ class Replay:
         self._then.see(step.standing)
         return {self._then.version_of(hit >> 32) for file in step.touch.files for hit in self._then.match(file)}
 
+    def reaching(self, step: Step) -> set[int]:
+        """Return the versions, standing or not, whose scope has one of a commit's files."""
+        self._then.see(self._then.whole)
+        return {self._then.version_of(hit >> 32) for file in step.touch.files for hit in self._then.match(file)}
+
     def can_be_shown(self) -> int:
         """Return the versions that can be shown at all: a bit for each."""
         return self._then.whole

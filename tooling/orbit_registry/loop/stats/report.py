@@ -1,4 +1,4 @@
-"""Makes of counted events what is printed; every share stands beside what it is a share of."""
+"""Makes of counted events what is printed; every share stands beside what it is a share of. It estimates nothing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.count import Counting, Part, Tally
+from orbit_registry.loop.stats.effect import Report, Told, report
 from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
+from orbit_registry.loop.stats.signals import mark_reverted, pairs_of
 from orbit_registry.push import reader, render
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.reader import Index, Row
-from orbit_registry.records.vote import stamp
+from orbit_registry.records.vote import counted, stamp
 from orbit_registry.snapshot.matches import current_index
+from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
 
@@ -122,6 +125,33 @@ def stats(workspace: Workspace, days: int | None = None, now: float | None = Non
     met = LogState()
     counting = Counting(since, {one: record.tokens for one, record in known.items()}, frame)
     return Stats(counting.add_all(said_in(log_files(workspace.state), now, met)), met, known, since)
+
+
+def effect(workspace: Workspace, days: int | None = None, now: float | None = None) -> Report:
+    """Return what showing records did, by the event logs of the last so many days and by git.
+
+    Raises:
+        UnreadableFileError: a log can't be read.
+        GitError: git fails.
+    """
+    now = time.time() if now is None else now
+    since = None if days is None else now - days * DAY
+    pairs = pairs_of(said_in(log_files(workspace.state), now, LogState()), since)
+    mark_reverted(workspace.git, pairs)
+    return report(pairs, told_of(workspace))
+
+
+def told_of(workspace: Workspace) -> dict[str, Told]:
+    """Return what a report says of the records of today beside what became of them, by id."""
+    reading = Reading(workspace)
+    found = {
+        record.id: Told(
+            NO_SECRETS.cleaned(record.title), len(counted(record.votes)), bool(record.text("error_pattern"))
+        )
+        for record in reading.collection.records
+    }
+    reading.save()
+    return found
 
 
 def part_data(part: Part) -> dict[str, object]:
