@@ -12,7 +12,7 @@ import pytest
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
-from orbit_registry.store.facts import Facts, gather
+from orbit_registry.store.facts import Facts, gather, untracked_files
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import open_workspace
 
@@ -23,7 +23,7 @@ Learning = Callable[..., Path]
 def facts(root: Path, against: str | None = None) -> Facts:
     """Return the facts of a workspace."""
     workspace = open_workspace(root)
-    return gather(workspace, Reading(workspace).entries, set(), against)
+    return gather(workspace, Reading(workspace), set(), against)
 
 
 def untold(root: Path, against: str | None = None) -> str:
@@ -160,6 +160,36 @@ def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: 
     assert found.tracked is not None
     assert "src/app.py" in found.tracked
     assert found.before["L-7k3fq"].status == "active"
+
+
+@pytest.mark.parametrize("above", ["", "a[b]*c?\\d"])
+def test_git_is_asked_only_of_what_nobody_looked_into(
+    project: Path, learning: Learning, git: Git, tmp_path: Path, above: str
+) -> None:
+    """What git would add is the same whether it walks the folders of records or is told what stands in them."""
+    learning("L-2abcd", "Name what you mean")
+    learnings = project / ".orbit" / "learnings"
+    (learnings / "L-7k3fq" / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (learnings / "L-3abcd").symlink_to(tmp_path / "elsewhere")
+    (project / ".orbit" / ".gitignore").write_text("*.bak\n", "utf-8")
+    for name in ("stray.md", "x.bak", "L-7k3fq/notes*.md", "L-7k3fq/x.bak", "L-7k3fq/deep/er/one.md", "adrs/x"):
+        (learnings / name).parent.mkdir(exist_ok=True)
+        (learnings / name).write_text("", "utf-8")
+    (project / "src" / "new.py").write_text("", "utf-8")
+    if above:  # a workspace below the root, whose folder is called like a pattern
+        mono = tmp_path / "mono"
+        mono.mkdir()
+        (project / ".git").rename(mono / ".git")
+        project.rename(mono / above)
+        project = mono / above
+        git(mono, "add", f":(literal){above}/.orbit/learnings/L-7k3fq/learning.yaml")
+    workspace = open_workspace(project)
+    listed, tracked = Reading(workspace).listed, workspace.git.tracked() or ()
+    found = untracked_files(workspace.git, tracked, listed)
+    assert found == workspace.git.untracked()
+    assert {".orbit/learnings/stray.md", ".orbit/learnings/L-7k3fq/deep/er/one.md", "src/new.py"} <= set(found)
+    assert untracked_files(workspace.git, (), listed) == found
 
 
 def test_outside_git_the_disk_is_asked(tmp_path: Path) -> None:

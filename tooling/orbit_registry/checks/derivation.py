@@ -108,10 +108,9 @@ def _files(workspace: Workspace) -> tuple[list[str] | None, list[str]]:
         tracked = workspace.git.tracked()
         if tracked is None:
             return None, []
-        listed = workspace.git.run("ls-files", "-z", "--others", "--exclude-standard")
+        return tracked, workspace.git.untracked()
     except GitError:
         return None, []
-    return tracked, sorted(name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name)
 
 
 def turns_today(records: Iterable[Record], now: datetime, config: Config) -> bool:

@@ -74,7 +74,7 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     """
     reading = Reading(workspace, now=now)
     named = {path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None}
-    facts = gather(workspace, reading.entries, named, against)
+    facts = gather(workspace, reading, named, against)
     astray = {path for path in facts.documents_gone if not _is_inside(workspace.root, path)}
     held = {path for path in named if path not in astray}
     whole = {path for path in held if named[path].in_file}

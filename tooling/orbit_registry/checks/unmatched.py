@@ -46,12 +46,9 @@ def _files(workspace: Workspace) -> list[str]:
         tracked = workspace.git.tracked()
         if tracked is None:
             return []
-        others = workspace.git.run("ls-files", "--others", "--exclude-standard", "-z").decode(
-            "utf-8", "surrogateescape"
-        )
+        return [*tracked, *workspace.git.untracked()]
     except GitError:
         return []
-    return [*tracked, *(name for name in others.split("\0") if name)]
 
 
 def _matches_any(glob: Glob, files: Sequence[str]) -> bool:

@@ -232,10 +232,9 @@ def _may_be_untracked(sight: Sight, there: Mapping[str, bool]) -> bool:
 def _untracked(workspace: Workspace) -> Sequence[str]:
     """Return the files that git would add, sorted."""
     try:
-        listed = workspace.git.run("ls-files", "-z", "--others", "--exclude-standard")
+        return workspace.git.untracked()
     except GitError:
         return ()
-    return sorted(name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name)
 
 
 def _digest(texts: Iterable[str]) -> str:

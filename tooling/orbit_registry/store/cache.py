@@ -16,7 +16,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -111,6 +111,11 @@ class FileCache:
             held = (settled(stamp, self._began), sorted(os.listdir(full)))  # twice as fast as asking for each entry
         self._seen_folders[path] = held
         return held[1]
+
+    @property
+    def listed(self) -> Mapping[str, Sequence[str]]:
+        """The folders whose names were asked for in this run, with those names."""
+        return {path: names for path, (_, names) in self._seen_folders.items()}
 
     def state(self, path: str, limit: int = RECORD_LIMIT) -> FileState:
         """Return a file's state, reading it only if its stamp is new or may still be shared by a later write."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, UsageError
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
-from orbit_registry.store.reader import Entry
+from orbit_registry.store.reader import Entry, Reading
 from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
@@ -24,8 +23,8 @@ from orbit_registry.text.yaml_problem import YamlProblemError
 
 IMPORTED_BODY = "imported-body.md"
 _MOST_FILES = 200_000
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*\Z")
-"""Names that lead nowhere else, as long as they are no link."""
+_MOST_STRAYS = 100
+"""So many files of records that git does not track are named to it; with more it looks for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +77,24 @@ class Facts:
     """Documents that records name and that are not there."""
 
 
-def gather(
-    workspace: Workspace, entries: Sequence[Entry], documents: Collection[str], against: str | None = None
-) -> Facts:
+def gather(workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None) -> Facts:
     """Return the facts of a workspace.
 
-    `entries` are the records' places, `documents` those that records name; `against` is the revision that the work is
+    `documents` are those that records name; `against` is the revision that the work is
     to be merged into.
 
     Raises:
         UsageError: `against` names no commit.
     """
-    git = workspace.git
+    git, entries = workspace.git, reading.entries
     untold: list[Untold] = []
     tracked = _tracked(git, untold)
     base = _base(git, against, untold) if tracked is not None else None
-    status = _status(git, untold) if tracked is not None else None
-    untracked = tuple(sorted(status.untracked)) if status is not None else ()
-    changed = _changed(git, base, status, tracked, untold)
+    edited = _edited(git, untold) if tracked is not None else None
+    untracked = (
+        tuple(untracked_files(git, tracked, reading.listed)) if tracked is not None and edited is not None else ()
+    )
+    changed = _changed(git, base, edited, untracked, tracked or (), untold)
     moved = [entry for entry in entries if changed is not None and entry.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
     there = tracked if tracked is not None else islice(walk(workspace.root, hidden=False), _MOST_FILES)
@@ -177,40 +176,45 @@ def _branch(revision: str) -> str:
     return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
 
 
-@dataclass(frozen=True, slots=True)
-class _Status:
-    """What differs from HEAD in the work tree, and what git would add."""
+def untracked_files(git: Git, tracked: Collection[str], listed: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the files that git would add, from the root, sorted.
 
-    edited: frozenset[str]
-    untracked: frozenset[str]
+    `listed` are folders that were looked into, with the names in them: git is asked only of those it does not track
+    there, because walking ten thousand folders takes it as long as all else together. Raises what `Git.untracked` does.
+    """
+    known = {*tracked, *listed}
+    strays = [path for folder, names in listed.items() for name in names if (path := f"{folder}/{name}") not in known]
+    if len(strays) > _MOST_STRAYS:
+        return git.untracked()
+    whole = [folder for folder in listed if folder.rpartition("/")[0] not in listed]
+    return sorted({*git.untracked(without=whole), *(git.untracked(within=strays) if strays else ())})
 
 
-def _status(git: Git, untold: list[Untold]) -> _Status | None:
-    """Ask both at once, because each walks the whole work tree."""
+def _edited(git: Git, untold: list[Untold]) -> set[str] | None:
+    """Return what differs from HEAD in the work tree, new files left out."""
     try:
-        answer = git.run("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ".")
-        prefix = git.prefix
+        answer = git.run("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
-    edited: set[str] = set()
-    untracked: set[str] = set()
-    for row in _names(answer):
-        state, name = row[:2], row[3:]
-        if name.startswith(prefix):
-            (untracked if state == "??" else edited).add(name[len(prefix) :])
-    return _Status(frozenset(edited), frozenset(untracked))
+    prefix = git.prefix
+    return {row[3 + len(prefix) :] for row in _names(answer) if row.startswith(prefix, 3)}
 
 
 def _changed(
-    git: Git, base: _Base | None, status: _Status | None, tracked: Iterable[str] | None, untold: list[Untold]
+    git: Git,
+    base: _Base | None,
+    edited: Iterable[str] | None,
+    untracked: Iterable[str],
+    tracked: Iterable[str],
+    untold: list[Untold],
 ) -> set[str] | None:
     """Return the paths that differ from the base: committed since, edited, or new."""
-    if base is None or status is None:
+    if base is None or edited is None:
         return None
     if base.commit is None:
-        return {*status.untracked, *(tracked or ())}
-    changed = {*status.edited, *status.untracked}
+        return {*untracked, *tracked}
+    changed = {*edited, *untracked}
     try:
         if base.commit != base.head:
             since = git.run("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
@@ -319,24 +323,11 @@ def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
 
 def gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
     """Yield the documents that are not there, or stand outside the project."""
-    folders: dict[str, bool] = {}
+    folders = Folders(root)
     for path in set(documents):
-        folder, _, name = path.rpartition("/")
-        if not _PLAIN.match(name):
-            folder, name = path, ""
-        if folder not in folders:
-            folders[folder] = _stays(root, folder)
         try:
-            there = folders[folder] and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
-        except (OSError, ValueError):
+            there = folders.hold(path) and stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode)
+        except OSError:
             there = False
         if not there:
             yield path
-
-
-def _stays(root: Path, path: str) -> bool:
-    """Say whether a path, the root's being empty, passes through no link and does not lead out."""
-    try:
-        return not path or bool(inside(root, path))
-    except OrbitError:
-        return False

@@ -114,6 +114,32 @@ def inside(root: Path, relative: str) -> Path:
     return path
 
 
+class Folders:
+    """Tells which names stay inside a root, for many names: each folder is looked at once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[str, bool] = {"": True}
+
+    def hold(self, path: str) -> bool:
+        """Say whether `inside` takes a name, but for what stands there: that may be a link, or nothing."""
+        folder, slash, name = path.rpartition("/")
+        if name in ("", ".", "..") or "\\" in name or "\x00" in name or (slash and not folder):
+            return False
+        if not name.isascii() or name.casefold() == ".git":
+            return self._takes(path)
+        if folder not in self._known:
+            self._known[folder] = self._takes(folder)
+        return self._known[folder]
+
+    def _takes(self, path: str) -> bool:
+        try:
+            inside(self._root, path)
+        except UnsafePathError:
+            return False
+        return True
+
+
 def write_atomic(path: Path, content: str | bytes) -> None:
     """Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the folder.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +23,8 @@ _FETCHING = re.compile(
     r"core\.(?:sshcommand|gitproxy|askpass)|remote\..*\.(?:uploadpack|vcs)|credential\..*helper|protocol\..*", re.DOTALL
 )
 _NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
+_SPECIAL = re.compile(r"[\\*?\[\]]")
+"""What stands for other characters in a pattern of git."""
 _OWN_SCOPES = ("local", "worktree")
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
@@ -168,6 +170,17 @@ class Git:
         return sorted(
             name for name in self.run("ls-files", "-z").decode("utf-8", "surrogateescape").split("\0") if name
         )
+
+    def untracked(self, *, without: Iterable[str] = (), within: Iterable[str] = ()) -> list[str]:
+        """Return the files that git would add, from the folder, sorted; it does not walk the folders `without`.
+
+        Raises:
+            GitError: git is missing, or the repository is not whole.
+        """
+        skipped = (_SPECIAL.sub(r"\\\g<0>", f"{self.prefix}{folder}") for folder in without)
+        asked = [*(f"--exclude=/{folder}/" for folder in skipped), "--", *(f":(literal){path}" for path in within)]
+        listed = self.run("ls-files", "-z", "--others", "--exclude-standard", *asked)
+        return sorted(name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name)
 
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's bytes at a revision; the path is from the folder; None where it has none."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -142,6 +142,11 @@ class Reading:
         """Return the document that a record names, without building the record."""
         named = self.named(entry)
         return named.document if named is not None else None
+
+    @property
+    def listed(self) -> Mapping[str, Sequence[str]]:
+        """The folders of kinds and of records, each with the names in it."""
+        return self._cache.listed
 
     @property
     def documents(self) -> set[str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.cache import FileState
-from orbit_registry.store.files import DOCUMENT_LIMIT, decode, inside
+from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode
 from orbit_registry.store.reader import Entry, cache_of
 from orbit_registry.store.workspace import Workspace
-
-_FORBIDDEN = frozenset("\\\0")
 
 
 class ProseReading:
@@ -24,7 +22,8 @@ class ProseReading:
         self._cache = cache_of(workspace, "documents")
         self.states: dict[str, FileState] = {}
         """Documents and bodies by path; one that can't be read is not among them."""
-        for path in (*_safe(workspace, set(documents)), *sorted(bodies)):
+        folders = Folders(workspace.root)
+        for path in (*filter(folders.hold, sorted(set(documents))), *sorted(bodies)):
             state = self._cache.state(path, DOCUMENT_LIMIT)
             if state.error is None:
                 self.states[path] = state
@@ -89,25 +88,6 @@ class ProseReading:
 def prose_of(workspace: Workspace, entries: Iterable[Entry], documents: Iterable[str]) -> ProseReading:
     """Return the reading of the prose of the records in some folders, which name some documents."""
     return ProseReading(workspace, documents, (entry.body_path for entry in entries if entry.has_body))
-
-
-def _safe(workspace: Workspace, paths: set[str]) -> Iterator[str]:
-    """Yield the paths that stay inside the root; each folder is looked at once, the files themselves when read."""
-    folders: dict[str, bool] = {}
-    for path in sorted(paths):
-        folder, slash, name = path.rpartition("/")
-        if folder not in folders:
-            folders[folder] = _stays(workspace, folder) if slash else True
-        if folders[folder] and name not in ("", ".", "..") and not _FORBIDDEN & set(name):
-            yield path
-
-
-def _stays(workspace: Workspace, path: str) -> bool:
-    try:
-        inside(workspace.root, path)
-    except OrbitError:
-        return False
-    return True
 
 
 def _heading(record: Record) -> str:

@@ -14,7 +14,7 @@ from orbit_registry.records.freshness import WINDOWS, Sight, inputs_of, taken_fr
 from orbit_registry.records.record import Record
 from orbit_registry.store.cache import FileCache, code_stamp
 from orbit_registry.store.config import Config
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside
+from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import Workspace
@@ -94,15 +94,13 @@ def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[
     if not pairs:
         return {}
     cache = FileCache(workspace.root, workspace.relative(workspace.cache), "taken", code_stamp())
+    folders = Folders(workspace.root)
     found: dict[tuple[str, str], bool] = {}
     for path, known in pairs:
-        try:
-            state = cache.state(workspace.relative(inside(workspace.root, path)), DOCUMENT_LIMIT)
-        except OrbitError:
+        if not folders.hold(path):
             found[path, known] = True
-            continue
-        if f"sha256:{state.sha256}" != known:
-            found[path, known] = not os.path.lexists(f"{workspace.root}/{path}")
+        elif f"sha256:{cache.state(path, DOCUMENT_LIMIT).sha256}" != known:
+            found[path, known] = not (workspace.root / path).is_file()
     cache.save()
     return found
 
