@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from orbit_registry.checks.outcome import CheckOutcome
-from orbit_registry.loop.compliance import check_loop
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 
@@ -30,8 +29,7 @@ def cases(prefix: str) -> list[Path]:
 
 
 def options_of(case: Path) -> dict[str, Any]:
-    """Return how a case is run: `against`, `git` (false: in no repository), `remove` (files gone since the base),
-    `events` (a file of events, which alone is looked at)."""
+    """Return how a case is run: `against`, `git` (false: in no repository), `remove` (files gone since the base)."""
     file = case / "_options.json"
     found: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return found
@@ -77,10 +75,8 @@ def _lay(source: Path, root: Path) -> None:
 
 
 def check(case: Path, root: Path, git: Git) -> CheckOutcome:
-    """Lay a case out and run the gate on it; with `events`, a file of theirs, the gate of the loop."""
+    """Lay a case out and run the gate on it."""
     build(case, root, git)
-    if "events" in options_of(case):
-        return check_loop(Registry.open(root).workspace, root / options_of(case)["events"])
     return Registry.open(root).check(against=options_of(case).get("against"))
 
 

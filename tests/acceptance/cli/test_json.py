@@ -129,6 +129,7 @@ ASKED: dict[str, list[str]] = {
     "export plugin": ["plugin"],
     "export reference": ["reference"],
     "stats": [],
+    "capture": ["--from", "events"],
     "events tail": [],
     "events stats": [],
     "replay": [],

@@ -69,6 +69,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "resolve": ("merge:resolve", "Mend a merge: colliding numbers, decision logs, votes."),
 }
 LOOP: Mapping[str, tuple[str, str]] = {
+    "capture": ("capture:capture", "Learn from the transcript of a session; what it finds waits for review."),
     "events": ("events:group", "What was shown, opened, noted and done: the event log."),
 }
 """Commands of the loop; they run everywhere, and the help names them where `loop.enabled` is set."""

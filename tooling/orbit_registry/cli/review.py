@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import click
 
@@ -15,6 +16,7 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import Phase
 from orbit_registry.loop import review
 from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Review
 
@@ -44,11 +46,16 @@ def queue(kind: str | None, counts: bool, output: str) -> None:
          record.title)
         for record in waiting
     ]  # fmt: skip
+    due = {one.record.id: one.due_at for one in review.waits(registry.workspace, waiting) if one.due_at is not None}
     first = waiting[0].id if waiting else ""
     following = [f"orbit show {first}", f"orbit promote {first}", f"orbit reject {first} --reason WHY"] if first else []
     emit(
         output,
-        {**data, "records": [record_data(record) for record in waiting]},
+        {
+            **data,
+            "records": [record_data(record) for record in waiting],
+            "due": {name: stamp(at) for name, at in due.items()},
+        },
         table(("id", "kind", "status", "since", "by", "title"), rows) or "nothing waits for review",
         next_commands=following,
     )
@@ -56,16 +63,23 @@ def queue(kind: str | None, counts: bool, output: str) -> None:
 
 
 @click.command("promote")
-@click.argument("any_ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("any_ids", metavar="ID...", nargs=-1)
 @click.option("--by", metavar="WHO", help="Who approves; whoever runs this if not given.")
 @click.option("--reason", metavar="WHY", help="Why; kept in the record.")
+@click.option("--due", is_flag=True, help="What was captured and not turned down for capture.auto_promote_days.")
 @format_option
-def promote(any_ids: Sequence[str], by: str | None, reason: str | None, output: str) -> None:
+def promote(any_ids: Sequence[str], by: str | None, reason: str | None, due: bool, output: str) -> None:
     """Bring what waits for review into force: a suggested rule, a candidate, a proposed decision.
 
     \b
     orbit promote R-7k3fq --by "Ada Lovelace"
+    orbit promote --due
     """
+    if due == bool(any_ids):
+        raise UsageError("name ids, or give --due", hint="`orbit queue` lists what waits")
+    if due:
+        _promote_due(output)
+        return
     _decide(any_ids, "live", by, reason, output)
 
 
@@ -103,6 +117,13 @@ def _decide(any_ids: Sequence[str], phase: Phase, by: str | None, reason: str | 
     emit(output, data, text, next_commands=["orbit check", *(["orbit queue"] if left else [])])
     if left and output == "text":
         click.echo(f"{plural(left, 'record')} left: orbit queue", err=True)
+
+
+def _promote_due(output: str) -> None:
+    registry = open_registry()
+    done = review.promote_due(registry.workspace, registry.collection.records, registry.author(), datetime.now(UTC))
+    text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in done)
+    emit(output, [record_data(record) for record in done], text or "nothing is due", next_commands=["orbit queue"])
 
 
 def line(said: str | None, option: str) -> str:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Phase
 from orbit_registry.push.events import APPROVED, REJECTED, Event, append
 from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
+from orbit_registry.records.freshness import made
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store import lifecycle
@@ -22,6 +25,8 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
+TRUSTED = ("user", "test")
+"""Sources of what may come into force by time, where that is turned on; never text of the web or of a program."""
 _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 
 
@@ -55,6 +60,49 @@ def transition(workspace: Workspace, record: Record, to: str, author: Author, re
     if said and result.approval != record.approval:
         write_event(workspace, _EVENTS[said], [result.id], {"by": result.approval[f"{said}_by"]})
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """When time alone may bring something captured into force; `why_not` where it never may."""
+
+    record: Record
+    due_at: datetime | None
+    why_not: str = ""
+
+
+def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
+    """Return what was captured and waits, and when `promote_due` may promote it: never, unless days are set for that.
+
+    Only what rests on a person's word or on the outcome of a command counts as trusted. What stands in the place of
+    another record changes that one too, which is a person's to say.
+    """
+    days = int(workspace.config.setting("capture", "auto_promote_days", 0))
+    found = []
+    for record in records:
+        said = record.data.get("provenance")
+        if record.phase != "pending" or not isinstance(said, Mapping):
+            continue
+        source = str(said.get("source"))
+        why_not = "capture.auto_promote_days is 0" if not days else ""
+        if source not in TRUSTED:
+            why_not = f"its source is {source}"
+        elif any(link.rel == "amends" for link in record.links):
+            why_not = "it stands in the place of another"
+        found.append(Wait(record, None if why_not else made(record) + timedelta(days=days), why_not))
+    return found
+
+
+def promote_due(workspace: Workspace, records: Iterable[Record], author: Author, now: datetime) -> list[Record]:
+    """Bring into force what was captured, comes from a trusted source and was not turned down for the set days.
+
+    Raises:
+        RefusedError: an agent asks.
+    """
+    due = [one.record for one in waits(workspace, records) if one.due_at is not None and one.due_at <= now]
+    days = workspace.config.setting("capture", "auto_promote_days", 0)
+    review = Review("auto-promotion", f"not turned down in {days} days")
+    return [decide(workspace, record, "live", author, review) for record in due]
 
 
 def write_event(workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object]) -> None:

@@ -186,6 +186,12 @@ _CHOOSING = """\
 # loop:
 #   enabled: false         # true: `orbit --help` lists the commands of the loop
 
+# capture:                 # what `orbit capture` learns from transcripts waits for review
+#   at_session_end: false  # true: hooks capture when a session ends
+#   auto_promote_days: 0   # 7: `orbit promote --due` promotes what nobody turned down for so long, from trusted sources
+#   command: []            # a program that says what a session teaches: JSON in, JSON out
+#   timeout_seconds: 60
+
 # mcp:
 #   run: false             # true: agents may run reviewed scripts, where the server has ORBIT_PROGRAMS=on too
 

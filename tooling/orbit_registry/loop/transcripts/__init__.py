@@ -1,1 +1,1 @@
-"""Reads back what agents keep of their sessions: which records stand in what the model was given, and no other text."""
+"""Reads back what agents keep of their sessions: the records that the model was given, what was said and done."""

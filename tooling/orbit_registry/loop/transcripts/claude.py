@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_registry.loop.transcripts.reading import Row, texts_of
+from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, texts_of
 
+STOPPED = ("[Request interrupted by user", "The user doesn't want to ")
 KIND = "hook_additional_context"
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 
@@ -37,6 +38,45 @@ def given(row: Row) -> Iterator[str]:
     held = row.get("attachment")
     if isinstance(held, dict) and held.get("type") == KIND:
         yield from texts_of(held.get("content"))
+
+
+def entries(row: Row) -> Iterator[Entry]:
+    """Yield what a line tells."""
+    kind, message = row.get("type"), row.get("message")
+    if isinstance(row.get("sessionId"), str) and row.get("parentUuid") is None:
+        yield Entry("session", row["sessionId"], given={"cwd": row.get("cwd")})
+    yield from (Entry("injected", text) for text in given(row))
+    if kind not in ("user", "assistant") or not isinstance(message, dict):
+        return
+    content = message.get("content")
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for part in parts if isinstance(parts, list) else []:
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") == "text" and isinstance(part.get("text"), str):
+            yield _spoken(row, kind, clipped(part["text"]))
+        elif part.get("type") == "tool_use":
+            yield Entry("call", call=str(part.get("id")), tool=str(part.get("name")), given=part.get("input"))
+        elif part.get("type") == "tool_result":
+            text = clipped("\n".join(texts_of(part.get("content"))))
+            yield Entry("result", text, call=str(part.get("tool_use_id")), failed=part.get("is_error") is True)
+            if text.startswith(STOPPED[1]):
+                yield Entry("stopped")
+
+
+def _spoken(row: Row, kind: str, text: str) -> Entry:
+    if kind == "assistant":
+        return Entry("answer", text)
+    if text.startswith(STOPPED[0]):
+        return Entry("stopped")
+    # A summary of what was, a command's echo, and what a model asks of its subagent are no person's words.
+    own = not (row.get("isMeta") or row.get("isCompactSummary") or row.get("isSidechain"))
+    return Entry("prompt" if own else "injected", text)
+
+
+def subagents(path: Path) -> list[Path]:
+    """Return the transcripts of the subagents of a session."""
+    return sorted((path.with_suffix("") / "subagents").glob("agent-*.jsonl"))
 
 
 def _folders(root: Path) -> list[Path]:

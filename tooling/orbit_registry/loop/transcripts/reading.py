@@ -1,7 +1,11 @@
-"""Streams a transcript and counts the records in it; which texts the model was given, each agent's file says."""
+"""Streams a transcript: the records in it, or what was said and done; what its lines mean, each agent's file says.
+
+Never more than one line is held, and of a line's texts no more than their beginnings and ends.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -10,15 +14,114 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 from orbit_registry.loop.transcripts.blocks import NEEDLE, ids_in
 
 LONGEST_LINE = 32_000_000
+LONGEST_ROW = 4_000_000
+"""Bytes of a line from which something is learned; a longer one holds what a tool printed, and is passed over."""
 MOST_BYTES = 2_000_000_000
+LONGEST_TEXT = 4_000
 Row = Mapping[str, Any]
 Given = Callable[[Row], Iterable[str]]
 """Texts of a line of a transcript that the model was given by a hook."""
+What = Literal["session", "prompt", "answer", "call", "result", "injected", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that a transcript tells.
+
+    `session`: whose it is (`text` is its id, `given` may hold its `cwd`) · `prompt`, `answer`: what a person and the
+    model said · `call`: a tool that was called with `given` · `result`: what it answered, and whether it failed ·
+    `injected`: what hosts and hooks put before the model · `stopped`: a person broke the turn off, or took it back.
+    """
+
+    what: What
+    text: str = ""
+    call: str = ""
+    """What pairs a call with its result; where they stand says nothing."""
+    tool: str = ""
+    given: object = None
+    failed: bool = False
+
+
+Entries = Callable[[Row], Iterator[Entry]]
+"""What a line of a transcript tells, in its order."""
+
+
+def clipped(text: str) -> str:
+    """Return a text, of a long one its beginning and its end."""
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}\n…\n{text[-LONGEST_TEXT // 2 :]}"
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a transcript was read: bytes, lines, lines that can't be read, and the hash of all that was read."""
+
+    size: int = 0
+    done: int = 0
+    lines: int = 0
+    broken: int = 0
+    longest: int = 0
+    """Bytes of the longest line that was held."""
+    digest: Any = field(default_factory=hashlib.sha256)
+
+
+def entries_in(
+    path: Path, entries: Entries, met: Progress, tell: Callable[[int], None] | None = None
+) -> Iterator[Entry]:
+    """Yield what a transcript tells; `met` is filled in on the way, `tell` gets the bytes that were read.
+
+    Raises:
+        OSError: it can't be read, or is no plain file.
+    """
+    with _opened(path) as file:
+        met.size = os.fstat(file.fileno()).st_size
+        for line in _rows(file, met):
+            if tell is not None and met.lines % 500 == 0:
+                tell(met.done)
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                met.broken += 1
+                continue
+            if isinstance(row, dict):
+                yield from entries(row)
+    if tell is not None:
+        tell(met.done)
+
+
+def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
+    """Yield the lines that are not too long; of a longer one no more than a part is ever held."""
+    while met.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):
+        is_whole = line.endswith(b"\n") or len(line) < LONGEST_ROW
+        met.lines += 1
+        while line:
+            met.done += len(line)
+            met.longest = max(met.longest, len(line))
+            met.digest.update(line)
+            if is_whole or line.endswith(b"\n"):
+                break
+            line = file.readline(LONGEST_ROW)
+        if is_whole and line.strip():
+            yield line
+        elif not is_whole:
+            met.broken += 1
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a plain file, never a link to one.
+
+    Raises:
+        OSError: it is none, or can't be read.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no file")
+    return os.fdopen(handle, "rb")
 
 
 @dataclass(slots=True)
@@ -36,16 +139,8 @@ def read_transcript(path: Path, given: Given) -> Read | None:
     """Return what a transcript holds; None where it can't be read or is no plain file."""
     found = Read()
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    state = os.fstat(handle)
-    if not stat.S_ISREG(state.st_mode):
-        os.close(handle)
-        return None
-    found.ended = state.st_mtime
-    with os.fdopen(handle, "rb") as file:
-        try:
+        with _opened(path) as file:
+            found.ended = os.fstat(file.fileno()).st_mtime
             wanted = re.compile(NEEDLE)
             left = MOST_BYTES
             while left > 0 and (line := file.readline(LONGEST_LINE)):
@@ -53,8 +148,8 @@ def read_transcript(path: Path, given: Given) -> Read | None:
                 found.lines += 1
                 if wanted.search(line):
                     _count(found, line, given)
-        except OSError:
-            return None
+    except OSError:
+        return None
     return found
 
 

@@ -1,0 +1,148 @@
+"""What tests of capture share: a project with an agent's hook in it, and sessions made call by call."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from orbit_registry.cli.main import run
+from orbit_registry.push import client
+from orbit_registry.registry import Registry
+from orbit_registry.snapshot.sync import sync
+
+SCHEMA = Draft202012Validator(
+    json.loads((Path(__file__).parents[3] / "docs/schemas/capture.schema.json").read_text("utf-8"))
+)
+Git = Callable[..., str]
+CASES = Path(__file__).parents[2] / "cases/transcripts"
+RECORDED = "/home/ada/project"
+SESSION = "5b0c1f1e-6a0e-4c55-9a38-0d4d6f7b2a11"
+FILES = {
+    "src/shop/cart.py": "def total(prices):\n    return sum(prices)\n",
+    "src/shop/tax.py": "class TaxRate:\n    pass\n",
+    "tests/test_cart.py": "from shop.cart import total\n",
+    "pyproject.toml": '[project]\nname = "shop"\n\n[tool.pytest.ini_options]\ntestpaths = ["tests"]\n',
+    "noxfile.py": 'import nox\n\n\n@nox.session\ndef tests(session):\n    session.run("pytest")\n',
+    "package.json": '{"scripts": {"test:unit": "mocha", "build": "tsc"}}\n',
+    "web/cart.ts": "export const a = 1\n",
+}
+HOOK = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]
+
+
+class Project:
+    """A workspace with a few files, `orbit` and the hook of an agent in it."""
+
+    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root = root
+        self.capsys = capsys
+
+    def orbit(self, *arguments: str, code: int = 0) -> str:
+        """Run a command and return what it printed."""
+        self.capsys.readouterr()
+        ended = run(["-C", str(self.root), *arguments])
+        printed = self.capsys.readouterr()
+        assert ended == code, printed.err
+        return printed.out if code == 0 else printed.err
+
+    def json(self, *arguments: str) -> Any:
+        """Return the data of a command's JSON."""
+        return json.loads(self.orbit(*arguments, "--format", "json"))["data"]
+
+    def recorded(self, name: str) -> Path:
+        """Return a recorded transcript, as if it had been recorded here."""
+        file = self.root.parent / name
+        file.write_text((CASES / name).read_text("utf-8").replace(RECORDED, str(self.root)), "utf-8")
+        return file
+
+    def transcript(self, rows: Iterable[dict[str, Any]], name: str = "made.jsonl") -> Path:
+        """Write a transcript of Claude Code of some rows."""
+        file = self.root.parent / name
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        return file
+
+    def capture(self, path: Path, agent: str = "claude", *more: str) -> Any:
+        """Return what a capture came to."""
+        whole = json.loads(self.orbit("capture", "--from", agent, str(path), *more, "--format", "json"))
+        assert list(SCHEMA.iter_errors(whole)) == []
+        return whole["data"]
+
+    def hook(self, event: str, session: str, agent: str = "claude", **fields: object) -> str:
+        """Return the text that an agent is shown for an event of its session; empty for none."""
+        sync(Registry.open(self.root).workspace)
+        payload = {"cwd": str(self.root), "session_id": session, "hook_event_name": event, **fields}
+        environment = {**os.environ, "ORBIT_HOOK_DEADLINE_MS": "60000", "CLAUDE_PROJECT_DIR": str(self.root)}
+        done = subprocess.run(
+            [*HOOK, agent], input=json.dumps(payload).encode(), capture_output=True, cwd=self.root, env=environment,
+            check=True, timeout=60,
+        )  # fmt: skip
+        said = json.loads(done.stdout) if done.stdout else {}
+        return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def learnings(self) -> list[dict[str, Any]]:
+        """Return all learnings there are."""
+        found: list[dict[str, Any]] = self.json("learning", "list")
+        return found
+
+
+@pytest.fixture
+def project(git_repo: Path, git: Git, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Return a project with tests that one way runs, and another does not."""
+    for name, text in FILES.items():
+        file = git_repo / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    Registry.init(git_repo)
+    git(git_repo, "add", ".")
+    git(git_repo, "commit", "-q", "-m", "Shop")
+    monkeypatch.chdir(git_repo)
+    return Project(git_repo, capsys)
+
+
+class Talk:
+    """Makes the rows of a session of Claude Code, call by call."""
+
+    def __init__(self, root: Path) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._root = str(root)
+
+    def _row(self, kind: str, content: object) -> None:
+        number = len(self.rows)
+        self.rows.append({
+            "type": kind, "uuid": str(number), "parentUuid": str(number - 1) if number else None, "cwd": self._root,
+            "sessionId": SESSION, "isSidechain": False, "message": {"role": kind, "content": content},
+        })  # fmt: skip
+
+    def ask(self, text: str) -> Talk:
+        """A person's prompt."""
+        self._row("user", text)
+        return self
+
+    def call(self, tool: str, given: dict[str, Any], answer: str = "", failed: bool = False) -> Talk:
+        """A tool that is called, and what it answers."""
+        name = f"toolu_{len(self.rows)}"
+        self._row("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": given}])
+        self._row("user", [{"type": "tool_result", "tool_use_id": name, "content": answer, "is_error": failed}])
+        return self
+
+    def bash(self, command: str, answer: str = "", failed: bool = False) -> Talk:
+        """A command."""
+        return self.call("Bash", {"command": command}, answer, failed)
+
+    def edit(self, path: str) -> Talk:
+        """An edit of a file."""
+        return self.call("Edit", {"file_path": f"{self._root}/{path}", "old_string": "a", "new_string": "b"}, "updated")
+
+
+def stumble(root: Path) -> Talk:
+    """Return a session that began with the wrong way to run tests."""
+    talk = Talk(root).ask("Round the prices.")
+    talk.bash("pytest tests/test_cart.py", "E   ModuleNotFoundError: No module named 'shop'", failed=True)
+    return talk.bash("nox -s tests -- tests/test_cart.py", "1 passed in 0.02s")

@@ -1,0 +1,174 @@
+"""From a session's transcript to what the next one is shown: captured, reviewed, shown, opened, stale, shown again."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
+
+from orbit_registry.loop.review import promote_due
+from orbit_registry.registry import Registry
+from orbit_registry.store.author import Author
+
+
+def test_what_one_session_stumbled_over_the_next_is_shown_until_it_no_longer_holds(project: Project) -> None:
+    """Captured, promoted, shown at its file, opened, counted; changed, so stale and not shown; verified, so shown."""
+    captured = project.capture(project.recorded("claude-stumble.jsonl"))
+    (candidate,) = captured["candidates"]
+    name = candidate["id"]
+    assert candidate["summary"] == "Tests run with `nox -s tests`; `pytest` fails here: a module is not found."
+    assert candidate["scope"]["paths"] == ["tests/**", "src/shop/**"]
+    assert candidate["error_pattern"] == "No module named*shop"
+    assert {key: candidate["provenance"][key] for key in ("source", "pattern", "agent", "session")} == {
+        "source": "test", "pattern": "recovery", "agent": "claude", "session": SESSION,
+    }  # fmt: skip
+    assert candidate["provenance"]["transcript"].startswith("sha256:")
+    assert [one["input"] for one in candidate["freshness"]["fingerprint"]] == ["noxfile.py"]
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": f"{project.root}/src/shop/tax.py"}, "tool_use_id": "t1"}
+    assert name not in project.hook("PreToolUse", "before", **edit)  # what waits is shown to nobody
+
+    project.orbit("promote", name, "--by", "Ada")
+    assert name not in project.hook("PreToolUse", "second", **{**edit, "tool_input": {"file_path": "README.md"}})
+    assert name in project.hook("PreToolUse", "second", **edit)
+    record = f"{project.root}/.orbit/learnings/{name}/learning.yaml"
+    project.hook("PreToolUse", "second", tool_name="Read", tool_input={"file_path": record}, tool_use_id="t2")
+    (counted,) = [one for one in project.json("stats")["records"] if one["id"] == name]
+    assert (counted["shown"], counted["opened"]) == (1, 1)
+
+    (project.root / "noxfile.py").write_text("def tests(session):\n    session.run('pytest', 'tests')\n", "utf-8")
+    assert name not in project.hook("PreToolUse", "third", **edit)
+    assert [(one["id"], one["cause"]) for one in project.json("stale")] == [(name, "fingerprint")]
+    project.orbit("verify", name)
+    assert name in project.hook("PreToolUse", "fourth", **edit)
+
+
+def test_what_one_agent_stumbled_over_another_is_shown(project: Project) -> None:
+    """A session of Codex leaves what one of Claude Code is shown where its pattern comes up again."""
+    (candidate,) = project.capture(project.recorded("codex-stumble.jsonl"), "codex")["candidates"]
+    assert candidate["summary"] == "Tests run with `npm run test:unit`; `npm test` fails here: there is no such script."
+    assert candidate["scope"]["paths"] == ["web/**"]
+    project.orbit("promote", candidate["id"])
+
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": f"{project.root}/web/cart.ts"}}
+    assert candidate["id"] in project.hook("PreToolUse", "claude-session", **edit)
+
+
+def test_the_same_session_twice_leaves_nothing_twice(project: Project) -> None:
+    """Neither while it waits, nor when it holds, nor after it was turned down."""
+    path = project.recorded("claude-stumble.jsonl")
+    name = project.capture(path)["candidates"][0]["id"]
+    assert project.capture(path)["left"] == {"waits for review already": 1}
+    project.orbit("reject", name, "--reason", "everybody knows")
+    assert project.capture(path)["left"] == {"was rejected": 1}
+    assert [one["status"] for one in project.learnings()] == ["rejected"]
+
+
+def test_what_is_in_force_and_fresh_is_not_said_again(project: Project) -> None:
+    """The same finding is known; its words by a person's hand are, too."""
+    path = project.recorded("claude-stumble.jsonl")
+    project.orbit("promote", project.capture(path)["candidates"][0]["id"])
+    assert project.capture(path)["left"] == {"is known": 1}
+
+
+def test_a_stale_fact_seen_again_is_proposed_in_its_place(project: Project) -> None:
+    """It waits with a link to the old one; that stays as it was until a person decides, and is proposed once."""
+    path = project.recorded("claude-stumble.jsonl")
+    old = project.capture(path)["candidates"][0]["id"]
+    project.orbit("promote", old)
+    (project.root / "noxfile.py").write_text("def tests(session):\n    session.run('pytest', '-q')\n", "utf-8")
+    before = (project.root / f".orbit/learnings/{old}/learning.yaml").read_bytes()
+
+    (new,) = project.capture(path)["candidates"]
+
+    assert new["instead_of"] == old
+    assert new["links"] == [{"rel": "amends", "to": old}]
+    assert project.capture(path)["left"] == {"waits for review already": 1}
+    assert (project.root / f".orbit/learnings/{old}/learning.yaml").read_bytes() == before
+    project.orbit("check")
+    project.orbit("promote", new["id"])
+    project.orbit("learning", "supersede", old, "--with", new["id"])
+    assert project.capture(path)["left"] == {"is known": 1}
+
+
+def test_a_dry_run_writes_nothing(project: Project) -> None:
+    """It says what would wait, and neither record nor event is there afterwards."""
+    found = project.capture(project.recorded("claude-stumble.jsonl"), "claude", "--dry-run")
+    assert (len(found["candidates"]), found["written"]) == (1, False)
+    assert project.learnings() == []
+    assert not (project.root / ".orbit/state/log/events.jsonl").exists()
+
+
+def test_what_a_person_turned_down_in_the_session_teaches_nothing(project: Project) -> None:
+    """A prompt that rejects the turn, or its interruption, is enough; thanks are none."""
+    rejected = stumble(project.root).ask("No, that is wrong: leave nox alone.").rows
+    stopped = stumble(project.root).ask("[Request interrupted by user]").rows
+    thanked = stumble(project.root).ask("No problem, thanks.").rows
+    assert project.capture(project.transcript(rejected))["candidates"] == []
+    assert project.capture(project.transcript(stopped))["candidates"] == []
+    assert len(project.capture(project.transcript(thanked))["candidates"]) == 1
+
+
+def test_a_way_that_failed_for_the_code_is_no_finding(project: Project) -> None:
+    """Tests that fail and pass once the code was mended say nothing about how to run them."""
+    talk = Talk(project.root).ask("Mend it.")
+    talk.bash("pytest tests", "E   AssertionError\n1 failed", failed=True).edit("src/shop/cart.py")
+    talk.bash("nox -s tests", "1 passed")
+    assert project.capture(project.transcript(talk.rows))["candidates"] == []
+
+
+def test_calls_are_paired_by_their_ids(project: Project) -> None:
+    """Two calls at once, answered the other way round: the one that failed is the one that failed."""
+    rows = stumble(project.root).rows
+    calls = [row for row in rows if row["type"] == "assistant"]
+    results = [row for row in rows if row["type"] == "user" and isinstance(row["message"]["content"], list)]
+    crossed = [rows[0], *calls, *reversed(results)]
+    assert project.capture(project.transcript(crossed))["candidates"] == []  # it worked first, and failed then
+    crossed = [rows[0], *calls, *results]
+    assert len(project.capture(project.transcript(crossed))["candidates"]) == 1
+
+
+def test_a_subagents_transcript_is_followed(project: Project) -> None:
+    """What a subagent stumbled over is found in its file beside the session's."""
+    main = project.transcript(Talk(project.root).ask("Look.").call("Read", {"file_path": "README.md"}).rows)
+    folder = main.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    rows = [{**row, "isSidechain": True, "agentId": "a1"} for row in stumble(project.root).rows]
+    (folder / "agent-a1.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert len(project.capture(main)["candidates"]) == 1
+
+
+def test_a_session_of_another_folder_teaches_nothing_here(project: Project, tmp_path: Path) -> None:
+    """Its ways are another project's."""
+    found = project.capture(project.transcript(stumble(tmp_path / "elsewhere").rows))
+    assert found["transcripts"][0]["skipped"] == "the session was in another folder"
+    assert found["candidates"] == []
+
+
+def test_time_promotes_only_what_is_trusted_and_only_where_it_is_turned_on(project: Project) -> None:
+    """Day 6 no, day 7 yes; turned down never; 0 days never; an agent never."""
+    name = project.capture(project.recorded("claude-stumble.jsonl"))["candidates"][0]["id"]
+    other = project.capture(project.recorded("codex-stumble.jsonl"), "codex")["candidates"][0]["id"]
+    project.orbit("reject", other, "--reason", "no")
+    person, now = Author("Ada", "human"), datetime.now(UTC)
+
+    def due(days: float, author: Author = person) -> list[str]:
+        registry = Registry.open(project.root)
+        records = registry.collection.records
+        return [one.id for one in promote_due(registry.workspace, records, author, now + timedelta(days=days))]
+
+    assert due(400) == []
+    config = project.root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8") + "\ncapture:\n  auto_promote_days: 7\n", "utf-8")
+    assert due(6.9) == []
+    assert list(project.json("queue")["due"]) == [name]
+    assert project.json("promote", "--due") == []
+    with pytest.raises(Exception, match="an agent may not"):
+        due(7.1, Author("claude", "agent"))
+    assert due(7.1) == [name]
+    promoted = project.json("show", name)
+    assert promoted["status"] == "active"
+    assert promoted["approval"]["approved_by"] == "auto-promotion"
+    assert project.json("show", other)["status"] == "rejected"

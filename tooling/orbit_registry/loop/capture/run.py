@@ -1,0 +1,178 @@
+"""Captures: reads the transcripts of sessions once, each in a stream, and leaves what they teach for review."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
+from orbit_registry.loop.capture.candidates import Candidate, Provenance, propose
+from orbit_registry.loop.capture.patterns import Finding, Observer
+from orbit_registry.loop.capture.program import Digest, ask
+from orbit_registry.loop.capture.project import Project
+from orbit_registry.loop.capture.turns import Session, turns
+from orbit_registry.loop.review import write_event
+from orbit_registry.loop.transcripts import claude, codex, gemini, reasonix
+from orbit_registry.loop.transcripts.reading import Entries, Progress, entries_in
+from orbit_registry.push.events import CAPTURED
+from orbit_registry.records.record import Record
+from orbit_registry.store.workspace import Workspace
+
+Tell = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How an agent's transcripts are read, and where those of a project stand."""
+
+    entries: Entries
+    subagents: Callable[[Path], list[Path]]
+    sessions: Callable[[Path], list[Path]]
+
+
+READERS: Mapping[str, Reader] = {
+    "claude": Reader(claude.entries, claude.subagents, claude.sessions),
+    "codex": Reader(codex.entries, codex.subagents, codex.sessions),
+    "gemini": Reader(gemini.entries, gemini.subagents, gemini.sessions),
+    "reasonix": Reader(reasonix.entries, reasonix.subagents, reasonix.sessions),
+}
+EVENTS = "events"
+
+
+@dataclass(slots=True)
+class Read:
+    """One transcript that was read: how far, and what the session was."""
+
+    agent: str
+    path: Path
+    session: Session
+    size: int = 0
+    lines: int = 0
+    broken: int = 0
+    skipped: str = ""
+    """Why nothing was learned from it."""
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {
+            "agent": self.agent, "path": str(self.path), "session": self.session.id or None, "bytes": self.size,
+            "lines": self.lines, "broken": self.broken, "turns": self.session.turns,
+            "from_web": self.session.is_foreign, "skipped": self.skipped or None,
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Captured:
+    """What a capture came to."""
+
+    reads: list[Read] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
+    left: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+
+
+def transcripts_of(
+    workspace: Workspace, agent: str, path: Path | None, sessions: Iterable[str] = ()
+) -> list[tuple[str, Path]]:
+    """Return which transcripts are meant, with their agents: a named one, else the newest of the project.
+
+    With `events` it is those of the sessions that are named, whichever agent ran them.
+
+    Raises:
+        UsageError: a transcript is named without its agent, or none is found.
+    """
+    if path is not None and agent != EVENTS:
+        found = agent or _agent_of(path)
+        if not found:
+            raise UsageError(f"{path} may be any agent's", hint=f"--from {'|'.join(READERS)} says whose it is")
+        return [(found, path)]
+    names = [agent] if agent in READERS else list(READERS)
+    listed = [(name, one) for name in names for one in READERS[name].sessions(workspace.root)]
+    if agent == EVENTS:
+        wanted = set(sessions)
+        return [(name, one) for name, one in listed if any(session and session in one.name for session in wanted)]
+    if not listed:
+        where = ", ".join(names)
+        raise UsageError(f"no transcript of this project is found for {where}", hint="name its file")
+    return [max(listed, key=lambda one: one[1].stat().st_mtime)]
+
+
+def _agent_of(path: Path) -> str:
+    """Return whose transcript a file is by its name and place; empty where that does not say."""
+    if path.name.startswith("rollout-"):
+        return "codex"
+    if path.name.endswith(reasonix.SUFFIX):
+        return "reasonix"
+    if path.parent.name == "chats" or path.name.startswith("session-"):
+        return "gemini"
+    return "claude" if path.suffix == ".jsonl" and path.is_relative_to(claude.home()) else ""
+
+
+def capture(
+    workspace: Workspace, records: Sequence[Record], wanted: Sequence[tuple[str, Path]], *, dry_run: bool = False,
+    tell: Tell | None = None,
+) -> Captured:  # fmt: skip
+    """Read transcripts and leave what they teach for review; `records` are the learnings, with their prose.
+
+    Raises:
+        UnreadableFileError: a transcript can't be read.
+    """
+    done = Captured()
+    project = Project(workspace)
+    for agent, path in wanted:
+        read, found = _read(workspace, project, agent, path, done, tell)
+        done.reads.append(read)
+        taken = propose(
+            workspace,
+            [*records, *(one.record for one in done.candidates)],
+            found,
+            read.session.recalled,
+            dry_run=dry_run,
+        )
+        done.candidates += taken.candidates
+        done.left += taken.left
+        if not dry_run and not read.skipped:
+            said = {
+                "agent": agent,
+                "transcript": found[0][1].transcript if found else None,
+                "turns": read.session.turns,
+            }
+            write_event(workspace, CAPTURED, [one.record.id for one in taken.candidates], said)
+    return done
+
+
+def _read(
+    workspace: Workspace, project: Project, agent: str, path: Path, done: Captured, tell: Tell | None
+) -> tuple[Read, list[tuple[Finding, Provenance]]]:
+    """Return what a transcript and those of its subagents tell."""
+    reader, session, met = READERS[agent], Session(), Progress()
+    read = Read(agent, path, session)
+    observer, digest = Observer(project), Digest()
+    whole = b""
+    for one in (path, *reader.subagents(path)):
+        met = Progress()
+        try:
+            for turn in turns(entries_in(one, reader.entries, met, tell), str(workspace.root), session):
+                observer.take(turn)
+                digest.take(turn)
+        except OSError as error:
+            said = f"{one} can't be read: {(error.strerror or str(error)).lower()}"
+            raise UnreadableFileError(said, hint="name a transcript, a plain file") from None
+        read.size, read.lines, read.broken = read.size + met.done, read.lines + met.lines, read.broken + met.broken
+        whole = whole or met.digest.digest()
+    if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
+        read.skipped = "the session was in another folder"
+    elif not session.turns:
+        read.skipped = "no call of a tool is in it"
+    if read.skipped:
+        return read, []
+    found = observer.findings()
+    try:
+        found += ask(workspace, digest, found, session.id)
+    except ProgramError as error:
+        done.warnings.append(error.message)
+    source = "web" if session.is_foreign else "test"
+    where = Provenance(source, agent, session.id, f"sha256:{whole.hex()}", workspace.git.head() or "")
+    return read, [(finding, where) for finding in found]
