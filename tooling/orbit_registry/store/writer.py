@@ -34,6 +34,7 @@ Edit = Callable[[dict[str, object]], Mapping[str, object]]
 Admission = Callable[[Record], None]
 """Sees a new record when nobody else can write any more, and raises where it is not to be written."""
 FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
+    "key",
     "superseded_by",
     "source",
     "approval",
