@@ -93,6 +93,13 @@ ASKED: dict[str, list[str]] = {
     "failure search": ["browser"],
     "failure update": ["FAILURE", "--priority", "9"],
     "failure clear": ["FAILURE"],
+    "retro list": [],
+    "retro show": ["RETRO"],
+    "retro search": ["browser"],
+    "retro update": ["RETRO", "--title", "Another"],
+    "retro promote": ["DRAFT"],
+    "retro discard": ["DRAFT"],
+    "ensure": ["learning", "--key", "meeting/7", "--title", "Name each lock"],
     "fail": ["story:shop:S-3", "--reason", "no browser", "--attempts", "3"],
     "clear": ["story:shop:S-1"],
     "queue": [],
@@ -163,6 +170,15 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
     for word in {"RESOURCE", "WAITING"}.intersection(ASKED[name]):
         pending = ["--pending"] if word == "WAITING" else []
         words[word] = shell.json("import", "script", "src/app.py", *pending)[1]["data"]["id"]
+    for word in {"RETRO", "DRAFT"}.intersection(ASKED[name]):
+        said = [
+            "--loop",
+            "L-1",
+            "--struggled",
+            "The sandbox has no browser",
+            *(["--pending"] if word == "DRAFT" else []),
+        ]
+        words[word] = shell.json("retro", *said)[1]["data"]["retro"]["id"]
     if name == "unlink":
         shell.json("link", "ADR-0002", "extended_by", "ADR-0001")
     if name == "adr reject":

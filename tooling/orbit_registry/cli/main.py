@@ -71,6 +71,8 @@ REST: Mapping[str, tuple[str, str]] = {
 LOOP: Mapping[str, tuple[str, str]] = {
     "capture": ("capture:capture", "Learn from the transcript of a session; what it finds waits for review."),
     "events": ("events:group", "What was shown, opened, noted and done: the event log."),
+    "retro": ("retro:group", "Look back on a run: outcomes, and a learning that waits for each finding."),
+    "ensure": ("retro:ensure_command", "Make a record stand once, however often a producer says it."),
 }
 """Commands of the loop; they run everywhere, and the help names them where `loop.enabled` is set."""
 HIDDEN: Mapping[str, tuple[str, str]] = {
@@ -125,7 +127,7 @@ def _loops() -> bool:
 
 def _own_kinds() -> list[str]:
     """Return the kinds that have no commands of their own: shipped ones and those of the workspace; reads no file."""
-    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in FIRST]
+    shipped = [file.parent.name for file in KINDS.glob("*/kind.yaml") if file.parent.name not in {**FIRST, **LOOP}]
     folder = Path.cwd()
     for place in (folder, *folder.parents):
         if (place / ".orbit").is_dir():

@@ -26,6 +26,8 @@ from orbit_registry.store.writer import create_record
 
 KIND = "failure"
 LONGEST_TITLE = 200
+OWN = frozenset(("schedule", "watchdog"))
+"""Types of what runs the loop itself: were one of them left alone, nothing would ever run again."""
 _TYPE = re.compile(r"[a-z][a-z0-9_-]{0,99}\Z")
 _FORM = "write it as type:project:id or type:id: story:shop:S-1, adr:ADR-0042"
 
@@ -59,11 +61,15 @@ def read_target(text: str) -> Target:
     return Target(kind, project, name)
 
 
-def target_of(record: Record) -> Target:
-    """Return the target of a record."""
-    value = record.data["target"]
+def target_from(value: object) -> Target:
+    """Return the target that a mapping states, as records do."""
     said: Mapping[str, object] = value if isinstance(value, Mapping) else {}
     return Target(str(said.get("type", "")), str(said.get("project", "")), str(said.get("id", "")))
+
+
+def target_of(record: Record) -> Target:
+    """Return the target of a record."""
+    return target_from(record.data["target"])
 
 
 def holding(records: Iterable[Record], target: Target, now: datetime) -> Record | None:
@@ -86,6 +92,9 @@ def fail(
     Raises:
         RefusedError: a text holds a secret, or an agent goes beyond what it may say; see `store.authority`.
     """
+    if target.type in OWN:
+        hint = "keep what it runs from being tried: story:shop:S-1"
+        raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
     said = {name: value for name, value in fields.items() if value is not None}
     for name in ("target", "reason"):
         refuse_secrets(f"the {name}", str(target) if name == "target" else str(said.get(name, "")))
@@ -107,15 +116,16 @@ def fail(
             seen = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": stamp(now)}
             tried = data.get("attempts")
             attempts = {"attempts": tried + 1 if isinstance(tried, int) else 1}
-            return {**data, **attempts, **said, "title": _title(target, {**data, **said}), "freshness": seen}
+            links = {name: _united(data.get(name), said[name]) for name in ("links",) if name in said}
+            return {**data, **attempts, **said, **links, "title": _title(target, {**data, **said}), "freshness": seen}
 
         record = lifecycle.change_fields(workspace, held.id, again)
     write_event(workspace, FAILED, [record.id], {"target": str(target), "attempts": record.data.get("attempts", 1)})
     return record, held is None
 
 
-def clear(workspace: Workspace, target: Target, author: Author, now: datetime) -> Record:
-    """Let a target be tried again: it succeeded, or somebody says so.
+def clear(workspace: Workspace, target: Target, author: Author, now: datetime, event: str = CLEARED) -> Record:
+    """Let a target be tried again: it succeeded, or somebody says so; `event` says which of both in the log.
 
     Raises:
         RecordNotFoundError: no failure of it holds.
@@ -125,8 +135,13 @@ def clear(workspace: Workspace, target: Target, author: Author, now: datetime) -
         said = f"nothing keeps {target} from being tried"
         raise RecordNotFoundError(said, hint="`orbit failure list` shows every failure")
     record = lifecycle.transition(workspace, held.id, CLEARED, author)
-    write_event(workspace, CLEARED, [record.id], {"target": str(target)})
+    write_event(workspace, event, [record.id], {"target": str(target)})
     return record
+
+
+def _united(held: object, more: object) -> list[object]:
+    listed = [*held] if isinstance(held, list) else []
+    return listed + [one for one in (more if isinstance(more, list) else []) if one not in listed]
 
 
 def _title(target: Target, fields: Mapping[str, object]) -> str:

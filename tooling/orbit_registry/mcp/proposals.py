@@ -105,26 +105,6 @@ def merged(data: Mapping[str, object], given: Mapping[str, object]) -> Fields:
     return result
 
 
-def new_adr(fields: Mapping[str, object]) -> adrs.NewAdr:
-    """Return a proposed decision of some fields."""
-    scope = fields.get("scope")
-    axes = scope if isinstance(scope, Mapping) else {}
-    return adrs.NewAdr(
-        title=str(fields.get("title") or ""),
-        status="proposed",
-        feature=_text(fields, "feature"),
-        date=_text(fields, "date"),
-        summary=_text(fields, "summary"),
-        body=_text(fields, "body"),
-        tasks=_words(fields, "tasks"),
-        deciders=_words(fields, "deciders"),
-        legacy_ids=_words(fields, "legacy_ids"),
-        labels=_words(fields, "labels"),
-        paths=_words(axes, "paths"),
-        tags=_words(axes, "tags"),
-    )
-
-
 def change(asked: Asked, record: Record, edit: Edit, title: str | None = None) -> Record:
     """Change a record that waits for review.
 
@@ -159,13 +139,3 @@ def steps_of_a_person(new: Record, old: Record | None = None) -> list[str]:
 def _with(held: object, one: object) -> list[object]:
     entries = list(held) if isinstance(held, (list, tuple)) else []
     return entries if one in entries else [*entries, one]
-
-
-def _text(fields: Mapping[str, object], name: str) -> str | None:
-    value = fields.get(name)
-    return value if isinstance(value, str) else None
-
-
-def _words(fields: Mapping[str, object], name: str) -> tuple[str, ...]:
-    value = fields.get(name)
-    return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()

@@ -17,7 +17,6 @@ from orbit_registry.mcp.proposals import (
     in_place_of,
     linked,
     merged,
-    new_adr,
     refuse_secrets,
     steps_of_a_person,
 )
@@ -124,7 +123,7 @@ def _proposed(asked: Asked, wanted: Proposal) -> Answer:
     registry, kind, author = asked.registry, wanted.kind, asked.caller.author()
     fields = wanted.whole()
     if kind.in_document:
-        seen = adrs.add_adr(registry.workspace, new_adr(wanted.fields), author, dry_run=True).record
+        seen = adrs.add_adr(registry.workspace, adrs.new_adr(wanted.fields), author, dry_run=True).record
         draft = replace(seen, prose=str(wanted.fields.get("body") or ""))
     else:
         draft = registry.draft(kind.name, fields, author)[1]
@@ -134,7 +133,7 @@ def _proposed(asked: Asked, wanted: Proposal) -> Answer:
     if not (asked.is_set("confirm") or asked.words("distinct_from")):
         return _preview(asked, wanted, draft, near)
     if kind.in_document:
-        record = adrs.add_adr(registry.workspace, new_adr(wanted.fields), author).record
+        record = adrs.add_adr(registry.workspace, adrs.new_adr(wanted.fields), author).record
         if wanted.instead_of is not None:
             record = change(asked, record, in_place_of(wanted.instead_of))
         return _written(asked, record, wanted.instead_of)

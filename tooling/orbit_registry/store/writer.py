@@ -105,7 +105,7 @@ def draft_record(workspace: Workspace, kind: Kind, author: Author, fields: Mappi
     """
     uid = new_uid()
     record_id = _new_id(workspace, kind, uid, take=False)
-    return _drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+    return drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
 
 
 def draft_text(workspace: Workspace, kind: Kind, author: Author, fields: Mapping[str, object]) -> str:
@@ -159,7 +159,7 @@ def create_record(
         sweep(workspace, kind)
         uid = new_uid()
         record_id = _new_id(workspace, kind, uid, take=True)
-        text, record = _drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
+        text, record = drafted(workspace, kind, author, record_id, new_data(kind, record_id, uid, author, fields))
         if admit is not None:
             admit(record)
         more = [Change(f"{record.folder}/{name}", None, said) for name, said in (beside or {}).items()]
@@ -183,9 +183,15 @@ def newcomers(workspace: Workspace, kind: Kind, known: Collection[str]) -> Itera
                     yield record
 
 
-def _drafted(
+def drafted(
     workspace: Workspace, kind: Kind, author: Author, record_id: str, data: Mapping[str, object]
 ) -> tuple[str, Record]:
+    """Return the text of a new record's file and the record, unless its author may not write it; nothing is written.
+
+    Raises:
+        InvalidRecordError: the data break the schema.
+        RefusedError: see `store.authority`.
+    """
     refuse_old_layout(workspace, kind)
     in_inbox = str(data["status"]) in _pending(kind)
     path = record_path(workspace, kind, record_id, pending_review=in_inbox)

@@ -14,7 +14,12 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record with a copy that was changed by hand, or by a merge."""
     for record in context.records:
         source = record.source
-        if not record.kind.in_file or source is None or not record.prose or not {"file", "content_hash"} <= {*record.data}:
+        if (
+            not record.kind.in_file
+            or source is None
+            or not record.prose
+            or not {"file", "content_hash"} <= {*record.data}
+        ):
             continue
         found = hashlib.sha256(record.prose.encode("utf-8", "surrogateescape")).hexdigest()
         if record.text("content_hash") != f"sha256:{found}":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import Any
 
 from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
@@ -67,6 +68,7 @@ class NewAdr:
     date: str | None = None
     style: str | None = None
     body: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,25 @@ class Added:
     record: Record
     document: str
     above: str
+
+
+def new_adr(fields: Mapping[str, object], *, key: str | None = None, status: str | None = "proposed") -> NewAdr:
+    """Return a decision of the fields that a program gives; those of another form are left out."""
+    scope = fields.get("scope")
+    axes = scope if isinstance(scope, Mapping) else {}
+
+    def text(name: str) -> str | None:
+        value = fields.get(name)
+        return value if isinstance(value, str) else None
+
+    def words(holder: Mapping[str, object], name: str) -> tuple[str, ...]:
+        value = holder.get(name)
+        return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
+
+    given: dict[str, Any] = {name: text(name) for name in ("feature", "date", "summary", "body")}
+    given |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels")}
+    given |= {name: words(axes, name) for name in ("paths", "tags")}
+    return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, **given)
 
 
 def add_adr(workspace: Workspace, wanted: NewAdr, author: Author, *, dry_run: bool = False) -> Added:
@@ -181,6 +202,7 @@ def _fields(wanted: NewAdr) -> dict[str, object]:
         "summary": wanted.summary,
         "labels": list(wanted.labels),
         "scope": {axis: words for axis, words in scope.items() if words},
+        "key": wanted.key,
         "legacy_ids": list(wanted.legacy_ids),
     }
 

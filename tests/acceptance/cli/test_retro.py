@@ -1,0 +1,352 @@
+"""`orbit retro` and `orbit ensure`: what producers say stands once, and takes nothing away."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.loop import failures
+from orbit_registry.loop.retro import read_retro
+from orbit_registry.loop.retros import keep_retro
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.store.author import Author
+
+ADA = Author("Ada", "human")
+NOW = datetime(2026, 11, 22, 8, tzinfo=UTC)
+TOLD = """\
+---
+loop: L-17
+project: shop
+---
+# Loop 17
+
+Three stories, one given up.
+
+## Outcomes
+
+| target | result | attempts | tools | reason |
+|---|---|---|---|---|
+| story:shop:S-1 | failed | 3 | codex, pytest | the sandbox has no browser |
+| story:shop:S-2 | completed | 1 | codex | |
+| story:shop:S-3 | failed | 0 | | |
+
+## What worked
+
+- Reading the fixture first saved a round of guessing
+- ok
+
+## What struggled
+
+- The sandbox has no browser; ask for one
+  before the plan is made
+
+## Step 1
+
+The whole story of it.
+
+### Result
+
+It compiled.
+
+## Recommendations
+
+- Teach the plan skill to look for a browser
+"""
+
+
+@pytest.fixture
+def told(shell: Any) -> Path:
+    """Return a file with a retro."""
+    file = Path(shell.root) / "retro.md"
+    file.write_text(TOLD, "utf-8")
+    return file
+
+
+def holding(target: str) -> Record | None:
+    """Return the failure of a target that holds now."""
+    return failures.holding(Registry.open().collection.records, failures.read_target(target), datetime.now(UTC))
+
+
+def files(root: Path) -> dict[str, str]:
+    """Return every record's files with their texts."""
+    kept = [*(root / ".orbit").glob("[!s]*/*/*"), *(root / ".orbit/state/inbox").glob("*/*/*")]
+    return {str(file): file.read_text("utf-8") for file in kept if file.is_file()}
+
+
+def events(root: Path, *names: str) -> list[dict[str, Any]]:
+    """Return the events of some names."""
+    lines = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["event"] in names]
+
+
+def test_each_finding_waits_as_a_learning_of_the_retro(shell: Any, told: Path) -> None:
+    """What has a sentence's length is linked to it; the record says what became of each target, its text the rest."""
+    done = shell.json("retro", "--from", str(told))[1]["data"]
+    record = shell.json("show", done["retro"]["id"])[1]["data"]
+    found = [shell.json("show", one["id"])[1]["data"] for one in done["findings"]]
+
+    assert (record["status"], record["key"]) == ("recorded", "loop:shop:L-17")
+    assert [(one["target"]["id"], one["result"], one["attempts"]) for one in record["outcomes"]] == [
+        ("S-1", "failed", 3), ("S-2", "completed", 1), ("S-3", "failed", 0)]  # fmt: skip
+    assert "It compiled." in record["prose"]
+    assert "The whole story" not in record["prose"]
+    assert [(one["summary"], one["labels"], one["phase"]) for one in found] == [
+        ("Reading the fixture first saved a round of guessing", ["worked"], "pending"),
+        ("The sandbox has no browser; ask for one before the plan is made", ["struggled"], "pending"),
+    ]
+    assert all(one["links"] == [{"rel": "derived_from", "to": record["id"]}] for one in found)
+    assert (shell.root / record["path"]).with_name("retro.md").read_text("utf-8").startswith("# Loop 17\n")
+    assert shell("check")[0] == 0
+
+
+def test_the_same_retro_twice_changes_nothing(shell: Any, told: Path) -> None:
+    """Not a byte of a record, and no event; a second one of the project adds its own beside them."""
+    shell("retro", "--from", str(told))
+    before = files(shell.root)
+    again = shell.json("retro", "--from", str(told))[1]["data"]
+
+    assert (again["outcome"], again["counts"]["unchanged"], again["opened"]) == ("unchanged", 2, [])
+    assert files(shell.root) == before
+    assert len(events(shell.root, "retro")) == 1
+
+    other = shell.json("retro", "--loop", "L-18", "--project", "shop", "--worked", "A plan of one page was read by all")
+    assert other[1]["data"]["counts"]["inserted"] == 1
+    assert {name: files(shell.root)[name] for name in before} == before
+
+
+def test_more_said_of_a_run_takes_nothing_away(shell: Any, told: Path) -> None:
+    """Outcomes are joined by target, lists gain entries, and the learnings of the first stay as they are."""
+    first = shell.json("retro", "--from", str(told))[1]["data"]
+    more = ["--loop", "L-17", "--project", "shop", "--struggled", "The linter needs half a minute to start"]
+    second = shell.json("retro", *more, "--outcome", "story:shop:S-4=requeued,attempts=2,tool=codex")[1]["data"]
+
+    assert (second["outcome"], second["retro"]["id"]) == ("updated", first["retro"]["id"])
+    assert second["counts"] == {"inserted": 1, "updated": 0, "unchanged": 2, "refused": 0}
+    record = shell.json("show", first["retro"]["id"])[1]["data"]
+    assert [one["target"]["id"] for one in record["outcomes"]] == ["S-1", "S-2", "S-3", "S-4"]
+    assert record["title"] == "Loop 17"
+    for said in ("Reading the fixture first", "The linter needs", "It compiled."):
+        assert said in record["prose"]
+
+
+def test_only_what_was_tried_fails_and_with_its_attempts(shell: Any, told: Path) -> None:
+    """A target that was never tried is no failure; one that failed is left alone from then on."""
+    done = shell.json("retro", "--from", str(told))[1]["data"]
+    assert [one["target"] for one in done["opened"]] == ["story:shop:S-1"]
+    held = shell.json("fail", "--check", "story:shop:S-1")[1]["data"]
+    assert (held["attempts"], held["reason"]) == (3, "the sandbox has no browser")
+    assert shell("fail", "--check", "story:shop:S-3")[0] == 0
+
+
+@pytest.mark.parametrize(("result", "event"), [("completed", "cleared"), ("requeued", "requeued")])
+def test_success_and_requeue_clear_with_an_event(shell: Any, told: Path, result: str, event: str) -> None:
+    """The failure stays as history; the first retro again does not bring it back."""
+    shell("retro", "--from", str(told))
+    done = shell.json("retro", "--loop", "L-18", "--outcome", f"story:shop:S-1={result},attempts=2")[1]["data"]
+    assert [one["target"] for one in done["cleared"]] == ["story:shop:S-1"]
+    assert [row["target"] for row in events(shell.root, event)] == ["story:shop:S-1"]
+    shell("retro", "--from", str(told))
+    assert shell("fail", "--check", "story:shop:S-1")[0] == 0
+    assert len(shell.json("failure", "list")[1]["data"]) == 1
+
+
+def test_a_run_says_nothing_about_what_came_later(shell: Any) -> None:
+    """A failure that somebody met after the run was over is not cleared by its retro; one from before is."""
+    workspace = Registry.open().workspace
+    shell("fail", "story:S-1", "--reason", "no disk")
+    said = '{"loop": "L-1", "date": "2020-01-01", "worked": ["Twenty characters and more"], "outcomes": [{"target": "story:S-1", "result": "requeued"}]}'
+    early = read_retro(said, "here")
+    now = datetime.now(UTC)
+    assert keep_retro(workspace, early, ADA, now).cleared == ()
+    late = read_retro(
+        '{"loop": "L-2", "outcomes": [{"target": "story:S-1", "result": "completed", "attempts": 2}]}', "x"
+    )
+    assert len(keep_retro(workspace, late, ADA, now + timedelta(minutes=1)).cleared) == 1
+
+
+def test_what_failed_long_ago_may_be_tried(shell: Any) -> None:
+    """Whoever takes old retros over opens no failure whose time was over before."""
+    old = read_retro(
+        '{"loop": "L-1", "date": "2026-11-14", "outcomes": [{"target": "story:S-1", "result": "failed"}]}', "x"
+    )
+    kept = keep_retro(Registry.open().workspace, old, ADA, NOW)
+    assert (kept.outcome, kept.opened) == ("inserted", ())
+    assert "more than 7 days ago" in kept.notes[0]
+
+
+def test_what_runs_the_loop_never_sticks(shell: Any) -> None:
+    """A schedule that failed once would keep everything from running: it can't be failed, in no way."""
+    assert shell("fail", "schedule:nightly", "--reason", "no network")[0] == 1
+    done = shell.json("retro", "--loop", "L-1", "--outcome", "schedule:nightly=failed,attempts=2")[1]["data"]
+    assert done["opened"] == []
+    assert "can't be left alone" in done["notes"][0]
+
+
+def test_noise_is_not_kept(shell: Any) -> None:
+    """Below the bar nothing is written but the event that says why."""
+    before = files(shell.root)
+    code, out, _ = shell("retro", "--loop", "L-1", "--worked", "ok", "--outcome", "story:S-1=completed,attempts=1")
+    assert (code, out.startswith("nothing was written: below the noise bar")) == (0, True)
+    assert files(shell.root) == before
+    assert [row["skip_reason"] for row in events(shell.root, "retro")] == ["below-noise-bar"]
+
+
+def test_an_agents_retro_waits(shell: Any, told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its record is a draft; once a person recorded it, the agent changes it no more, and its findings still arrive."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    done = shell.json("retro", "--from", str(told))[1]["data"]
+    assert done["retro"]["status"] == "draft"
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    assert shell("promote", done["retro"]["id"])[0] == 0
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    more = ["--loop", "L-17", "--project", "shop", "--worked", "A plan of one page was read by all"]
+    code, whole = shell.json("retro", *more)
+    assert (code, whole["data"]["outcome"], whole["data"]["counts"]["inserted"]) == (1, "refused", 1)
+
+
+def test_a_discarded_retro_stays_discarded(shell: Any, told: Path) -> None:
+    """Who turned it down is not asked again, and nothing else comes of it."""
+    done = shell.json("retro", "--from", str(told), "--pending")[1]["data"]
+    shell("reject", done["retro"]["id"], "--reason", "another run")
+    before = files(shell.root)
+    assert shell.json("retro", "--from", str(told))[1]["data"]["outcome"] == "unchanged"
+    assert files(shell.root) == before
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ('{"loop": "L 1"}', "no target"), ('{"loops": "L-1"}', "`loops` is not known"), ("[1]", "of which run"),
+        ('{"loop": "a", "session": "b"}', "more than one"), ('{"loop": "a", "outcomes": 3}', "not a list"),
+        ('{"loop": "a", "outcomes": [{"target": "S", "result": "failed"}]}', "no target"),
+        ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "broke"}]}', "'broke' is no result"),
+        ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "failed", "attempts": -1}]}', "attempts"),
+        ('{"loop": "a", "date": "soon", "worked": ["A sentence of some length."]}', "is no date"),
+        ('{"loop": "a", "worked": [1]}', "not a list of texts"), ('{"loop": ', "retro.md"),
+        ('{"loop": "a", "worked": ["The key is ghp_' + "a" * 36 + '"]}', "holds a secret"),
+    ],
+)  # fmt: skip
+def test_what_is_no_retro_is_refused(shell: Any, told: Path, said: str, words: str) -> None:
+    """With a sentence that says what is wrong, and nothing written."""
+    told.write_text(said, "utf-8")
+    before = files(shell.root)
+    code, _, err = shell("retro", "--from", str(told))
+    assert code in (1, 2)
+    assert words in err
+    assert "Traceback" not in err
+    assert files(shell.root) == before
+
+
+def test_a_failure_opened_by_hand_is_joined(shell: Any, told: Path) -> None:
+    """One failure a target: the retro's attempts and link go into the one that holds."""
+    first = shell.json("fail", "story:shop:S-1", "--reason", "no browser")[1]["data"]["id"]
+    shell("retro", "--from", str(told))
+    held = failures.holding(
+        Registry.open().collection.records, failures.read_target("story:shop:S-1"), datetime.now(UTC)
+    )
+    assert held is not None
+    assert (held.id, held.data["attempts"], len(held.links)) == (first, 3, 1)
+
+
+def test_ensure_inserts_updates_and_leaves_alone(shell: Any) -> None:
+    """A change of title, text or status is an update of the same record; the same again is none."""
+    said = ["ensure", "learning", "--key", "meeting/7/1", "--title", "Name each lock"]
+
+    def ensured(*more: str) -> tuple[str, str]:
+        one = shell.json(*said, *more)[1]["data"]["entries"][0]
+        return one["outcome"], one["id"]
+
+    outcome, record_id = ensured("--path", "src/**")
+    assert outcome == "inserted"
+    assert ensured("--path", "src/**") == ("unchanged", record_id)
+    assert ensured("--set", "body=Deadlocks were found by their names.") == ("updated", record_id)
+    said[5] = "Name each lock by its owner"
+    assert ensured() == ("updated", record_id)
+    assert ensured("--status", "retired") == ("updated", record_id)
+    assert ensured("--status", "retired") == ("unchanged", record_id)
+    record = shell.json("show", record_id)[1]["data"]
+    assert (record["status"], record["summary"], record["scope"]) == ("retired", said[5], {"paths": ["src/**"]})
+
+
+def test_any_kind_is_ensured_by_its_schema(shell: Any) -> None:
+    """A decision comes with its document, a failure with its target; what the schema refuses is refused."""
+    lines = [
+        {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue", "status": "accepted"},
+        {"kind": "rule", "key": "meeting/7/3", "title": "Name each lock", "rationale": "Deadlocks."},
+        {
+            "kind": "failure",
+            "key": "pitch/4",
+            "title": "S-9",
+            "target": {"type": "story", "id": "S-9"},
+            "reason": "No.",
+        },
+        {"kind": "rule", "key": "meeting/7/4", "title": "Without its rationale"},
+        {"kind": "nothing", "key": "meeting/7/5"},
+        {"kind": "rule", "key": "a key", "title": "x", "rationale": "y"},
+        {"kind": "learning", "key": "meeting/7/6", "summary": "x", "uid": "0" * 32},
+    ]
+    file = shell.root / "found.jsonl"
+    file.write_text("\n".join([*map(json.dumps, lines), "{torn", ""]), "utf-8")
+
+    code, whole = shell.json("ensure", "--batch", str(file))
+
+    assert code == 1
+    assert [one["outcome"] for one in whole["data"]["entries"]] == ["inserted"] * 3 + ["refused"] * 4
+    assert whole["data"]["faults"] == ["line 8 holds no entry"]
+    adr = shell.json("show", whole["data"]["entries"][0]["id"])[1]["data"]
+    assert (adr["status"], adr["key"]) == ("accepted", "meeting/7/2")
+    _, again = shell.json("ensure", "--batch", str(file))
+    assert [one["outcome"] for one in again["data"]["entries"]] == ["unchanged"] * 3 + ["refused"] * 4
+    lines[0]["title"] = "Use two queues"
+    file.write_text(json.dumps(lines[0]), "utf-8")
+    assert shell.json("ensure", "--batch", str(file))[1]["data"]["entries"][0]["outcome"] == "updated"
+    assert "Use two queues" in (shell.root / adr["source"]["path"]).read_text("utf-8")
+    assert [row["inserted"] for row in events(shell.root, "ensured")] == [3, 0]
+
+
+def test_an_agent_ensures_only_what_waits(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New records wait, its own waiting ones follow it, and what a person brought into force it does not change."""
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    said = ["ensure", "learning", "--key", "d/1"]
+    made = shell.json(*said, "--title", "Name each lock")[1]["data"]["entries"][0]
+    assert shell.json("show", made["id"])[1]["data"]["phase"] == "pending"
+    assert shell.json(*said, "--title", "Name every lock")[1]["data"]["entries"][0]["outcome"] == "updated"
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    shell("promote", made["id"])
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    code, whole = shell.json(*said, "--title", "Name no lock")
+    assert (code, whole["data"]["entries"][0]["outcome"]) == (1, "refused")
+    assert "may not change it" in whole["data"]["entries"][0]["why"]
+    assert shell.json(*said, "--title", "Name every lock")[1]["data"]["entries"][0]["outcome"] == "unchanged"
+
+
+def test_what_was_rejected_is_not_said_again(shell: Any) -> None:
+    """Not under its key, and not word for word under another."""
+    made = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock", "--pending")[1]["data"]
+    record_id = made["entries"][0]["id"]
+    shell("reject", record_id, "--reason", "the linter says so", "--by", "Ada")
+    for key, title in (("d/1", "Name every lock"), ("d/2", "name each LOCK.")):
+        one = shell.json("ensure", "learning", "--key", key, "--title", title)[1]["data"]["entries"][0]
+        assert (one["outcome"], one["id"]) == ("unchanged", record_id)
+        assert "Ada" in one["why"]
+
+
+def test_a_broken_index_never_fails_a_producer(shell: Any) -> None:
+    """Garbage in every file of the cache, or a file in its place: the records are written all the same."""
+    shell("sync")
+    cache = shell.root / ".orbit/state/cache"
+    for file in cache.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"\x00garbage")
+    assert shell("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[0] == 0
+    for file in sorted(cache.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    cache.rmdir()
+    cache.write_text("no folder", "utf-8")
+    assert shell("ensure", "learning", "--key", "d/2", "--title", "Close what you open")[0] == 0
+    assert shell("retro", "--loop", "L-1", "--worked", "A plan of one page was read by all")[0] == 0

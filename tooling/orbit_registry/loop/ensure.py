@@ -1,0 +1,284 @@
+"""Makes what producers say stand in the registry once: a record of a key is added, brought up to date, or left alone.
+
+A producer calls each thing by a key of its own and says it again whenever it likes. Nothing here needs an index: what
+looks for near neighbours does without where it can't be read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from orbit_registry.checks.neighbours import copies_of, neighbours
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
+from orbit_registry.kinds.table import Kind
+from orbit_registry.loop.review import write_event
+from orbit_registry.push.events import ENSURED
+from orbit_registry.records.ids import code_id, new_uid
+from orbit_registry.records.record import Record
+from orbit_registry.resources.intake import refuse_secrets
+from orbit_registry.store import lifecycle
+from orbit_registry.store.author import Author
+from orbit_registry.store.authority import refuse_for_agent, write_step
+from orbit_registry.store.decisions import adrs
+from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.journal import Change
+from orbit_registry.store.reader import read_collection
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import FIXED, drafted, edited, free_code_id, new_data, writing
+
+INSERTED, UPDATED, UNCHANGED, REFUSED = "inserted", "updated", "unchanged", "refused"
+MOST_ENTRIES = 10_000
+LARGEST_LINE = 1_000_000
+_NAMED = ("kind", "key", "status", "fields")
+_LINE = 'a line is an object: {"kind": "learning", "key": "meeting/7/1", "summary": "…"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a producer says: a kind, its key for it, the fields by the kind's schema, the status where that matters.
+
+    `text` is what stands in the file beside the record, for kinds whose prose is one.
+    """
+
+    kind: str
+    key: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+    status: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ensured:
+    """What came of an entry, the record that stands for it, and why where nothing was written."""
+
+    entry: Entry
+    outcome: str
+    record: Record | None = None
+    why: str = ""
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        record = self.record
+        return {
+            "kind": self.entry.kind,
+            "key": self.entry.key,
+            "outcome": self.outcome,
+            "id": record.id if record is not None else None,
+            "path": record.path if record is not None else None,
+            "why": self.why or None,
+        }
+
+
+def counts(found: Iterable[Ensured]) -> dict[str, int]:
+    """Return how many entries were inserted, updated, unchanged and refused."""
+    outcomes = [one.outcome for one in found]
+    return {name: outcomes.count(name) for name in (INSERTED, UPDATED, UNCHANGED, REFUSED)}
+
+
+def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[Entry | UsageError]:
+    """Yield what each line of JSON says, or what is wrong with it; `kind` is that of lines that name none."""
+    for number, line in enumerate(lines, 1):
+        if number > MOST_ENTRIES:
+            yield UsageError(f"line {number}: a batch has at most {MOST_ENTRIES:,} lines", hint="split it")
+            return
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line) if len(line) <= LARGEST_LINE else None
+        except (ValueError, RecursionError):
+            data = None
+        if not isinstance(data, dict) or not isinstance(data.get("fields", {}), dict):
+            yield UsageError(f"line {number} holds no entry", hint=_LINE)
+            continue
+        own = {name: value for name, value in data.items() if name not in _NAMED}
+        named = str(data.get("kind") or kind)
+        yield Entry(named, str(data.get("key") or ""), {**data.get("fields", {}), **own}, str(data.get("status") or ""))
+
+
+def ensure(
+    workspace: Workspace, entries: Sequence[Entry], author: Author, *, pending: bool = False, reviewed: bool = True
+) -> list[Ensured]:
+    """Make each entry stand once, all under one lock and in one step, and return what came of each, in their order.
+
+    New records get the status that `add` gives them; `pending` leaves a person's for review too. What a person
+    rejected is not written again. An agent's word for what is in force is refused, entry by entry; a refusal never
+    hinders the others. `reviewed` is False where a text that stands elsewhere already is to be written all the same.
+
+    Raises:
+        WriteError, LockTimeoutError: nothing can be written at all.
+    """
+    batch = _Batch(workspace, author, pending=pending, reviewed=reviewed)
+    with writing(workspace):
+        batch.read()
+        found = [batch.settle(entry) for entry in entries]
+        if batch.changes:
+            write_step(workspace, "ensure", batch.changes, author=author)
+    found = [batch.finish(one) for one in found]
+    written = [one.record.id for one in found if one.record is not None and one.outcome in (INSERTED, UPDATED)]
+    if written:
+        write_event(workspace, ENSURED, written, counts(found))
+    return found
+
+
+class _Batch:
+    """The entries of one call, against the records as they stand under the lock."""
+
+    def __init__(self, workspace: Workspace, author: Author, *, pending: bool, reviewed: bool) -> None:
+        self.workspace, self.author, self.pending, self.reviewed = workspace, author, pending, reviewed
+        self.changes: list[Change] = []
+        self._keys: dict[tuple[str, str], list[Record]] = {}
+        self._of_kind: dict[str, list[Record]] = {}
+        self._touched: set[str] = set()
+
+    def read(self) -> None:
+        """Look at the records that there are."""
+        for record in read_collection(self.workspace).records:
+            self._remember(record)
+
+    def _remember(self, record: Record) -> None:
+        key = record.text("key")
+        if key is not None:
+            self._keys.setdefault((record.kind.name, key), []).append(record)
+        self._of_kind.setdefault(record.kind.name, []).append(record)
+
+    def settle(self, entry: Entry) -> Ensured:
+        """Plan what one entry changes; what can't be is refused with its reason."""
+        try:
+            return self._settled(entry)
+        except OrbitError as error:
+            return Ensured(entry, REFUSED, None, f"{error.message}; {error.hint}")
+
+    def _settled(self, entry: Entry) -> Ensured:
+        kind = self.workspace.kinds[entry.kind]
+        _refuse(kind, entry)
+        held = self._keys.get((kind.name, entry.key), [])
+        record = next((one for one in held if one.phase != "closed"), None)
+        record = record or next((one for one in held if one.is_rejected), held[-1] if held else None)
+        if record is not None and record.path in self._touched:
+            raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
+        if record is None:
+            return self._inserted(kind, entry)
+        if record.is_rejected:
+            said = record.approval
+            why = f"rejected by {said['rejected_by']}" if "rejected_by" in said else f"it was {record.status.name}"
+            return Ensured(entry, UNCHANGED, record, why)
+        differs = self._differs(record, entry)
+        if record.phase == "closed":
+            return self._inserted(kind, entry) if differs else Ensured(entry, UNCHANGED, record, record.status.word)
+        if kind.in_document or not differs:
+            return Ensured(entry, UPDATED if differs else UNCHANGED, record)
+        return self._updated(record, entry)
+
+    def _differs(self, record: Record, entry: Entry) -> bool:
+        if any(record.data.get(name) != value for name, value in entry.fields.items() if not _is_prose(record, name)):
+            return True
+        return entry.text is not None and entry.text != self._text(record)
+
+    def _text(self, record: Record) -> str | None:
+        source = record.source
+        try:
+            return read_text(self.workspace.root / source.path, limit=DOCUMENT_LIMIT) if source is not None else None
+        except OrbitError:
+            return None
+
+    def _inserted(self, kind: Kind, entry: Entry) -> Ensured:
+        if kind.in_document:
+            return Ensured(entry, INSERTED)
+        status = {"status": kind.initial["agent"]} if self.pending else {}
+        uid = new_uid()
+        record_id = free_code_id(self.workspace, kind, uid)
+        taken = {one.id for one in self._of_kind.get(kind.name, ())}
+        while record_id in taken:
+            record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
+        fields = {**entry.fields, "key": entry.key, **status}
+        data = new_data(kind, record_id, uid, self.author, fields)
+        text, record = drafted(self.workspace, kind, self.author, record_id, data)
+        if self.reviewed and kind.in_record and kind.voted and (known := self._known(record)):
+            return Ensured(entry, UNCHANGED, known[0], known[1])
+        self.changes.append(Change(record.path, None, text))
+        if entry.text is not None and record.source is not None:
+            self.changes.append(Change(record.source.path, None, entry.text))
+        self._remember(record)
+        self._touched.add(record.path)
+        return Ensured(entry, INSERTED, record)
+
+    def _known(self, new: Record) -> tuple[Record, str] | None:
+        """Return the record that says the same already, waiting, in force or rejected, and how that is said."""
+        held = self._of_kind.get(new.kind.name, [])
+        near = copies_of(held, new)
+        if not near:
+            try:
+                near = neighbours(self.workspace, held, new)
+            except (OrbitError, OSError, ValueError):
+                near = []  # whoever says something is not to suffer for an index that is broken
+        same = next((one for one in near if one.is_duplicate), None)
+        return (
+            None if same is None else (same.record, f"{same.record.id} says so already, {same.rejection or same.words}")
+        )
+
+    def _updated(self, record: Record, entry: Entry) -> Ensured:
+        change, result = edited(self.workspace, record, lambda data: {**data, **entry.fields})
+        changes = [change]
+        if entry.text is not None and record.source is not None:
+            changes.append(Change(record.source.path, self._text(record), entry.text))
+        changes = [one for one in changes if one.before != one.after]
+        refuse_for_agent(self.workspace, [change], author=self.author)
+        if not changes:
+            return Ensured(entry, UNCHANGED, record)
+        self.changes += changes
+        self._touched.add(record.path)
+        return Ensured(entry, UPDATED, result)
+
+    def finish(self, found: Ensured) -> Ensured:
+        """Do what takes a lock of its own: decisions with their documents, and another status."""
+        entry, record = found.entry, found.record
+        if found.outcome == REFUSED:
+            return found
+        try:
+            if self.workspace.kinds[entry.kind].in_document:
+                found = self._decision(found)
+                record = found.record
+            if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:
+                return found
+            if found.outcome == UNCHANGED and record.text("key") != entry.key:
+                return found
+            moved = lifecycle.transition(self.workspace, record.id, entry.status, self.author)
+            return replace(found, record=moved, outcome=INSERTED if found.outcome == INSERTED else UPDATED)
+        except OrbitError as error:
+            why = f"{error.message}; {error.hint}"
+            return replace(found, outcome=REFUSED if found.outcome == UNCHANGED else found.outcome, why=why)
+
+    def _decision(self, found: Ensured) -> Ensured:
+        entry, record = found.entry, found.record
+        if found.outcome == INSERTED:
+            waits = self.pending or self.author.role == "agent"
+            wanted = adrs.new_adr(entry.fields, key=entry.key, status="proposed" if waits else entry.status or None)
+            return replace(found, record=adrs.add_adr(self.workspace, wanted, self.author).record)
+        if found.outcome != UPDATED or record is None:
+            return found
+        fields = {name: value for name, value in entry.fields.items() if not _is_prose(record, name)}
+        title = str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
+        changed = adrs.update_adr(self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author)
+        return replace(found, record=changed)
+
+
+def _is_prose(record: Record, name: str) -> bool:
+    """Say whether a field is the text of a new document: there it is changed by hand from then on."""
+    return record.kind.in_document and name == "body"
+
+
+def _refuse(kind: Kind, entry: Entry) -> None:
+    if not entry.key.strip() or any(map(str.isspace, entry.key)):
+        raise UsageError(f"{entry.key[:80]!r} is no key", hint="give each thing a name without spaces: meeting/7/1")
+    fixed = sorted({*entry.fields} & (FIXED | (kind.schema.managed - {"file"} if entry.text else kind.schema.managed)))
+    if fixed:
+        raise UsageError(f"`{fixed[0]}` can't be given", hint="the registry says it; `status` has a place of its own")
+    if entry.status and entry.status not in kind.statuses:
+        known = ", ".join(kind.statuses)
+        raise InvalidRecordError(f"a {kind.name} has no status {entry.status[:80]!r}", hint=f"statuses: {known}")
+    if kind.in_file and entry.text is None:
+        raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
+    refuse_secrets(f"{kind.name} {entry.key}", json.dumps([entry.key, entry.fields], ensure_ascii=False, default=str))
+    refuse_secrets(f"the text of {entry.key}", entry.text or "")
