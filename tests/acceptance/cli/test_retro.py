@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from orbit_registry.loop import failures
-from orbit_registry.loop.retro import read_retro
+from orbit_registry.loop.failures import Target
+from orbit_registry.loop.retro import Outcome, Retro
 from orbit_registry.loop.retros import keep_retro
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
@@ -159,21 +160,18 @@ def test_a_run_says_nothing_about_what_came_later(shell: Any) -> None:
     """A failure that somebody met after the run was over is not cleared by its retro; one from before is."""
     workspace = Registry.open().workspace
     shell("fail", "story:S-1", "--reason", "no disk")
-    said = '{"loop": "L-1", "date": "2020-01-01", "worked": ["Twenty characters and more"], "outcomes": [{"target": "story:S-1", "result": "requeued"}]}'
-    early = read_retro(said, "here")
+    early, late = (
+        Retro(Target("loop", "", name), date, outcomes=(Outcome(Target("story", "", "S-1"), "requeued", 2),))
+        for name, date in (("L-1", "2020-01-01"), ("L-2", ""))
+    )
     now = datetime.now(UTC)
     assert keep_retro(workspace, early, ADA, now).cleared == ()
-    late = read_retro(
-        '{"loop": "L-2", "outcomes": [{"target": "story:S-1", "result": "completed", "attempts": 2}]}', "x"
-    )
     assert len(keep_retro(workspace, late, ADA, now + timedelta(minutes=1)).cleared) == 1
 
 
 def test_what_failed_long_ago_may_be_tried(shell: Any) -> None:
     """Whoever takes old retros over opens no failure whose time was over before."""
-    old = read_retro(
-        '{"loop": "L-1", "date": "2026-11-14", "outcomes": [{"target": "story:S-1", "result": "failed"}]}', "x"
-    )
+    old = Retro(Target("loop", "", "L-1"), "2026-11-14", outcomes=(Outcome(Target("story", "", "S-1"), "failed"),))
     kept = keep_retro(Registry.open().workspace, old, ADA, NOW)
     assert (kept.outcome, kept.opened) == ("inserted", ())
     assert "more than 7 days ago" in kept.notes[0]

@@ -18,7 +18,10 @@ from orbit_registry.store.lifecycle import transition
 from orbit_registry.store.writer import FIXED, create_record
 
 HUMAN, AGENT = Author("Ada", "human"), Author("bot", "agent", "model-1")
-OF_A_FILE = {"title": "Look", "type": "doc", "versions": ["2"], "file": "2/a.md", "content_hash": f"sha256:{0:064}"}
+OF_A_FILE: dict[str, dict[str, object]] = {
+    "resource": {"type": "doc", "versions": ["2"], "file": "2/a.md", "content_hash": f"sha256:{0:064}"},
+    "retro": {"trigger": {"type": "loop", "id": "1"}, "date": "2026-01-01T00:00:00Z", "file": "retro.md"},
+}
 KINDS = list(load_kinds())
 PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
 
@@ -35,7 +38,8 @@ def made(registry: Registry, kind: Kind, status: str = "") -> Record:
     if kind.in_document:
         record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",))).record
     elif kind.in_file:
-        record = create_record(registry.workspace, kind, HUMAN, OF_A_FILE, beside={"2/a.md": "Look\n"})
+        fields = {"title": "Look", **OF_A_FILE[kind.name]}
+        record = create_record(registry.workspace, kind, HUMAN, fields, beside={str(fields["file"]): "Look\n"})
     else:
         given = {"target": {"type": "story", "id": "1"}}
         needed = [name for name in kind.schema.document["required"] if name not in FIXED]

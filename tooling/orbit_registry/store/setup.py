@@ -185,6 +185,7 @@ _CHOOSING = """\
 
 # loop:
 #   enabled: false         # true: `orbit --help` lists the commands of the loop
+#   retro_targets: 3       # so many targets make a retro worth keeping that has no finding and no failure
 
 # capture:                 # what `orbit capture` learns from transcripts waits for review
 #   at_session_end: false  # true: hooks capture when a session ends
