@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,10 @@ from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.decisions.documents import read_documents
 from orbit_registry.store.lifecycle import transition
 from orbit_registry.store.writer import FIXED, create_record
+from orbit_registry.text.yaml import load
 
 HUMAN, AGENT = Author("Ada", "human"), Author("bot", "agent", "model-1")
-OF_A_FILE: dict[str, dict[str, object]] = {
-    "resource": {"type": "doc", "versions": ["2"], "file": "2/a.md", "content_hash": f"sha256:{0:064}"},
-    "retro": {"trigger": {"type": "loop", "id": "1"}, "date": "2026-01-01T00:00:00Z", "file": "retro.md"},
-}
+FILES: Any = load((Path(__file__).parents[2] / "cases/kinds/of_files.yaml").read_text("utf-8"))
 KINDS = list(load_kinds())
 PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
 
@@ -38,8 +37,7 @@ def made(registry: Registry, kind: Kind, status: str = "") -> Record:
     if kind.in_document:
         record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",))).record
     elif kind.in_file:
-        fields = {"title": "Look", **OF_A_FILE[kind.name]}
-        record = create_record(registry.workspace, kind, HUMAN, fields, beside={str(fields["file"]): "Look\n"})
+        record = create_record(registry.workspace, kind, HUMAN, FILES[kind.name], beside={"2/a.md": ""})
     else:
         given = {"target": {"type": "story", "id": "1"}}
         needed = [name for name in kind.schema.document["required"] if name not in FIXED]
@@ -392,12 +390,10 @@ def test_superseding_an_adopted_decision_rewrites_its_status_in_its_own_form(ado
 
     old, _ = registry.supersede("ADR-0002", new.record.id)
 
-    after = document.read_bytes().decode()
-    lines = after.split("\n")
+    lines = document.read_bytes().decode().split("\n")
     changed = [line for line in lines if line not in text.split("\n")]
     assert old.status.name == "superseded"
-    assert len(changed) == 1
-    assert is_status(changed[0])
+    assert [is_status(line) for line in changed] == [True]
     assert new.record.id in changed[0]
     assert [line for line in lines if not is_status(line)] == [line for line in text.split("\n") if not is_status(line)]
     outcome = Registry.open(registry.workspace.root).check()
