@@ -20,7 +20,7 @@ from orbit_registry.store.writer import FIXED, create_record
 from orbit_registry.text.yaml import load
 
 HUMAN, AGENT = Author("Ada", "human"), Author("bot", "agent", "model-1")
-FILES: Any = load((Path(__file__).parents[2] / "cases/kinds/of_files.yaml").read_text("utf-8"))
+FILES: Any = load((Path(__file__).parents[2] / "cases/kinds_of_files.yaml").read_text("utf-8"))
 KINDS = list(load_kinds())
 PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
 
