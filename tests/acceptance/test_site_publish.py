@@ -299,6 +299,7 @@ def test_a_withheld_name_in_disguise_is_on_no_page(root: Path, tmp_path: Path) -
     """Entities, soft hyphens, tags and links inside a name hide it from the filter no more than from a reader."""
     with (root / "docs/index.md").open("a", encoding="utf-8") as file:
         file.write(
+            "\nL-9<foo>zz</foo>zz, L-9z<x-y a='b'/>zzz, L-9zz<?php?>zz, L-9zzz<!x>z, pro<Blink>ject</Blink> falcon.\n"
             "\nL&#45;9zz&#122;z, L-9z&shy;zzz, <b>L</b>-9zzzz, AD\u200bR-0006, pro&shy;ject&nbsp;fal\u00adcon.\n\n"
             "[Keep it](https://example.org/k) in Redis, Keep&nbsp;it&nbsp;in&nbsp;Re<i>dis</i>.\n"
         )

@@ -157,8 +157,10 @@ def test_lists_are_narrowed_by_phase_and_put_in_order(shell: Any) -> None:
         return [row["id"] for row in shell.json("learning", "list", *arguments)[1]["data"]]
 
     assert ids("--phase", "closed") == [closed]
-    assert ids("--phase", "live", "--phase", "closed") == ids()
-    assert set(ids()) == {shell.learning, second, closed}
+    assert ids("--phase", "live", "--phase", "closed") == ids("--all")
+    assert set(ids("--all")) == {shell.learning, second, closed}
+    assert set(ids()) == {shell.learning, second}
+    assert ids("--status", "retired") == [closed]
     assert ids("--sort", "votes", "--phase", "live") == [second, shell.learning]
     assert ids("--sort", "updated", "--phase", "live") == [shell.learning, second]
     assert ids("--sort", "votes", "--limit", "1") == [second]

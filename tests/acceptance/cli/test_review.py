@@ -34,6 +34,55 @@ def events(root: Path) -> list[dict[str, Any]]:
     return [{key: row[key] for key in ("event", "ids", "by")} for row in map(json.loads, lines) if "by" in row]
 
 
+def test_no_secret_is_written_or_put_into_force(shell: Any, rule: str) -> None:
+    """In whatever field a command takes it; one that waits with a secret is not promoted, but can be turned down."""
+    secret = "ghp_" + "a1B2" * 9
+    refused = [
+        ("rule", "add", "--title", "New", "--rationale", f"Because {secret}"),
+        ("learning", "add", "--summary", "New", "--tag", secret),
+        ("learning", "update", shell.learning, "--body", secret),
+        ("learning", "vote", shell.learning, "--task", secret),
+        ("adr", "add", "--title", f"New {secret}"),
+        ("promote", rule, "--reason", secret),
+        ("fail", f"task:{secret}", "--reason", "none"),
+    ]
+    for arguments in refused:
+        code, out, said = shell(*arguments)
+        assert (code, "holds a secret: GitHub token" in said, secret in out + said) == (1, True, False), arguments
+    assert [path for path in shell.root.rglob("*.*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+    assert len(shell.json("adr", "list")[1]["data"]) == 2
+
+    (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
+    file.write_text(file.read_text("utf-8").replace("half a row", secret), "utf-8")
+    assert "`rationale` holds a secret" in shell("promote", rule)[2]
+    assert shell("reject", rule, "--reason", "it tells a token")[0] == 0
+
+
+def test_what_a_source_does_not_state_waits_for_nobody(shell: Any) -> None:
+    """An adopted decision without a status is in no queue; the queue says how many there are, and how to see them."""
+    (shell.root / "docs/adr/0009-log.md").write_text("# 9. Log to a file\n\n## Context\n\nSo be it.\n", "utf-8")
+    assert shell("adr", "backfill")[0] == 0
+    assert shell.json("adr", "list", "--status", "unknown")[1]["data"] != []
+
+    assert shell.json("queue")[1]["data"]["count"] == 0
+    assert "1 record beside, whose source states no status: `orbit adr list --status unknown`" in shell("queue")[2]
+
+
+def test_a_rule_that_nothing_leads_to_is_said(shell: Any, rule: str) -> None:
+    """Without path, tag, project and links; with a link of its own it is led to."""
+    free = shell.json("rule", "add", "--title", "Say it twice", "--rationale", "Once was not heard.")[1]["data"]["id"]
+    for one in (rule, free):
+        shell("promote", one)
+
+    def said() -> list[str]:
+        found = shell.json("check", "--all")[1]["diagnostics"]
+        return [one["record"] for one in found if one["code"] == "ORB504" and one["record"] in (rule, free)]
+
+    assert said() == [free]
+    shell("link", free, "derived_from", shell.learning)
+    assert said() == []
+
+
 def test_a_rule_needs_its_rationale(shell: Any) -> None:
     """Without the reason, or with a blank one, nothing is written."""
     assert shell("rule", "add", "--title", "Name each lock")[0] == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -87,7 +88,8 @@ def test_vectors_are_kept_by_text_and_model(root: Path) -> None:
 def test_a_secret_reaches_no_model(root: Path) -> None:
     """Neither from a record nor from the question."""
     secret = "ghp_" + "a1B2" * 9
-    assert run(["learning", "add", "--summary", f"Rotate {secret} soon"]) == 0
+    file = next((root / ".orbit/learnings").glob("*/learning.yaml"))
+    file.write_text(re.sub("(?m)^summary: .*", f"summary: Rotate {secret} soon", file.read_text("utf-8")), "utf-8")
     model = Topics()
     titles(searcher_of(root, model), f"ledger {secret}")
     assert secret not in "".join(model.made)
@@ -239,7 +241,7 @@ def test_a_folder_of_the_project_and_a_name_on_the_hub_are_asked_for(root: Path,
     assert library("model") == ("", str(root / "model"))
 
 
-@pytest.mark.parametrize("then", ["raise OSError", "raise ValueError('')", "raise RuntimeError", "return None"])
+@pytest.mark.parametrize("then", ["raise OSError", "raise ValueError('')", "raise Exception", "return None"])
 def test_what_a_library_raises_ends_in_the_note(library: Any, then: str) -> None:
     """An error without words too."""
     note, asked = library("some/model", then)

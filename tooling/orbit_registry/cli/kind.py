@@ -50,17 +50,19 @@ def list_command(kind: Kind) -> click.Command:
 
     def list_kind(
         output: str, status: tuple[str, ...], tag: tuple[str, ...], label: tuple[str, ...], legacy_id: str | None,
-        feature: str | None, task: str | None, phase: tuple[str, ...], sort: str, limit: int | None,
+        feature: str | None, task: str | None, phase: tuple[str, ...], everything: bool, sort: str, limit: int | None,
     ) -> None:  # fmt: skip
         registry = open_registry()
         records = registry.collection.records.of_kind(kind.name)
         if legacy_id is not None:
             found = {record.path for record in registry.collection.records.formerly(legacy_id)}
             records = [record for record in records if record.path in found]
+        closed_too = everything or status or phase or legacy_id is not None
         wanted = [
             record
             for record in records
-            if (not status or str(record.data["status"]) in status)
+            if (closed_too or record.phase != "closed")
+            and (not status or str(record.data["status"]) in status)
             and (not phase or record.phase in phase)
             and all(word in record.scope.tags for word in tag)
             and all(word in record.words("labels") for word in label)
@@ -75,6 +77,7 @@ def list_command(kind: Kind) -> click.Command:
     options: list[click.Parameter] = [
         click.Option(["--status"], type=click.Choice(list(kind.statuses)), multiple=True, help="With this status."),
         click.Option(["--phase"], type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed."),
+        click.Option(["--all", "everything"], is_flag=True, help="Closed records too."),
         click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
         click.Option(["--label"], multiple=True, help="Only with this label."),
         click.Option(["--legacy-id"], metavar="NAME", help="Only what once had this name: project/ADR-006."),

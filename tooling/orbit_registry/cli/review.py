@@ -59,6 +59,11 @@ def queue(kind: str | None, counts: bool, output: str) -> None:
         table(("id", "kind", "status", "since", "by", "title"), rows) or "nothing waits for review",
         next_commands=following,
     )
+    left = review.unstated(registry.collection.records, kind)
+    if left and output == "text":
+        of = left[0]
+        listed = f"`orbit {of.kind.name} list --status {of.status.name}`"
+        click.echo(f"{plural(len(left), 'record')} beside, whose source states no status: {listed}", err=True)
     warn_of_unread(registry.collection.problems)
 
 

@@ -89,7 +89,7 @@ def _apply(target: Workspace, orbit: Path, *, in_place: bool) -> OrbitPlan:
     with writing(workspace):
         plan = plan_import(workspace, read_layout(orbit), in_place=in_place, dry_run=False)
         for step in in_steps([change for group in plan.groups for change in group], _STEP):
-            write_step(workspace, "import", step)
+            write_step(workspace, "import", step, taken_over=True)
     return plan
 
 

@@ -52,7 +52,7 @@ def _move(target: Workspace, orbit: Path) -> OrbitPlan:
     with writing(workspace, wait=0):
         plan = plan_import(workspace, _learnings(orbit), in_place=True, dry_run=False)
         for step in in_steps(_changes(plan), _STEP):
-            write_step(workspace, "learning-migrate-layout", step)
+            write_step(workspace, "learning-migrate-layout", step, taken_over=True)
     return plan
 
 

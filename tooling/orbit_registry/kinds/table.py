@@ -40,6 +40,8 @@ class Status:
     word: str
     banner: str | None
     to: tuple[str, ...]
+    waits: bool = False
+    """Whether somebody is asked for a verdict; not where a source alone did not say how things stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +260,7 @@ def _status_from(name: str, data: Mapping[str, object]) -> Status:
         word=str(data["word"]),
         banner=None if banner is None else str(banner),
         to=_words(data["to"]),
+        waits=_truth(data.get("waits", phase == "pending"), f"statuses.{name}.waits"),
     )
 
 

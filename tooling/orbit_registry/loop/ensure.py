@@ -17,10 +17,9 @@ from orbit_registry.loop.review import write_event
 from orbit_registry.push.events import ENSURED
 from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record
-from orbit_registry.resources.intake import refuse_secrets
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_for_agent, write_step
+from orbit_registry.store.authority import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.store.decisions import adrs
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.journal import Change

@@ -17,7 +17,6 @@ from orbit_registry.push.events import CLEARED, FAILED
 from orbit_registry.records.freshness import expires
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.resources.intake import refuse_secrets
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author
 from orbit_registry.store.reader import read_collection
@@ -96,8 +95,6 @@ def fail(
         hint = "keep what it runs from being tried: story:shop:S-1"
         raise RefusedError(f"{target} runs the work itself and can't be left alone", hint=hint)
     said = {name: value for name, value in fields.items() if value is not None}
-    for name in ("target", "reason"):
-        refuse_secrets(f"the {name}", str(target) if name == "target" else str(said.get(name, "")))
     held = holding(read_collection(workspace).records, target, now)
     if held is not None and author.role == "agent" and held.role == "human":  # a person's words stay a person's
         said = {name: value for name, value in said.items() if name == "attempts"}

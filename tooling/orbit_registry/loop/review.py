@@ -31,9 +31,17 @@ _EVENTS = {"approved": APPROVED, "rejected": REJECTED}
 
 
 def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
-    """Return the records that wait for review: kinds in the order of briefs, in each the longest waiting first."""
-    waiting = [one for one in records if one.phase == "pending" and kind in (None, one.kind.name)]
+    """Return the records that wait for a verdict: kinds in the order of briefs, in each the longest waiting first.
+
+    A status that a source does not state is no suggestion of anybody: `unstated` counts those.
+    """
+    waiting = [one for one in records if one.status.waits and kind in (None, one.kind.name)]
     return sorted(waiting, key=lambda one: (one.kind.brief.get("place", 0), one.text("created_at") or "", one.sort_key))
+
+
+def unstated(records: RecordSet, kind: str | None = None) -> list[Record]:
+    """Return the pending records on which nobody asks for a verdict."""
+    return [one for one in records if one.phase == "pending" and not one.status.waits and kind in (None, one.kind.name)]
 
 
 def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review) -> Record:

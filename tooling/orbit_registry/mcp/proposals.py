@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.mcp.schemas import WITHHELD, own_fields
 from orbit_registry.mcp.tool import Asked
 from orbit_registry.records.record import Record
 from orbit_registry.store import lifecycle
+from orbit_registry.store.authority import refuse_secrets
 from orbit_registry.store.decisions import adrs
 from orbit_registry.store.writer import Edit
 
@@ -52,7 +53,7 @@ def given_fields(kind: Kind, asked: Asked, *, new: bool) -> Fields:
             raise UsageError(f"`{name}` can't be given to {_one(kind)} here", hint=_which(known))
     if not found:
         raise UsageError(f"no field of the {kind.label.lower()} is given", hint=_which(known))
-    refuse_secrets(found)
+    refuse_secrets("", found)
     return found
 
 
@@ -62,32 +63,6 @@ def _which(known: Mapping[str, object]) -> str:
 
 def _one(kind: Kind) -> str:
     return f"a new {kind.label.lower()}" if kind.in_document else f"a {kind.label.lower()}"
-
-
-def refuse_secrets(value: object) -> None:
-    """Raise where a text in a value holds what looks like a secret: nothing of it is kept."""
-    from orbit_registry.text.secrets import find_secrets
-
-    for name, text in _texts(value, ""):
-        suspect = next(iter(find_secrets(text)), None)
-        if suspect is not None:
-            place = f"`{name}`" if name else "an argument"
-            raise RefusedError(
-                f"{place} holds what looks like a secret ({suspect.kind}); nothing was written",
-                hint="leave it out and say where it is kept",
-            )
-
-
-def _texts(value: object, name: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield name or "a key", str(key)
-            yield from _texts(part, name or str(key))
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part, name)
 
 
 def merged(data: Mapping[str, object], given: Mapping[str, object]) -> Fields:

@@ -17,7 +17,6 @@ from orbit_registry.mcp.proposals import (
     in_place_of,
     linked,
     merged,
-    refuse_secrets,
     steps_of_a_person,
 )
 from orbit_registry.mcp.reading import clean
@@ -90,7 +89,6 @@ def link(asked: Asked) -> Answer:
 def vote(asked: Asked) -> Answer:
     """Say that a record helped in a task."""
     any_id, task, model = asked.text("id"), asked.text("task"), asked.text("model") or None
-    refuse_secrets({"task": task, "model": model or ""})
     _refuse_other_kind(asked, any_id)
     if any("\n" in said or "\r" in said for said in (task, model or "")):
         raise UsageError("a task and a model are one line each", hint='for example "TASK-12"')

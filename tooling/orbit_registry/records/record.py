@@ -119,10 +119,14 @@ class Record:
 
     @property
     def is_never_shown(self) -> bool:
-        """Whether it is in force, of a kind that is shown where its scope says, and has no scope."""
-        if self.phase != "live" or self.kind.gate != "scoped" or not self.kind.in_record:
+        """Whether it is in force, of a kind that is shown where its scope says, and has no scope.
+
+        A kind that links lead to as well is shown by its project and its own links too.
+        """
+        if self.phase != "live" or self.kind.gate not in ("scoped", "relevant_and_linked") or not self.kind.in_record:
             return False
-        return self.scope.is_empty and self.data.get("procedural") is not True
+        led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))
+        return self.scope.is_empty and not led and self.data.get("procedural") is not True
 
     @property
     def links(self) -> tuple[Link, ...]:

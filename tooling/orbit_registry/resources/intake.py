@@ -16,11 +16,11 @@ from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.records.record import Record
 from orbit_registry.resources.chunk import Cut, chunking_from, cut, is_markdown
 from orbit_registry.store.author import Author
+from orbit_registry.store.authority import refuse_secrets
 from orbit_registry.store.files import decode, inside, read_bytes
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import create_record, draft_record
-from orbit_registry.text.secrets import find_secrets
 
 KIND = "resource"
 DOC, SCRIPT = "doc", "script"
@@ -102,15 +102,6 @@ def _text(path: str | None, content: bytes, commit: str | None, *, is_dirty: boo
         raise RefusedError(f"{name} is empty", hint="take it over when it says something")
     refuse_secrets(name, said)
     return Text(path, said, raw_digest(content), commit, is_dirty)
-
-
-def refuse_secrets(name: str, text: str) -> None:
-    """Raise where a text holds what looks like a secret; the secret itself is not shown."""
-    found = next(find_secrets(text), None)
-    if found is not None:
-        line = text.count("\n", 0, found.start) + 1
-        hint = "withdraw it where it is valid, take it out of the text, then try again"
-        raise RefusedError(f"{name}:{line} holds a secret: {found.kind}", hint=hint)
 
 
 def _known_to_git(workspace: Workspace, path: str) -> tuple[str | None, bool]:

@@ -306,6 +306,8 @@ def _part(chunk: Chunk) -> tuple[str, str, str]:
 
 
 def _refuse_empty(query: Query) -> None:
+    if not all(version.strip() for version in query.versions):
+        raise UsageError("a version is empty", hint="name one, or leave it out; a shell variable may be unset")
     if not query.text.strip():
         hint = 'give some words: `orbit search "retry uploads"`; `orbit match PATH` lists what applies to a file'
         raise UsageError("there is nothing to search for", hint=hint)

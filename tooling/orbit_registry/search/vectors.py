@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import mul
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from orbit_registry.errors import ConfigError, UnsafePathError
 from orbit_registry.store.files import inside
@@ -90,13 +90,25 @@ class Model2Vec:
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return a vector for each text."""
         place = str(self._folder or self._given)
-        try:
+        with _Loading(place):
             model = importlib.import_module("model2vec").StaticModel.from_pretrained(place)
             return [[float(one) for one in vector] for vector in model.encode(list(texts))]
-        except ImportError:
+
+
+class _Loading:
+    """Says that a model can't be loaded, whatever is raised: readers of models raise `Exception` itself too."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> Literal[False]:
+        if isinstance(error, ImportError):
             raise ConfigError("model2vec is not installed", hint=_EXTRA) from None
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
-            raise ConfigError(f"the model {place} can't be loaded: {_said(error)}", hint=_PLACE) from None
+        if isinstance(error, Exception):
+            raise ConfigError(f"the model {self._place} can't be loaded: {_said(error)}", hint=_PLACE) from None
+        return False
 
 
 def _said(error: Exception) -> str:

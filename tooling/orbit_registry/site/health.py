@@ -96,10 +96,11 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     late = [record for record in records if days[record.path] > WAITING_DAYS]
     waiting = [(record, f"{days[record.path]:,} days", _deciding(record).replace("ID", record.id)) for record in late]
     scopes = "orbit scope suggest ID"
+    led = {link.to for record in live for link in record.links}
     bare = [
         (record, "names no path, tag or text", scopes.replace("ID", record.id))
         for record in live
-        if record.is_never_shown
+        if record.is_never_shown and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
     ]
     decides = _deciding(late[0]) if late else "orbit show ID"
     return [

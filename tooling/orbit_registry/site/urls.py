@@ -35,7 +35,7 @@ def relative(origin: str, target: str) -> str:
     if mark and path == origin:
         return f"#{fragment}"
     joined = "/".join(steps)
-    written = (joined if _UNQUOTED.match(joined) else quote(joined, safe="/~")) or "."
+    written = (joined if _UNQUOTED.match(joined) else quote(joined, safe="/~", errors="surrogatepass")) or "."
     return f"{written}{mark}{fragment}"
 
 
@@ -45,7 +45,7 @@ def safe_segment(name: str) -> str:
     plain = _PLAIN.match(name) and name.lower() != "index.html"
     coded = name if plain else "".join(_coded(character) for character in name)
     if len(coded) > _LONGEST_SEGMENT:
-        digest = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+        digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
         coded = f"{coded[: _LONGEST_SEGMENT - 17]}~{digest}"
     return coded or "~"
 
@@ -53,7 +53,7 @@ def safe_segment(name: str) -> str:
 def _coded(character: str) -> str:
     if character.isascii() and (character.isalnum() or character in "_-"):
         return character
-    return "".join(f"~{byte:02X}" for byte in character.encode())
+    return "".join(f"~{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
 
 
 def legacy_url(legacy_id: str) -> str:

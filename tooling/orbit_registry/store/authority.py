@@ -1,11 +1,11 @@
-"""Owns the one rule about agents: what they write waits for review, and what is in force stays; it takes no lock.
+"""Owns what may be written: no new secret, and by agents nothing that comes into force or is; it takes no lock.
 
-No shell can hold an agent to it, which could edit the files; it keeps our own commands from being the side door.
+No shell can hold anyone to it who could edit the files; it keeps our own commands from being the side door.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Kind
@@ -15,6 +15,9 @@ from orbit_registry.store.author import Author, acting_role
 from orbit_registry.store.codec import decode_record
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.text.secrets import NEEDLES, find_secrets
+from orbit_registry.text.yaml import load
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
 _LISTED = 3
@@ -30,18 +33,74 @@ def write_step(
     changes: Iterable[Change],
     *,
     author: Author | None = None,
+    taken_over: bool = False,
 ) -> None:
-    """Make all changes as one step of the journal, unless an agent may not make them; the caller holds the write lock.
+    """Make all changes as one step of the journal, unless they may not be made; the caller holds the write lock.
 
-    `author` is who asks for it; whoever runs this process, by its environment, where nobody is named.
+    `author` is who asks for it; whoever runs this process, by its environment, where nobody is named. What is taken
+    over from elsewhere is as it is: the gate reports the secrets in it.
 
     Raises:
-        RefusedError: an agent would put a record into force, or change or remove one that is; nothing was written.
+        RefusedError: a text would hold a secret that none held before; an agent would put a record into force, or
+            change or remove one that is. Nothing was written.
         UnsafePathError, WriteError: see `store.journal.apply_step`.
     """
     wanted = list(changes)
     refuse_for_agent(workspace, wanted, author=author)
+    if not taken_over:
+        known = {said for one in wanted for said in _secrets(_said(one.path, one.before))}
+        refuse_secrets_in(wanted, known)
     apply_step(workspace, name, wanted)
+
+
+def refuse_secrets_in(changes: Iterable[Change], known: Collection[str] = ()) -> None:
+    """Raise where a file would hold what looks like a secret, beside those known; see `refuse_secrets`."""
+    for change in changes:
+        said = _said(change.path, change.after)
+        refuse_secrets("" if isinstance(said, Mapping) else change.path, said, known)
+
+
+def refuse_secrets(name: str, value: object, known: Collection[str] = ()) -> None:
+    """Raise where a text, or one within a value, holds what looks like a secret; the secret itself is not shown.
+
+    `name` is what a text is called; what stands in a mapping is called by its key.
+    """
+    for place, text in _texts(name, value):
+        for found in find_secrets(text):
+            if text[found.start : found.end] not in known:
+                line = f":{text.count(chr(10), 0, found.start) + 1}" if "\n" in text else ""
+                hint = "withdraw it where it is valid, take it out of the text, then try again"
+                raise RefusedError(f"{place}{line} holds a secret: {found.kind}; nothing was written", hint=hint)
+
+
+def _said(path: str, text: str | None) -> object:
+    """Return what a file says: the fields of a record, else its text."""
+    if text is None or not NEEDLES.search(text):
+        return ""
+    if path.startswith(f"{ORBIT}/") and path.endswith(".yaml"):
+        try:
+            return load(text)
+        except YamlProblemError:
+            return text
+    return text
+
+
+def _secrets(value: object) -> Iterator[str]:
+    for _, text in _texts("", value):
+        yield from (text[found.start : found.end] for found in find_secrets(text))
+
+
+def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            place = name or f"`{key}`"
+            yield name or "a key", str(key)
+            yield from _texts(place, part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(name, part)
 
 
 def refuse_for_agent(

@@ -16,7 +16,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
 from orbit_registry.store.author import Author, Review
-from orbit_registry.store.authority import write_step
+from orbit_registry.store.authority import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.store.decisions.documents import Document, Documents, read_documents
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
@@ -38,7 +38,8 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author, revie
     Where it leaves review, the record says by whom, when and why.
 
     Raises:
-        RefusedError: the kind's table has no such transition (it says which there are), or an agent may not make it.
+        RefusedError: the kind's table has no such transition (it says which there are), an agent may not make it, or
+            what would come into force holds a secret.
     """
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
@@ -89,6 +90,10 @@ def _moved(
     fields = {"status": to, **_reviewed(record, to, review or Review(), author), **restated.fields}
     change, result = edited(workspace, record, lambda data: {**data, **fields})
     changes = [change, *restated.changes]
+    if record.phase == "pending" and result.phase == "live":
+        refuse_secrets_in(changes)
+        for name, text in _files_beside(workspace, record):
+            refuse_secrets(name, text)
     return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
 
 

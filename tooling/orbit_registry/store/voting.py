@@ -9,6 +9,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import Tally, Vote, tally
 from orbit_registry.store.author import Author
+from orbit_registry.store.authority import refuse_secrets
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import append_vote, half_life_days
 from orbit_registry.store.workspace import Workspace
@@ -27,7 +28,7 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     """Vote for a record that holds; the same voter for the same task counts once.
 
     Raises:
-        RefusedError: the record is pending or closed, or the task is empty.
+        RefusedError: the record is pending or closed, the task is empty, or a secret.
         RecordNotFoundError: there is no such record.
     """
     record = read_collection(workspace).records.get(any_id)
@@ -36,6 +37,7 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
         raise RefusedError(said, hint=_instead(record))
     half_life = half_life_days()
     now = datetime.now(UTC).replace(microsecond=0)
+    refuse_secrets("", {"task": task, "voter": author.model or author.name})
     cast = Vote(record.id, author.model or author.name, now, task.strip())
     folder = workspace.root / record.folder
     new = append_vote(folder, workspace.state / "votes.lock", cast, record.votes)

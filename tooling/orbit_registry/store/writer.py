@@ -17,7 +17,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope, symbol_problem
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_for_agent, write_step
+from orbit_registry.store.authority import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.codec import MISPLACED, decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.store.journal import Change, recover
@@ -199,6 +199,7 @@ def drafted(
     record = validated(text, kind, path, is_new=True)
     refuse_scope(record)
     refuse_for_agent(workspace, [Change(path, None, text)], author=author)
+    refuse_secrets_in([Change(path, None, text)])
     return text, record
 
 

@@ -19,16 +19,19 @@ _UNSEEN = (
 """Characters that take no room: soft hyphens, zero-width ones, marks of direction, selectors of variants."""
 _DROPPED = re.compile(f"[{_UNSEEN}]+")
 _CHARACTERS = rf"&(?:\#[xX]?[0-9A-Fa-f]{{1,8}};?|[A-Za-z][A-Za-z0-9]{{1,31}};?)|(?:%[0-9A-Fa-f]{{2}})+|[{_UNSEEN}]+"
-_INLINE = (
-    "abbr|acronym|bdi|bdo|big|cite|code|del|dfn|em|font|ins|kbd|mark|nobr|samp|small|span|strike|strong|sub|sup|time|tt|"
-    "var|wbr|a|b|i|q|s|u"
+_BREAKING = (
+    "address|article|aside|blockquote|body|br|button|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|"
+    "figcaption|figure|footer|form|h[1-6]|head|header|hgroup|hr|html|iframe|img|input|legend|li|link|main|menu|meta|nav|ol|"
+    "optgroup|option|p|pre|script|search|section|select|style|summary|table|tbody|td|template|textarea|tfoot|th|thead|"
+    "title|tr|ul|video"
 )
-_TAG = rf"</?(?i:{_INLINE})(?:\s[^<>]{{0,300}})?/?>"
+"""The elements that part what stands before and after them; all others, those that nobody knows too, join it."""
+_TAG = rf"</?(?i:(?!(?:{_BREAKING})[\s/>])[a-z][^\s/<>]{{0,60}})(?:\s[^<>]{{0,300}})?/?>|<[!?][^<>\n-][^<>\n]{{0,300}}>"
 _LINK_END = r"\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,500}\)|\]\[[^\[\]\n]{0,200}\]"
 _MARKUP = rf"{_TAG}|<!--(?:(?!-->)[^\n]){{0,200}}-->|{_LINK_END}|!?\[|\]|\*+|~~|`+"
 _MEANT = re.compile(_CHARACTERS)
 _BARE = re.compile(f"{_MARKUP}|{_CHARACTERS}")
-_TAG_NAME = re.compile(r"</?[A-Za-z]+")
+_TAG_NAME = re.compile(r"</?[A-Za-z][^\s/<>]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     for record in context.records:
         if record.is_never_shown:
             message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
+            if record.kind.gate != "scoped":
+                message += " unless a record that is shown links to it"
             place = context.at(record, "scope" if "scope" in record.data else "id")
             hint = f"say where it applies: `orbit {record.kind.name} update {record.id} --path 'src/**'`"
             yield CHECK.at(place, message, hint=hint, record=record)

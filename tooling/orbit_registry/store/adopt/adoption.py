@@ -103,7 +103,7 @@ def adopt(
             refuse_for_agent(workspace, wanted.changes, author=author, hint=f"a person runs `{command}`")
         plan = plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=False)
         for step in in_steps(plan.changes):
-            write_step(workspace, "adopt", step, author=author)
+            write_step(workspace, "adopt", step, author=author, taken_over=True)
         return plan.outcomes
 
 

@@ -13,7 +13,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_for_agent, write_step
+from orbit_registry.store.authority import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.decisions.files import neighbours_in, new_path, new_text
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
@@ -153,7 +153,9 @@ def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> 
     inside(workspace.root, folder)
     record_id = sequence_id(kind.prefix, 0)
     record, text = _record(workspace, kind, wanted, author, record_id, f"{folder}/{record_id}.md")
-    refuse_for_agent(workspace, [Change(record.path, None, text)], author=author)
+    new = Change(record.path, None, text)
+    refuse_for_agent(workspace, [new], author=author)
+    refuse_secrets_in([new, Change(f"the text of {wanted.title!r}", None, wanted.body)])
     if wanted.body is not None:
         status = wanted.status or kind.initial["agent"]
         if wanted.style == "log":
