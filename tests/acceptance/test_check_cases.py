@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.loop.compliance import check_loop
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 
@@ -29,7 +30,8 @@ def cases(prefix: str) -> list[Path]:
 
 
 def options_of(case: Path) -> dict[str, Any]:
-    """Return how a case is run: `against`, `git` (false: in no repository), `remove` (files gone since the base)."""
+    """Return how a case is run: `against`, `git` (false: in no repository), `remove` (files gone since the base),
+    `events` (a file of events, which alone is looked at)."""
     file = case / "_options.json"
     found: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return found
@@ -75,8 +77,10 @@ def _lay(source: Path, root: Path) -> None:
 
 
 def check(case: Path, root: Path, git: Git) -> CheckOutcome:
-    """Lay a case out and run the gate on it."""
+    """Lay a case out and run the gate on it; with `events`, a file of theirs, the gate of the loop."""
     build(case, root, git)
+    if "events" in options_of(case):
+        return check_loop(Registry.open(root).workspace, root / options_of(case)["events"])
     return Registry.open(root).check(against=options_of(case).get("against"))
 
 

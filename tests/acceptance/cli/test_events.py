@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.loop.note import SKIPS as NOTE_SKIPS
 from orbit_registry.loop.stats.event_log import follow
 from orbit_registry.push import client, events
-from orbit_registry.push.events import Event, append
+from orbit_registry.push.events import NOTE_SKIPS, Event, append
 from orbit_registry.push.select import SKIPS
 
 LAUNCH = [sys.executable, "-I", "-S", "-E", str(Path(client.__file__).with_name("launch.py"))]

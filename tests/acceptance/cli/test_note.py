@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.push.events import Event, append
+
 TEXT = "Uploads fail without a retry key"
 
 
@@ -83,7 +85,8 @@ def test_what_an_agent_failed_at_waits_for_review(shell: Any, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--attempts", "3"], [" ", "--errors"], [TEXT, "--attempts", "0"], [TEXT, "--skip-reason", "bored"],
+    [[], ["--turn", "3"], [TEXT, "--turn", "a:b"], ["--heartbeat", "--attempts", "2"],
+     ["--attempts", "3"], [" ", "--errors"], [TEXT, "--attempts", "0"], [TEXT, "--skip-reason", "bored"],
      [TEXT, "--attempts", "2", "--skip-reason", "duplicate-signal"],
      [TEXT, "--errors", "--skip-reason", "duplicate-signal"]],
 )  # fmt: skip
@@ -91,3 +94,46 @@ def test_a_note_that_contradicts_itself_is_refused(shell: Any, arguments: list[s
     """No words where they are needed, no such reason, nothing to tell and something to tell at once."""
     assert shell("note", *arguments)[0] == 2
     assert noted(shell) == []
+
+
+@pytest.mark.parametrize(("arguments", "reason"), [
+    ((TEXT, "--tools", "2"), None), (("ok", "--tools", "2"), None), (("ok",), None),
+    (("ok", "--tools", "0"), "no-new-information"),
+    ((TEXT + ", and here is what to do about it", "--tools", "0"), None), ((TEXT, "--heartbeat"), "routine-heartbeat"),
+    (("--heartbeat",), "routine-heartbeat"),
+    (("  Known   ALREADY, long enough to tell something else of ",), "duplicate-signal"),
+    (("--skip-reason", "duplicate-signal"), "duplicate-signal"),
+])  # fmt: skip
+def test_a_turn_that_taught_nothing_is_told_apart(shell: Any, arguments: tuple[str, ...], reason: str | None) -> None:
+    """A heartbeat, what was noted before, a short text without tools; everything else stands as a note."""
+    shell("note", "known already, long enough to tell something else of", "--turn", "1")
+    assert shell.json("note", *arguments, "--turn", "2")[1]["data"]["skip_reason"] == reason
+    assert noted(shell)[-1]["skip_reason"] == reason
+
+
+def test_a_turn_has_one_id(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made of source, agent, channel, session and turn; the same turn noted again is no duplicate of itself."""
+    monkeypatch.setenv("ORBIT_SESSION_ID", "s:1")
+    first = shell.json("note", TEXT, "--turn", "12", "--tools", "1", "--evidence", " a.log, b ,a.log,")[1]["data"]
+    again = shell.json("note", TEXT.upper(), "--turn", "12")[1]["data"]
+    assert (first["turn"], again["turn"], again["skip_reason"]) == ("note:-:cli:s-1:12", "note:-:cli:s-1:12", None)
+    assert first["evidence"] == noted(shell)[0]["evidence"] == ["a.log", "b"]
+    assert shell.json("note", TEXT, "--turn", "hook:claude:Stop:s-1:7")[1]["data"]["turn"] == "hook:claude:Stop:s-1:7"
+
+
+def test_a_note_settles_the_turn_that_the_gate_names(shell: Any) -> None:
+    """The command that the finding gives is the one that clears it."""
+    for name in ("retrieval", "stop"):
+        event = Event("hook:Stop", 1_790_000_000)
+        event.name, event.session, event.agent, event.hits = name, "s-1", "claude", ["ADR-0001"]
+        append(str(shell.root), event)
+    code, whole = shell.json("check", "--loop")
+    (finding,) = whole["diagnostics"]
+    assert (code, finding["code"], finding["line"]) == (1, "ORB920", 2)
+    turn = finding["hint"].split("--turn ")[1].split(",")[0]
+    assert shell("note", "--skip-reason", "no-new-information", "--turn", turn)[0] == 0
+    assert shell("check", "--loop")[:2] == (0, "3 events checked: nothing found\n")
+    assert shell("check", "--loop", "--fix")[0] == shell("check", "--since", "2")[0] == 2
+    code, out, _ = shell("check", "--events", "missing.jsonl", "--format", "github")
+    assert (code, out.startswith("::error file=missing.jsonl")) == (1, True)
+    assert shell("check", "--loop", "--since", "1")[:2] == (0, "1 event checked: nothing found\n")

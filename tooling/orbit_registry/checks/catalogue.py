@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 
-from orbit_registry.checks import content, documents, duplicates, files, freshness, ids, links, scope
+from orbit_registry.checks import content, documents, duplicates, files, freshness, ids, links, loop, scope
 from orbit_registry.checks.check import Check
 
-FAMILIES: tuple[ModuleType, ...] = (files, ids, links, content, scope, duplicates, documents, freshness)
+FAMILIES: tuple[ModuleType, ...] = (files, ids, links, content, scope, duplicates, documents, freshness, loop)
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from orbit_registry.checks.citing import Cited, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
+from orbit_registry.checks.loop.log import LoopLog
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.spelling import Spelling
@@ -53,6 +54,8 @@ class CheckContext:
     """What disk and git say beside the records."""
     sight: Sight = field(default_factory=Sight)
     """What fingerprint inputs and evidence are now."""
+    loop: LoopLog | None = None
+    """The events of the loop, where they are what is checked."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     whole: Callable[[], RecordSet] | None = None
     """Makes all records where `records` are some of them."""

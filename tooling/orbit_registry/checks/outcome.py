@@ -17,12 +17,13 @@ class CheckOutcome:
     baselined: tuple[Diagnostic, ...] = ()
     fixed: tuple[Diagnostic, ...] = ()
     checked_count: int = 0
-    """How many records were looked at, the unreadable ones among them."""
+    """How many records were looked at, the unreadable ones among them; how many events, where `subject` says so."""
     gone: tuple[Known, ...] = ()
     """Findings of the baseline that no longer are."""
     base: str | None = None
     """What "changed" compares with."""
     paths: tuple[str, ...] = ()
+    subject: str = "record"
 
     @property
     def ok(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -22,6 +23,15 @@ from orbit_registry.registry import Registry
 @click.option("--all", "everything", is_flag=True, help="Findings in the baseline too.")
 @click.option("--strict", is_flag=True, help="Fail on warnings as well.")
 @click.option(
+    "--loop", "loops", is_flag=True, help="Whether the loop was kept to, by the event log; no record is read."
+)
+@click.option(
+    "--events", type=click.Path(path_type=Path), help="The same, by a file of events; absent ones are errors."
+)
+@click.option(
+    "--since", "days", type=click.IntRange(1, 36_500), metavar="DAYS", help="With --loop: only the last days."
+)
+@click.option(
     "--format",
     "output",
     type=click.Choice(formats()),
@@ -37,6 +47,9 @@ def check(
     against: str | None,
     everything: bool,
     strict: bool,
+    loops: bool,
+    events: Path | None,
+    days: int | None,
     output: str,
 ) -> None:
     """Find what is invalid, duplicate or dangling. Exit 0: clean, 1: errors.
@@ -45,10 +58,20 @@ def check(
     orbit check
     orbit check .orbit/learnings --against origin/main --format github
     orbit check --fix
+    orbit check --loop && ./next-item.sh
     """
     registry = open_registry()
-    wanted = [_existing(registry, path) for path in paths]
-    outcome = registry.check(wanted, against=against, fix=fix, everything=everything)
+    if loops or events is not None:
+        if paths or fix or against or everything:
+            raise UsageError("--loop looks at events alone", hint="run `orbit check` for the records, beside it")
+        from orbit_registry.loop.compliance import check_loop
+
+        outcome = check_loop(registry.workspace, events, days)
+    else:
+        if days is not None:
+            raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
+        wanted = [_existing(registry, path) for path in paths]
+        outcome = registry.check(wanted, against=against, fix=fix, everything=everything)
     click.echo(render(output, outcome), nl=False)
     if not outcome.ok or (strict and any(found.severity is Severity.WARNING for found in outcome.diagnostics)):
         context.exit(1)

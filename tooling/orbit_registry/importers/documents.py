@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,12 @@ from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.walk import FOREIGN, walk
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text.adr import read_document
-from orbit_registry.text.adr.file_names import is_decision_name, is_request_name
+from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name, is_request_name
 
 _MARKDOWN = (".md", ".markdown")
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
 _OURS = frozenset({ORBIT})
-_FOLDER = re.compile(r"\.?(?:adrs?|decisions?|decision[-_]records?|architecture[-_]decisions?|rfcs?)\Z", re.IGNORECASE)
+_REQUESTS = frozenset({"rfc", "rfcs"})
 _SAMPLE = 40
 
 
@@ -85,7 +84,11 @@ def _is_place(path: str) -> bool:
     """Say whether a file's name or a folder above it says that decisions are there."""
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
-    return is_decision_name(stem) or is_request_name(stem) or any(_FOLDER.match(part) for part in folder.split("/"))
+    return (
+        is_decision_name(stem)
+        or is_request_name(stem)
+        or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
+    )
 
 
 def _why_not(workspace: Workspace, path: str) -> str:

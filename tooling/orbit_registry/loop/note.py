@@ -6,32 +6,34 @@ noted in words stands in no event.
 
 from __future__ import annotations
 
+import hashlib
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from orbit_registry.checks.loop.log import turn_id
 from orbit_registry.checks.neighbours import neighbours
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.failures import fail, read_target
 from orbit_registry.loop.review import write_event
+from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
+from orbit_registry.push.events import NOTE_SKIPS as SKIPS
 from orbit_registry.push.events import NOTED
+from orbit_registry.push.hosts import session_of_process
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, draft_record
 
-SKIPS = {
-    "routine-heartbeat": "the work was routine",
-    "duplicate-signal": "it is known already",
-    "no-new-information": "nothing was learned",
-}
-"""Why there may be nothing to tell: all reasons there are."""
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
 UNSOLVED = ("unsolved", "needs-help")
 """The labels of a learning that says what nobody has solved yet."""
 MOST_SUMMARY = 280
+SHORT = 48
+"""A text of fewer characters, of a turn without tools, tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,12 @@ class Noted:
     task: str = ""
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    turn: str = ""
+    """The id of the turn, or what names it within its session; empty where it is no turn that is noted."""
+    tools: int | None = None
+    """How many tools the turn used, where that is known."""
+    heartbeat: bool = False
+    evidence: tuple[str, ...] = ()
 
     @property
     def asks(self) -> bool:
@@ -76,6 +84,8 @@ class Contribution:
     """The learning that says what nobody has solved; it may have stood there before."""
     failure: Record | None = None
     """What keeps the task that was given up from being tried again for a while."""
+    turn: str = ""
+    skip_reason: str = ""
 
 
 def note(workspace: Workspace, records: RecordSet, said: Noted, author: Author) -> Contribution:
@@ -89,6 +99,11 @@ def note(workspace: Workspace, records: RecordSet, said: Noted, author: Author) 
         InvalidRecordError, RefusedError: the learning can't be written; see `store.writer.create_record`.
     """
     _refuse_contradictions(said)
+    turn = _turn(workspace, said)
+    if not said.skip_reason and not said.asks:
+        said = replace(said, skip_reason=skip_reason(workspace, said, turn))
+    if not (said.skip_reason or said.text.strip()):
+        raise UsageError("the note says nothing, and not why", hint=f"--skip-reason {' | '.join(SKIPS)}")
     target = read_target(f"task:{said.task}") if said.failed and said.task else None
     found = _contribution(workspace, records, said, author) if said.asks else Contribution()
     if target is not None:
@@ -98,8 +113,41 @@ def note(workspace: Workspace, records: RecordSet, said: Noted, author: Author) 
         found = replace(found, failure=fail(workspace, target, given, author, datetime.now(UTC))[0])
     asked = {"asked": [ask.kind for ask in found.asks]} if said.asks else {"skip_reason": said.skip_reason or None}
     went = {"attempts": said.attempts, "errors": said.errors, "failed": said.failed, "task": said.task or None}
-    write_event(workspace, NOTED, [found.unsolved.id] if found.unsolved else [], {**went, **asked})
-    return found
+    about = {"turn": turn, "fingerprint": fingerprint(said.text)} if turn else {}
+    seen = {"evidence": list(said.evidence)} if said.evidence else {}
+    write_event(workspace, NOTED, [found.unsolved.id] if found.unsolved else [], {**went, **asked, **about, **seen})
+    return replace(found, turn=turn, skip_reason=said.skip_reason)
+
+
+def skip_reason(workspace: Workspace, said: Noted, turn: str) -> str:
+    """Return why a turn leaves nothing to tell; empty where it may, or where it is no turn."""
+    if said.heartbeat:
+        return "routine-heartbeat"
+    text = said.text.strip()
+    if not (turn and text):
+        return ""
+    rows = (row for _, row in rows_in(log_files(workspace.state), time.time(), LogState()))
+    known = {row.get("fingerprint") for row in rows if row.get("event") == NOTED and row.get("turn") != turn}
+    if fingerprint(text) in known:
+        return "duplicate-signal"
+    return "no-new-information" if said.tools == 0 and len(text) < SHORT else ""
+
+
+def fingerprint(text: str) -> str:
+    """Return what tells a text from others, whatever its case and spaces; 16 hexadecimal digits."""
+    return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _turn(workspace: Workspace, said: Noted) -> str:
+    """Return the id of the turn that is noted: as it was given, or made of what is known here; empty for none."""
+    parts = said.turn.split(":")
+    if not said.turn or (len(parts) == 5 and all(parts)):
+        return said.turn
+    if len(parts) != 1:
+        hint = "source:agent:channel:session:turn, or a word that names it in its session"
+        raise UsageError(f"{said.turn!r} is no id of a turn", hint=hint)
+    session, agent = session_of_process(str(workspace.root)) or ("", "")
+    return turn_id("note", agent, "cli", session, said.turn)
 
 
 def _refuse_contradictions(said: Noted) -> None:

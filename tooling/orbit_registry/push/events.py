@@ -43,6 +43,12 @@ MOMENTS = ("stop", "subagent stop", "session end", "compaction", "compacted")
 """What hosts tell of a session; their hooks write it down and answer nothing."""
 NAMES = (RETRIEVAL, *DONE, *MOMENTS, "run", "refreshed")
 """All names that an event of ours can have; docs/reference/events.md says what each means."""
+NOTE_SKIPS = {
+    "routine-heartbeat": "the work was routine",
+    "duplicate-signal": "it is known already",
+    "no-new-information": "nothing was learned",
+}
+"""Why a turn may leave nothing to tell: all reasons there are."""
 LARGEST = 1_000_000
 """Bytes; a part that has more becomes the next older one, and the oldest of `FILES` goes: five of them at most."""
 MOST_ASKED = 20

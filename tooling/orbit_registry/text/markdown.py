@@ -210,7 +210,7 @@ class _Reader:
     def read(self, tokens: Sequence[Token]) -> None:
         rows: list[tuple[Cell, ...]] = []
         cells: list[Cell] = []
-        cursor = 0
+        cursor = table = 0
         for index, token in enumerate(tokens):
             if token.type == "heading_open" and token.level == 0:
                 self._heading(token, tokens[index + 1])
@@ -221,13 +221,13 @@ class _Reader:
             elif token.type == "hr":
                 self.rules.append(self._line_span(token))
             elif token.type == "table_open":
-                rows = []
+                rows, table = [], self._line_span(token).start
             elif token.type == "tr_open":
                 cells, cursor = [], self._line_span(token).start
             elif token.type == "tr_close":
                 rows.append(tuple(cells))
             elif token.type == "table_close":
-                self._table(rows)
+                self._table(table, rows)
             elif token.type == "inline":
                 in_cell = _in_cell(tokens, index)
                 if not in_cell and not token.children:
@@ -243,10 +243,9 @@ class _Reader:
         first, last = token.map or (0, 0)
         return Span(self.lines.start_of(first + self.shift), self.lines.start_of(last + self.shift))
 
-    def _table(self, rows: list[tuple[Cell, ...]]) -> None:
-        spans = [cell.span for row in rows for cell in row if cell.span]
-        start = min((span.start for span in spans), default=0)
-        end = max((span.end for span in spans), default=0)
+    def _table(self, start: int, rows: list[tuple[Cell, ...]]) -> None:
+        """Add a table; it begins with its first line, be there nothing in the cells of that."""
+        end = max((cell.span.end for row in rows for cell in row if cell.span), default=start)
         self.tables.append(Table(tuple(rows), Span(start, end)))
 
     def _heading(self, token: Token, inline: Token) -> None:

@@ -65,7 +65,7 @@ def summary(outcome: CheckOutcome) -> str:
     said = ", ".join(found) if found else "nothing found"
     fixed = f"; {len(outcome.fixed)} fixed" if outcome.fixed else ""
     more = f"; {fixable} can be fixed: `orbit check --fix`" if fixable else ""
-    return f"{_count(outcome.checked_count, 'record', 'records')} checked: {said}{fixed}{more}"
+    return f"{_count(outcome.checked_count, outcome.subject, f'{outcome.subject}s')} checked: {said}{fixed}{more}"
 
 
 def printable(text: str) -> str:

@@ -74,6 +74,8 @@ class LogState:
     files: list[str] = field(default_factory=list)
     size: int = 0
     lines: int = 0
+    line: int = 0
+    """Which line of the file at hand was read last, from 1."""
     skipped: Counter[str] = field(default_factory=Counter)
     backwards: int = 0
     """Events older than the one before them by more than a minute: a clock was set back."""
@@ -160,7 +162,9 @@ def _rest(state: Path, number: int, place: int) -> bytes:
 
 def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
     """Yield lines that are not too long; of a longer one nothing is kept."""
+    met.line = 0
     while line := file.readline(LONGEST_LINE + 1):
+        met.line += 1
         met.size += len(line)
         met.lines += 1
         if len(line) > LONGEST_LINE:

@@ -13,7 +13,12 @@ _DATED = re.compile(
     r"(?P<dated>(?P<y>(?:19|20)\d\d)-?(?P<m>0[1-9]|1[0-2])-?(?P<d>0[1-9]|[12]\d|3[01]))(?P<dash>[-_. ]|$)"
 )
 _MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
-_NUMBERED = re.compile(r"(?P<lead>(?:adr|decision)?[-_ ]?)(?P<number>\d{1,6})(?P<dash>[-_. ]|$)", re.IGNORECASE)
+SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-_][a-z]{1,12}){0,2}"
+"""What a series of decisions calls its own, in either case: `adr`, `DR`, `TDR`, `ODH-ADR-DSP`."""
+_NUMBERED = re.compile(
+    rf"(?P<lead>(?:{SERIES_CODE}|decision)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)", re.IGNORECASE
+)
+_FOLDER = re.compile(r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ ](?:records?|logs?))?)$", re.IGNORECASE)
 _REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
 _FEWEST_DIGITS = 3
 """Digits that a bare number has to have: `1-intro.md` and `02-setup.md` are chapters of a guide."""
@@ -58,6 +63,11 @@ def is_decision_name(name: str) -> bool:
     """Say whether decisions are named like this file (without its ending) or folder."""
     found = read_name(name)
     return found is not None and found.is_decisions
+
+
+def is_decision_folder(name: str) -> bool:
+    """Say whether a folder is named after decisions: `adr`, `decisions`, `architecture-decision-records`."""
+    return _FOLDER.match(name) is not None
 
 
 def is_request_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The part of a document that may state metadata, as lines, and the words for its keys; no style is known here."""
+"""The part of a document that may state metadata, as lines; no style is known here."""
 
 from __future__ import annotations
 
@@ -9,80 +9,16 @@ from dataclasses import dataclass
 
 from orbit_registry.text.adr.fields import Field, read_fields
 from orbit_registry.text.adr.model import Fact
+from orbit_registry.text.adr.words import KEY_OF, plain
 from orbit_registry.text.citations import Citation
 from orbit_registry.text.markdown import Heading, MarkdownDocument
 from orbit_registry.text.position import Span
 
-KEYS: dict[str, str] = {
-    "status": "status",
-    "state": "status",
-    "decision status": "status",
-    "adr status": "status",
-    "date": "date",
-    "created": "date",
-    "decided": "date",
-    "decision date": "date",
-    "date decided": "date",
-    "accepted date": "date",
-    "decider": "deciders",
-    "deciders": "deciders",
-    "decision-makers": "deciders",
-    "decision-maker": "deciders",
-    "decision makers": "deciders",
-    "decision_makers": "deciders",
-    "decided by": "deciders",
-    "approver": "deciders",
-    "approvers": "deciders",
-    "author": "authors",
-    "authors": "authors",
-    "owner": "owner",
-    "owners": "owner",
-    "contact": "contact",
-    "consulted": "consulted",
-    "informed": "informed",
-    "tag": "tags",
-    "tags": "tags",
-    "labels": "tags",
-    "task": "tasks",
-    "tasks": "tasks",
-    "ticket": "tasks",
-    "tickets": "tasks",
-    "legacy_id": "legacy_ids",
-    "legacy_ids": "legacy_ids",
-    "legacy id": "legacy_ids",
-    "legacy ids": "legacy_ids",
-    "supersedes": "supersedes",
-    "supercedes": "supersedes",
-    "replaces": "supersedes",
-    "superseded by": "superseded_by",
-    "superceded by": "superseded_by",
-    "superseded-by": "superseded_by",
-    "superseded_by": "superseded_by",
-    "supersededby": "superseded_by",
-    "replaced by": "superseded_by",
-    "amends": "amends",
-    "amended by": "amended_by",
-    "amended-by": "amended_by",
-    "amended_by": "amended_by",
-    "amendedby": "amended_by",
-    "extends": "extends",
-    "extended by": "extended_by",
-    "relates to": "related_to",
-    "relatesto": "related_to",
-    "related": "related_to",
-    "related_to": "related_to",
-    "related adrs": "related_to",
-    "related_adrs": "related_to",
-    "title": "title",
-    "id": "number",
-    "number": "number",
-    "adr": "number",
-}
 ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 
 _MARK = r"(?:\*\*|__|\*|_|`)?"
 _KEYED = re.compile(
-    rf"[ \t]{{0,3}}(?P<open>{_MARK})(?P<key>[A-Za-z][A-Za-z_ -]{{1,24}}?)[ \t]?"
+    rf"[ \t]{{0,3}}(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)[ \t]?"
     rf"(?:{_MARK}[ \t]?[:：][ \t]?{_MARK})(?P<gap>[ \t]*)"
 )
 
@@ -139,7 +75,7 @@ def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     match = _KEYED.match(text, start, end)
     if match is None:
         return None
-    key = KEYS.get(match["key"].strip().lower())
+    key = KEY_OF.get(plain(match["key"].strip()))
     if key is None:
         return None
     stop = end

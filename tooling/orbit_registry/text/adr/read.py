@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from orbit_registry.text.adr.build import build, is_iso_date
 from orbit_registry.text.adr.file_names import (
     date_of_path,
+    is_decision_folder,
     is_decision_name,
     is_request_name,
     number_of_path,
@@ -33,13 +34,12 @@ _LOG_NAME = re.compile(
     re.IGNORECASE,
 )
 _TEMPLATE_NAME = re.compile(
-    r"(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?templates?(?:[-_. ].*)?$", re.IGNORECASE
+    r"(?:[a-z-]*[-_ ])?(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?templates?(?:[-_. ].*)?$", re.IGNORECASE
 )
 _TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
 _NOT_ADR_NAMES = frozenset(
     {"index", "agents", "claude", "gemini", "contributing", "changelog", "license", "toc", "summary", "code_of_conduct"}
 )
-_ADR_FOLDER = re.compile(r"(?:adrs?|decisions?|decision[-_]records?|architecture[-_]decisions?)$", re.IGNORECASE)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 _ANY_ENTRY = re.compile(r"\d")
 
@@ -247,7 +247,8 @@ def _number(stated: str | None) -> str | None:
 def _title_heading(document: MarkdownDocument) -> Heading | None:
     """Return the heading that holds the title: the first one, unless it is already a section's."""
     first = document.headings[0] if document.headings else None
-    if first is None or (first.level > 1 and section_key(first.text) != "other"):
+    key = section_key(first.text) if first is not None else "other"
+    if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
         return None
     return first
 
@@ -298,6 +299,6 @@ def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: 
     if entry.format != "none" and keys & EVIDENCE:
         return None
     numbered = is_decision_name(stem) or is_decision_name(pure.parent.name)
-    if numbered and (stem.lower().startswith("adr") or any(_ADR_FOLDER.match(part) for part in pure.parent.parts)):
+    if numbered and (stem.lower().startswith("adr") or any(map(is_decision_folder, pure.parent.parts))):
         return None
     return "no status and no section that holds a decision"

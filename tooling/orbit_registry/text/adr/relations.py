@@ -15,8 +15,16 @@ _VERBS: tuple[tuple[str, Rel], ...] = (
     # `Supercedes` is how adr-tools spells it. What replaces a part amends the whole.
     (r"(?:partially|partly)[ ]super[sc]eded[ ]by|super[sc]eded[ -]in[ -]part[ ]by", "amended_by"),
     (r"(?:partially|partly)[ ]super[sc]edes|super[sc]edes[ ](?:in[ ]part|parts?[ ]of|section[ ]of)", "amends"),
-    (r"super[sc]eded[ ]by|replaced[ ]by|obsoleted[ ]by|retired[ ]by", "superseded_by"),
-    (r"super[sc]edes|replaces|obsoletes", "supersedes"),
+    (
+        r"super[sc]eded[ ]by|replaced[ ]by|obsoleted[ ]by|retired[ ]by|(?:ersetzt|abgelöst)[ ]durch|remplacée?[ ]par"
+        r"|(?:reemplazad|sustituid|substituíd|substituid|supersedid)[oa][ ]por|sostituit[oa][ ]da|vervangen[ ]door"
+        r"|замен[её]н[ао]?[ ]на",
+        "superseded_by",
+    ),
+    (
+        r"super[sc]edes|replaces|obsoletes|ersetzt|remplace|reemplaza|sustituye|substitui|sostituisce|заменяет",
+        "supersedes",
+    ),
     (rf"amended{_PARTIAL}[ ]by|modified[ ]by|updated[ ]by", "amended_by"),
     (r"amends|modifies", "amends"),
     (rf"extended{_PARTIAL}[ ]by|refined[ ]by", "extended_by"),

@@ -8,57 +8,22 @@ from collections.abc import Iterator, Sequence
 
 from orbit_registry.text.adr.header import visible_lines
 from orbit_registry.text.adr.model import Section
+from orbit_registry.text.adr.words import SECTION_OF, plain
 from orbit_registry.text.markdown import Heading, MarkdownDocument
 from orbit_registry.text.position import Position, Span
 
-_NAMES: dict[str, tuple[str, ...]] = {
-    "context": (
-        "context", "problem", "problem statement", "background", "motivation", "issue", "the problem", "summary",
-        "executive summary", "overview", "abstract", "introduction", "goals",
-    ),
-    "decision": (
-        "decision", "decisions", "decision outcome", "outcome", "proposal", "proposed solution", "solution",
-        "approach", "resolution", "the decision", "detailed design", "design", "what we decided", "decision summary",
-        "recommendation", "proposed design", "proposed decision",
-    ),
-    "drivers": ("decision drivers", "drivers", "forces", "requirements", "decision criteria", "constraints"),
-    "options": (
-        "considered options", "options considered", "options", "considered alternatives", "alternatives",
-        "alternatives considered", "alternative approaches", "alternatives rejected", "rejected alternatives",
-        "alternative", "alternatives considered and rejected", "options and trade-offs", "alternative proposals",
-    ),
-    "pros_cons": ("pros and cons of the options", "pros and cons", "comparison", "evaluation"),
-    "consequences": ("consequences", "consequence", "implications", "impact", "results", "effects", "result"),
-    "positive": ("positive", "positive consequences", "pros", "benefits", "advantages", "good"),
-    "negative": (
-        "negative", "negative consequences", "cons", "risks", "risk", "drawbacks", "costs", "cost", "disadvantages",
-        "trade-offs", "tradeoffs", "risks and mitigations", "costs and risks", "bad", "risks and trade-offs",
-    ),
-    "neutral": ("neutral", "neutral consequences"),
-    "rationale": ("rationale", "why", "justification", "reasons", "reasoning"),
-    "confirmation": ("confirmation", "validation", "verification", "compliance", "how we will know"),
-    "references": (
-        "references", "reference", "links", "more information", "see also", "related", "related decisions",
-        "related adrs", "further reading", "related work", "related documents", "related records",
-    ),
-    "status": ("status", "decision status", "state"),
-    "date": ("date", "decision date"),
-    "deciders": ("deciders", "decision makers", "decision-makers"),
-    "tags": ("tags", "labels", "keywords"),
-    "changelog": ("changelog", "change log", "history", "revision history", "version history", "status history"),
-    "metadata": ("metadata", "meta", "document information", "info"),
-    "amendments": ("amendments", "amendment", "updates", "update", "addendum", "addenda"),
-    "tasks": ("task references", "tasks", "task reference"),
-}  # fmt: skip
-_KEYS = {name: key for key, names in _NAMES.items() for name in names}
 _SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
 HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
 """Sections that state metadata; the first one of another key ends the header."""
 EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers", "positive", "negative", "rationale"})
 
+_ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
+"""What stands around a heading's words: pictures, marks, a colon."""
+_PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
 _RUN_IN = re.compile(
-    r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[A-Z][A-Za-z &/-]{2,50}?)[ ]?(?P<stop>[.:]?)(?P=mark)(?P<after>[.:]?)"
+    r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
+    r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
 )
 _COST = re.compile(
     r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
@@ -71,8 +36,10 @@ _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.
 
 def section_key(heading: str) -> str:
     """Return the standard name for a section's heading, or `other`."""
-    name = _NUMBERING.sub("", heading.strip()).strip(" :.*_").lower()
-    found = _KEYS.get(name)
+    name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", heading.strip()))))
+    found = SECTION_OF.get(name)
+    if found is None:  # `背景 / Context`, `Negative (costs)`
+        found = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
     if found is None and name.startswith(("context and", "context &", "context /")):
         return "context"
     if found is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):

@@ -6,30 +6,8 @@ import re
 
 from orbit_registry.text.adr.model import Rel, Status
 from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.words import NEGATIONS, STATUS_OF, plain
 
-_WORDS: dict[str, Status] = {
-    **dict.fromkeys(
-        ("proposed", "proposal", "draft", "drafted", "pending", "wip", "review", "reviewing", "discussion", "rfc"),
-        "proposed",
-    ),
-    **dict.fromkeys(
-        (
-            "accepted", "approved", "implemented", "adopted", "agreed", "decided", "active", "ratified", "enacted",
-            "final", "done", "current", "completed", "amended", "extended", "valid",
-        ),
-        "accepted",
-    ),
-    **dict.fromkeys(
-        ("rejected", "declined", "refused", "withdrawn", "abandoned", "discarded", "cancelled", "canceled", "denied"),
-        "rejected",
-    ),
-    **dict.fromkeys(
-        ("deprecated", "retired", "obsolete", "obsoleted", "reverted", "removed", "archived", "sunset"), "deprecated"
-    ),
-    **dict.fromkeys(("superseded", "superceded", "superseeded", "replaced"), "superseded"),
-}  # fmt: skip
-_SHORT = {"accept": "accepted", "reject": "rejected", "propose": "proposed", "deprecate": "deprecated"}
-_NEGATIONS = frozenset({"not", "un", "never", "no", "isn't", "aint"})
 _QUALIFIERS = frozenset(
     {"partially", "partly", "provisionally", "conditionally", "tentatively", "fully", "in", "under", "was", "is",
      "being", "now", "currently", "first", "initial", "work", "tech", "internal", "and", "soft", "hard", "still"}
@@ -39,7 +17,11 @@ _CHOICE = re.compile(r"[|…]|\bone of\b", re.IGNORECASE)
 _WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
-_PARTIAL = re.compile(r"super[sc]eded[ -]in[ -]part|(?:partially|partly)[ -]super[sc]eded", re.IGNORECASE)
+_PARTIAL = re.compile(
+    r"super[sc]eded[ -]in[ -]part|(?:partially|partly)[ -]super[sc]eded"
+    r"|(?:teilweise|partiellement|parcialmente|parzialmente|częściowo|delvis|частично)[ ]|部分(?:取代|替代|置換)",
+    re.IGNORECASE,
+)
 _IN_PROGRESS = re.compile(
     r"\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion))\b", re.IGNORECASE
 )
@@ -68,11 +50,11 @@ def _status(text: str) -> Status:
         return "accepted"  # a part was replaced, the rest stays in force
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
-    words = [word.lower() for word in _WORD.findall(_LINK.sub(r"\1", text)[:400])]
+    words = [plain(word) for word in _WORD.findall(_LINK.sub(r"\1", text)[:400])]
     for index, word in enumerate(words[:4]):
-        if word in _NEGATIONS:
+        if word in NEGATIONS:
             return "unknown"
-        found = _WORDS.get(_SHORT.get(word, word))
+        found = STATUS_OF.get(word)
         if found is not None:
             if word in ("retired", "obsoleted") and any(rel == "superseded_by" for rel, _ in _targets(text)):
                 return "superseded"

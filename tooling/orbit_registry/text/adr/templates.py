@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
 from orbit_registry.text.adr.fields import read_fields, scalar
-from orbit_registry.text.adr.header import KEYS
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.adr.read import read_document
 from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.words import KEY_OF, plain
 from orbit_registry.text.adr.write import heading_title, newline_of
 from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
 from orbit_registry.text.position import Span
@@ -107,7 +107,7 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
     text = document.text
     lines: list[str] = []
     for field in read_fields(text, span):
-        key = KEYS.get(field.key.lower())
+        key = KEY_OF.get(plain(field.key))
         head = text[field.line.start : field.span.start].rstrip(" ")
         written = field.span.of(text)
         if key == "number":

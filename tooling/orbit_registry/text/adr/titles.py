@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.position import Span
 
 _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|ADR|Decision Record)[ \t]*[:—–-][ \t]+", re.IGNORECASE
 )
 _NUMBERED = re.compile(
-    r"\[?(?P<prefix>(?:Architectur(?:e|al) Decision Record|ADR|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
+    rf"\[?(?P<prefix>(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
     r"[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,9})\]?"
     r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,

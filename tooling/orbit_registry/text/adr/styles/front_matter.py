@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from orbit_registry.text.adr.fields import Field, scalar
-from orbit_registry.text.adr.header import KEYS, Header
+from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.words import KEY_OF, plain
 from orbit_registry.text.position import Span
 
 NAME = "front-matter"
@@ -20,7 +21,7 @@ def read(header: Header) -> Iterator[Fact]:
     if header.in_log:
         return
     for field in header.fields:
-        key = KEYS.get(field.key.lower())
+        key = KEY_OF.get(plain(field.key))
         if field.key.lower() == "links":
             yield from _typed_links(header.text, field)
         elif key == "status":
@@ -59,7 +60,7 @@ def _typed_links(text: str, field: Field) -> Iterator[Fact]:
             target = value, Span(match.start("value"), match.start("value") + len(match["value"].rstrip()))
         elif match and target:
             kind = match["value"].strip().strip("\"'").lower().replace("-", " ")
-            key = KEYS.get(kind) or KEYS.get(kind.replace(" ", "_")) or "related_to"
+            key = KEY_OF.get(kind) or KEY_OF.get(kind.replace(" ", "_")) or "related_to"
             yield Fact(key, target[0], target[1], NAME, (target[0],))
             target = None
         at = end + 1

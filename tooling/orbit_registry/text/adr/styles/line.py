@@ -1,7 +1,8 @@
-"""Metadata as plain lines (`Status: Accepted`, `**Status:** Accepted · 2026-05 · [TASK-1]`)."""
+"""Metadata as plain lines (`Status: Accepted`, `**Status:** Accepted · [TASK-1]`, `**Status:** x | **Date:** y`)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from orbit_registry.text.adr.header import Header, first_offset, keyed, whole_line
@@ -11,6 +12,10 @@ from orbit_registry.text.adr.statement import read_statement
 from orbit_registry.text.position import Span
 
 NAME = "line"
+_NEXT_KEY = re.compile(
+    r"[ \t]+(?:[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[·•][ \t]+(?=\*\*|__))"
+)
+"""Where a line goes on with another key."""
 
 
 def read(header: Header) -> Iterator[Fact]:
@@ -20,12 +25,17 @@ def read(header: Header) -> Iterator[Fact]:
     previous_end = -1
     for line in header.lines():
         content = text[line.start : line.end]
-        found = keyed(text, line.start, line.end)
+        first, *others = _cut(text, line.start, line.end)
+        found = keyed(text, first.start, first.end)
         follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
         if found or not follows or not content.strip() or not _continues(content):
             if current:
                 yield from _facts(text, *current)
             current = found
+            for part in others if found else ():
+                more = keyed(text, part.start, part.end)
+                if more is not None:
+                    yield from _facts(text, *more)
             if found is None and _says_superseded(text, line.start, line.end):
                 yield Fact("superseding", content.strip(), whole_line(text, Span(line.start, line.end)), NAME)
         elif current and current[1].end > current[1].start:
@@ -34,6 +44,17 @@ def read(header: Header) -> Iterator[Fact]:
         previous_end = line.end
     if current:
         yield from _facts(text, *current)
+
+
+def _cut(text: str, start: int, end: int) -> list[Span]:
+    """Cut a line where it goes on with another key."""
+    cuts = list(_NEXT_KEY.finditer(text, start, end))
+    return [
+        Span(begin, stop)
+        for begin, stop in zip(
+            [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end], strict=True
+        )
+    ]
 
 
 def _says_superseded(text: str, start: int, end: int) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.header import KEYS, Header
+from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.words import KEY_OF, plain
 from orbit_registry.text.markdown import Cell, Table, within
 from orbit_registry.text.position import Span
 
@@ -42,7 +43,7 @@ def _pairs(table: Table) -> Iterator[tuple[str, Cell]]:
 
 
 def _key(cell: Cell) -> str | None:
-    return KEYS.get(cell.text.strip().strip("*_:").lower())
+    return KEY_OF.get(plain(cell.text.strip().strip("*_:").strip()))
 
 
 def written(fact: Fact, value: str) -> str:
