@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.rows import make_hook_rows, make_rows
-from tests.bench.synthetic import make_foreign, make_repository, make_resting, paths
+from tests.bench.synthetic import make_foreign, make_repository, make_resting, make_session, paths
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
 BENCH = Path(__file__).parent
@@ -125,6 +125,11 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     ),
     Measurement(
         "stale", "`orbit stale`, two inputs a learning", orbit("stale"), None, {}, 1.1, make=make_resting, repeats=2
+    ),
+    Measurement(
+        "capture", "`orbit capture` of a transcript; the size is megabytes, 20 of them a second and 200 MB of memory "
+        "are the aim", orbit("capture", "--from", "claude", "t.jsonl", "--dry-run"), None, {200: 10.0}, 1.1,
+        sizes=(50, 200), repeats=2, cold=True, make=make_session,
     ),
     Measurement("sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {10_000: 6.0}, 1.1, cold=True),
     Measurement("sync, nothing changed", "`orbit sync` again", orbit("sync"), None, {10_000: 0.4}, 1.1),

@@ -9,6 +9,7 @@ in five voted for.
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import subprocess
 from collections.abc import Iterator
@@ -246,3 +247,34 @@ def _decision(
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def make_session(root: Path, megabytes: int) -> None:
+    """Make a workspace, and a transcript of a session in it of as many megabytes, as an agent writes it: `t.jsonl`.
+
+    A turn reads a file, searches, edits, and runs tests, the first time in a way that fails; most bytes are what tools
+    printed, and one line in a thousand is a megabyte long.
+    """
+    make_repository(root, 100)
+    (root / "noxfile.py").write_text("def tests(session): ...\n", "utf-8")
+    printed = "".join(f"{number:>6}\tvalue_{number} = compute({number})\n" for number in range(80))
+    calls = (
+        ("Read", {"file_path": f"{root}/src/a.py"}, printed, False), ("Grep", {"pattern": "compute"}, printed, False),
+        ("Edit", {"file_path": f"{root}/src/a.py", "old_string": "a", "new_string": "b"}, "updated", False),
+        ("Bash", {"command": "pytest -q tests"}, f"{printed}No module named 'shop'", True),
+        ("Bash", {"command": "nox -s tests 2>&1 | tail -5"}, f"{printed}12 passed in 0.1s", False),
+    )  # fmt: skip
+    with (root / "t.jsonl").open("w", encoding="utf-8") as file:
+        number = 0
+        while file.tell() < megabytes * 1_000_000:
+            base = {"cwd": str(root), "sessionId": "s", "parentUuid": str(number) if number else None}
+            prompt = {"role": "user", "content": f"Make step {number} better."}
+            file.write(json.dumps({"type": "user", "message": prompt, **base}) + "\n")
+            for tool, given, answer, failed in calls:
+                number += 1
+                use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": given}
+                said = answer * 300 if number % 1000 == 1 else answer
+                result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": said, "is_error": failed}
+                file.write(json.dumps({"type": "assistant", "message": {"content": [use]}, **base}) + "\n")
+                whole = {"type": "user", "message": {"content": [result]}, "toolUseResult": {"stdout": said}, **base}
+                file.write(json.dumps(whole) + "\n")

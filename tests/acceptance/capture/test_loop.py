@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
 
 from orbit_registry.loop.review import promote_due
+from orbit_registry.push.refresh import capture
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
 
@@ -172,3 +175,38 @@ def test_time_promotes_only_what_is_trusted_and_only_where_it_is_turned_on(proje
     assert promoted["status"] == "active"
     assert promoted["approval"]["approved_by"] == "auto-promotion"
     assert project.json("show", other)["status"] == "rejected"
+
+
+def test_the_end_of_a_session_is_captured_only_where_that_is_turned_on(project: Project, tmp_path: Path) -> None:
+    """Off, and as a comment, nothing is started or read; on, the transcript that the hook was told of is."""
+    path, told = project.recorded("claude-stumble.jsonl"), tmp_path / "told"
+    ended = {"reason": "exit", "transcript_path": str(path)}
+    config = project.root / ".orbit/config.yaml"
+    base = config.read_text("utf-8")
+    assert capture(str(project.root), "claude", str(path)) is False
+    assert project.orbit("capture", "--at-session-end", "--from", "claude", str(path)) == ""
+    assert project.learnings() == []
+
+    os.mkfifo(told)
+    program = f"import sys; open({str(told)!r}, 'w').write(sys.stdin.read()); print('{{\"candidates\": []}}')"
+    words = json.dumps([sys.executable, "-c", program])
+    config.write_text(f"{base}\ncapture:\n  at_session_end: true\n  command: {words}\n", "utf-8")
+    project.hook("SessionEnd", SESSION, **ended)
+    with told.open(encoding="utf-8") as pipe:  # a process of its own: it is through with the transcript when it asks
+        assert json.load(pipe)["session"] == SESSION
+
+
+def test_a_lesson_has_a_slug(project: Project) -> None:
+    """By it, its beginning or its id a lesson is shown, promoted and removed; a path is none, and neither is a word."""
+    name = project.capture(project.recorded("claude-stumble.jsonl"))["candidates"][0]["id"]
+    (listed,) = project.json("lessons", "list")
+    assert listed["slug"].startswith("tests-run-with-nox")
+    assert project.json("lessons", "show", listed["slug"])["id"] == name
+    for wrong in ("../tests-run-with-nox", ".orbit/x", "~/x", "no-such-lesson"):
+        assert "lesson" in project.orbit("lessons", "show", wrong, code=1 if wrong == "no-such-lesson" else 2)
+    assert project.json("lessons", "promote", "tests-run")[0]["status"] == "active"
+    assert project.json("lessons", "stale") == []
+    (project.root / "noxfile.py").write_text("", "utf-8")
+    assert [one["id"] for one in project.json("lessons", "stale")] == [name]
+    assert project.json("lessons", "rm", name)[0]["status"] == "retired"
+    assert project.json("lessons", "list") == []

@@ -34,9 +34,10 @@ class Call:
     be something else. `reads` are those of both that are read, not written. `error` is what a tool failed with, `text`
     a prompt's. `greets` says that the agent can tell the person something now; `message` is what, set before the
     dialect's `reply` is asked. `notes` names an event that is written down and not answered, `loads` a file of
-    instructions that the agent has loaded. `forgets` says that what the session was shown is no longer before the
-    agent, `forgets_again` that another event may have said so. `command` is a number made of a shell's command, which
-    tells it from others and does not tell what it is; `tests` says that it runs tests.
+    instructions that the agent has loaded, `transcript` the file that a session which ends was written to. `forgets`
+    says that what the session was shown is no longer before the agent, `forgets_again` that another event may have
+    said so. `command` is a number made of a shell's command, which tells it from others and does not tell what it is;
+    `tests` says that it runs tests.
     """
 
     __slots__ = (
@@ -61,12 +62,13 @@ class Call:
         "task_class",
         "tests",
         "text",
+        "transcript",
     )
 
     def __init__(self, event: str, surface: str) -> None:
         self.event, self.surface = event, surface
         self.session = self.agent_id = self.agent = self.folder = self.task_class = self.error = self.text = ""
-        self.message = self.notes = self.loads = ""
+        self.message = self.notes = self.loads = self.transcript = ""
         self.paths: list[str] = []
         self.maybe: list[str] = []
         self.reads: list[str] = []

@@ -107,6 +107,10 @@ class Dispatch:
 
             for left in (FOLDER, hosts.FOLDER):
                 prune(root, self.event.at, "log", left)
+        if call.transcript:
+            from orbit_registry.push.refresh import capture  # a session ends once
+
+            capture(root, event.agent, call.transcript)
         if behind:
             from orbit_registry.push.refresh import refresh  # most calls find an index that is not behind
 

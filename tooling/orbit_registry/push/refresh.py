@@ -1,4 +1,4 @@
-"""Starts one `orbit sync` that outlives its caller, not more often than once a minute; it waits for nothing."""
+"""Starts what outlives its caller: `orbit sync`, once a minute at most, and `orbit capture`; it waits for nothing."""
 
 import posix
 import sys
@@ -8,6 +8,7 @@ from orbit_registry.push.folders import private_folder
 
 NAME = "sync.asked"
 EVERY_SECONDS = 60
+LARGEST_CONFIG = 1_000_000
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
@@ -31,13 +32,32 @@ def refresh(root: str) -> bool:
         return False
     finally:
         posix.close(handle)
-    _start(root)
+    _start(root, "sync")
     return True
 
 
-def _start(root: str) -> None:
+def capture(root: str, agent: str, transcript: str) -> bool:
+    """Start a capture of a session that has ended where the configuration may want one; say whether this call did.
+
+    Whether it does, and whether the file is a transcript, the command finds out: YAML is not read here.
+
+    Raises:
+        OSError: the configuration can't be read, or there is no interpreter to start.
+    """
+    handle = posix.open(f"{root}/.orbit/config.yaml", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    try:
+        lines = posix.read(handle, LARGEST_CONFIG).split(b"\n")
+    finally:
+        posix.close(handle)
+    if not any(b"at_session_end" in line and not line.lstrip().startswith(b"#") for line in lines):
+        return False
+    _start(root, "capture", "--at-session-end", "--from", agent, "--", transcript)
+    return True
+
+
+def _start(root: str, *words: str) -> None:
     # -P: the project's own folder is no place to import from.
-    command = [sys.executable, "-P", "-m", "orbit_registry.cli.main", "-C", root, "sync"]
+    command = [sys.executable, "-P", "-m", "orbit_registry.cli.main", "-C", root, *words]
     nowhere = [
         (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
         (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),

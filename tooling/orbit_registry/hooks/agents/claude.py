@@ -14,7 +14,7 @@ ANSWERED = {
 }
 LOADS = "session_start|path_glob_match|compact"
 """Why a file of instructions may have been loaded that is one of our rule files."""
-EVENTS = {**ANSWERED, "InstructionsLoaded": LOADS, "Stop": ""}
+EVENTS = {**ANSWERED, "InstructionsLoaded": LOADS, "Stop": "", "SessionEnd": ""}
 FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
 
 AGENT = Agent(

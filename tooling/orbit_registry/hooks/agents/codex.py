@@ -5,7 +5,7 @@ from orbit_registry.hooks.entries import Entries
 from orbit_registry.hooks.replies import SPECIFIC, TEXT, nested
 
 ANSWERED = {"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|apply_patch|mcp__.*", "SubagentStart": ""}
-EVENTS = {**ANSWERED, "Stop": ""}
+EVENTS = {**ANSWERED, "Stop": "", "SessionEnd": ""}
 FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
 
 AGENT = Agent(

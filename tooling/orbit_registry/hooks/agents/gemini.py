@@ -9,7 +9,7 @@ TOOLS = (
     "list_directory|mcp_.*"
 )
 ANSWERED = {"SessionStart": "", "BeforeAgent": "", "AfterTool": TOOLS}
-EVENTS = {**ANSWERED, "PreCompress": "", "AfterAgent": ""}
+EVENTS = {**ANSWERED, "PreCompress": "", "AfterAgent": "", "SessionEnd": ""}
 FORMAT = Entries(EVENTS, {"name": "orbit", "type": "command", "command": "", "timeout": 5000}, comments=True)
 """Its time limits are in milliseconds."""
 

@@ -162,6 +162,7 @@ def _read(
             raise UnreadableFileError(said, hint="name a transcript, a plain file") from None
         read.size, read.lines, read.broken = read.size + met.done, read.lines + met.lines, read.broken + met.broken
         whole = whole or met.digest.digest()
+    session.id = session.id or path.name.partition(".")[0]
     if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
         read.skipped = "the session was in another folder"
     elif not session.turns:

@@ -133,7 +133,7 @@ def _step(tool: str, given: object, result: Entry, root: str, session: Session) 
         command = _command(given)
         if _DOWNLOAD.search(command):
             return Step("foreign", command[:LONGEST_COMMAND], failed=result.failed)
-        call = _call(name, given, session)
+        call = _call(name, {**asked, "command": command[:LONGEST_COMMAND]}, session)
         action: Action = "write" if call.task_class == "code" else "run"
         return Step(action, command[:LONGEST_COMMAND], _paths(call, root), failed=result.failed, said=result.text)
     call = _call(name, given, session)

@@ -49,6 +49,8 @@ def entries(row: Row) -> Iterator[Entry]:
             if isinstance(message, dict):
                 # What is replaced was told before; calls are known by their ids, a prompt must not end a turn again.
                 yield from (one for one in _told(message) if kind == "append" or one.what != "prompt")
+    elif kind == "session.opened":
+        yield Entry("session", str(row.get("name")))
     elif kind == "user.message":
         yield Entry("prompt", clipped(str(row.get("text"))))
     elif kind == "tool.intent":

@@ -43,6 +43,7 @@ def read(payload: "Payload") -> Call | None:
         call.greets = source != "compact"
     elif event in NOTED:
         call.notes = NOTED[event]
+        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
         call.forgets = event in ("PreCompact", "PostCompact")
         call.forgets_again = event == "PostCompact"
         call.loads = field(payload, "file_path", "filePath") if event == "InstructionsLoaded" else ""

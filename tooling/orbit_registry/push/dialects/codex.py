@@ -35,6 +35,7 @@ def read(payload: "Payload") -> Call | None:
         call.greets = source != "compact"
     elif event in NOTED:
         call.notes = NOTED[event]
+        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
         call.forgets = call.forgets_again = event == "PostCompact"
     return call
 

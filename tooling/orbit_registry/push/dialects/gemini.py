@@ -38,6 +38,7 @@ def read(payload: "Payload") -> Call | None:
         call.greets = True
     elif event in NOTED:
         call.notes = NOTED[event]
+        call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
         call.forgets = event == "PreCompress"
     return call
 

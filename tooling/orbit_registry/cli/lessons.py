@@ -1,0 +1,125 @@
+"""`orbit lessons`: learnings by the names that other tools gave the verbs, and by words of their own text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from orbit_registry.answers.doubts import freshness_data
+from orbit_registry.answers.records import record_data
+from orbit_registry.answers.tables import table
+from orbit_registry.cli.output import emit, format_option, warn_of_unread
+from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.records import say_record
+from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
+from orbit_registry.kinds.table import Phase
+from orbit_registry.loop import review
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
+from orbit_registry.store.author import Review
+from orbit_registry.text.anchors import slug
+
+KIND = "learning"
+FEWEST = 4
+"""Characters of a slug's beginning that may stand for all of it."""
+_NAMES = click.argument("names", metavar="NAME...", nargs=-1, required=True)
+
+
+@click.group("lessons", no_args_is_help=True)
+def group() -> None:
+    """Learnings, also by a slug of their text; NAME is an id, a slug, or the beginning of one that is the only such.
+
+    \b
+    orbit lessons list
+    orbit lessons show tests-run-with-nox
+    """
+
+
+def named(registry: Registry, name: str) -> Record:
+    """Return the learning that an id or a slug means.
+
+    Raises:
+        UsageError: it leads somewhere: it is a path.
+        RecordNotFoundError, AmbiguousIdError: none has that name, or several do.
+    """
+    if name.startswith((".", "~")) or "\\" in name or ".." in name:
+        raise UsageError(f"{name!r} is no name of a lesson", hint="`orbit lessons list` shows ids and slugs")
+    learnings = registry.collection.records.of_kind(KIND)
+    found = [one for one in registry.collection.records.candidates(name) if one.kind.name == KIND]
+    found = found or [one for one in learnings if slug(one.title) == name]
+    if not found and len(name) >= FEWEST:
+        found = [one for one in learnings if slug(one.title).startswith(name)]
+    if not found:
+        raise RecordNotFoundError(f"no lesson is named {name!r}", hint="`orbit lessons list` shows ids and slugs")
+    if len(found) > 1:
+        listed = "\n".join(f"  {one.id}  {slug(one.title)}" for one in found)
+        ids = tuple(one.id for one in found)
+        raise AmbiguousIdError(f"{name!r} means {len(found)} lessons:\n{listed}", candidates=ids, hint="name an id")
+    return found[0]
+
+
+@group.command("list")
+@click.option("--all", "everything", is_flag=True, help="Closed ones too.")
+@format_option
+def list_lessons(everything: bool, output: str) -> None:
+    """List lessons that wait or hold, with their slugs."""
+    registry = open_registry()
+    records = registry.collection.records.of_kind(KIND)
+    listed = [one for one in records if everything or one.phase != "closed"]
+    data = [{**record_data(one), "slug": slug(one.title)} for one in listed]
+    rows = [(one.id, one.status.name, slug(one.title)[:60], one.title) for one in listed]
+    emit(output, data, table(("id", "status", "slug", "summary"), rows) or "no lessons")
+    warn_of_unread(registry.collection.problems)
+
+
+@group.command("show")
+@click.argument("name")
+@format_option
+def show(name: str, output: str) -> None:
+    """Show a lesson."""
+    registry = open_registry()
+    say_record(registry, registry.get(named(registry, name).id), output)
+
+
+@group.command("promote")
+@_NAMES
+@format_option
+def promote(names: Sequence[str], output: str) -> None:
+    """Bring candidates into force."""
+    _decide(names, output, "")
+
+
+@group.command("rm")
+@_NAMES
+@click.option("--reason", default="removed", show_default=True, metavar="WHY", help="Why; kept where it waited.")
+@format_option
+def remove(names: Sequence[str], reason: str, output: str) -> None:
+    """Reject what waits, retire what holds; the record stays, closed."""
+    _decide(names, output, reason)
+
+
+def _decide(names: Sequence[str], output: str, reason: str) -> None:
+    registry = open_registry()
+    author, done = registry.author(), []
+    for record in [named(registry, name) for name in names]:
+        if not reason or record.phase == "pending":
+            phase: Phase = "closed" if reason else "live"
+            done.append(review.decide(registry.workspace, record, phase, author, Review(reason=reason)))
+        else:
+            done.append(registry.transition(record.id, "retired"))
+    text = "\n".join(f"{one.id} is {one.status.name}  {one.title}" for one in done)
+    emit(output, [record_data(one) for one in done], text, next_commands=["orbit check"])
+
+
+@group.command("stale")
+@format_option
+def stale(output: str) -> None:
+    """List lessons that may no longer hold, and why."""
+    registry = open_registry()
+    found = registry.freshness()
+    pairs = [(one, found[one.path]) for one in registry.collection.records.of_kind(KIND) if one.path in found]
+    lines = [f"{one.id}  {one.title}\n    {why.reasons[0].message}" for one, why in pairs]
+    following = [f"orbit verify {one.id}" for one, _ in pairs[:3]]
+    said = "\n".join(lines) or "every lesson is fresh"
+    emit(output, [freshness_data(*pair) for pair in pairs], said, next_commands=following)
