@@ -16,7 +16,7 @@ from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.walk import FOREIGN, walk
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text.adr import read_document
-from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name, is_request_name
+from orbit_registry.text.adr.file_names import is_decision_folder, is_request_name, read_name
 
 _MARKDOWN = (".md", ".markdown")
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
@@ -81,11 +81,15 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
 
 
 def _is_place(path: str) -> bool:
-    """Say whether a file's name or a folder above it says that decisions are there."""
+    """Say whether a file's name or a folder above it says that decisions are there.
+
+    A date alone does not: plans, journals and minutes are named so too.
+    """
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
+    found = read_name(stem)
     return (
-        is_decision_name(stem)
+        (found is not None and found.number is not None and found.is_decisions)
         or is_request_name(stem)
         or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
     )

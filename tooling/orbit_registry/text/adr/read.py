@@ -34,7 +34,10 @@ _LOG_NAME = re.compile(
     re.IGNORECASE,
 )
 _TEMPLATE_NAME = re.compile(
-    r"(?:[a-z-]*[-_ ])?(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?templates?(?:[-_. ].*)?$", re.IGNORECASE
+    r"(?:[a-z-]*[-_ ])?(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
+    r"(?:templates?|vorlage|mod[eèé]le|modelo|modello|plantilla|sjabloon|szablon|mall|шаблон|模板|テンプレート|템플릿)"
+    r"(?:[-_. ].*)?$",
+    re.IGNORECASE,
 )
 _TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
 _NOT_ADR_NAMES = frozenset(

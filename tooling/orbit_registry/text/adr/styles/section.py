@@ -15,6 +15,7 @@ from orbit_registry.text.position import Span
 
 NAME = "section"
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
+_BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
 _KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "tags"}
 
 
@@ -67,6 +68,10 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
         yield Fact("status", "", Span(end, end), NAME)
         return
+    ticked = [span for span in paragraphs if _BOX.match(header.text, span.start, span.end)]
+    if ticked:
+        yield from _boxes(header.text, ticked)
+        return
     first = paragraphs[0]
     named = keyed(header.text, first.start, first.end)
     yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, NAME)
@@ -81,6 +86,16 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
             while start > first.end and header.text[start - 1] in "\r\n \t":
                 start -= 1
             yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), NAME)
+
+
+def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
+    """Yield the status whose box is ticked: `- [ ] Proposed`, `- [x] Accepted`. Several, or none, state nothing."""
+    ticked = [match for span in boxes if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "]
+    if len(ticked) == 1:
+        span = next(span for span in boxes if span.start == ticked[0].start())
+        yield from read_statement(text, Span(ticked[0].end(), span.end), NAME)
+    else:
+        yield Fact("status", "", Span(boxes[0].start, boxes[0].start), NAME)
 
 
 def written(fact: Fact, value: str) -> str:
