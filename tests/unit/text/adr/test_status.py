@@ -36,6 +36,7 @@ WORDINGS = [
     ("Proposed → Accepted", "accepted", []),
     ("[![Generic badge](https://badgen.net/badge/ADR/approved/green/)](https://example.org)", "accepted", []),
     ("被 ADR-045 取代", "superseded", []),
+    ("废弃。正在讨论替代方案", "deprecated", []),
     ("ADR-0045 に置き換え", "superseded", []),
     ("Accepted, implemented", "accepted", []),
     ("Vorgeschlagen", "proposed", []),

@@ -21,7 +21,7 @@ _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
 _CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
-_TAKEN_OVER = re.compile(r"(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)")
+_TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _PARTIAL = re.compile(
@@ -44,10 +44,8 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     """
     text = _STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT])).strip()
     current = _ARROW.split(_WAS.sub(" ", text))[-1]
-    listed = [
-        part for part in _LISTED.split(_LINK.sub(r"\1", current)) if _status(part.strip("*_`[]{}() ")) != "unknown"
-    ]
-    if len(listed) > 2:
+    listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(_LINK.sub(r"\1", current))]
+    if sum(status != "unknown" for status in listed) > 2:
         chosen = {_status(match["status"]) for match in _CHOSEN.finditer(current)} - {"unknown"}
         return (chosen.pop() if len(chosen) == 1 else "unknown"), ()
     if _CHOICE.search(_LINK.sub(r"\1", current)):
@@ -65,7 +63,7 @@ def _status(text: str) -> Status:
         text = unquote(badge["status"]).replace("_", " ")
     if _PARTIAL.match(text.lstrip("*_`\"' ")):
         return "accepted"  # a part was replaced, the rest stays in force
-    if _TAKEN_OVER.search(text[:100]):
+    if _TAKEN_OVER.match(text):
         return "superseded"  # the word stands last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"

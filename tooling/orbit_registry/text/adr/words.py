@@ -37,7 +37,8 @@ STATUSES: Mapping[Status, str] = {
         vorgeschlagen, vorschlag, entwurf, diskussion, bearbeitung, prüfung, proposé, proposée, brouillon,
         propuesto, propuesta, borrador, revisión, revisão, discusión, discussão, proposto, proposta, rascunho,
         bozza, voorgesteld, concept, zaproponowany, zaproponowana, zaproponowane, zaproponowano, föreslagen,
-        föreslaget, utkast, предложено, предложен, предложена, черновик, рассмотрении, обсуждении, 提案, 提案中, 建议, 建议中, 已建议,
+        föreslaget, utkast, предложено, предложен, предложена, черновик, рассмотрении, обсуждении, 提案, 提案中,
+        建议, 建议中, 已建议,
         草案, 草稿, 検討中, ドラフト, 下書き, レビュー中, 提议, 提议中, 已提议, 提議, 提議中, 讨论中, 評審中,
         评审中, 审核中, 待定, 제안, 제안됨, 초안, 검토중
     """,
