@@ -100,6 +100,25 @@ ASKED: dict[str, list[str]] = {
     "retro promote": ["DRAFT"],
     "retro discard": ["DRAFT"],
     "ensure": ["learning", "--key", "meeting/7", "--title", "Name each lock"],
+    "proposal add": [
+        "--title",
+        "Say so",
+        "--reason",
+        "it is so",
+        "--drift",
+        "structural",
+        "--set",
+        "target={path: skills/testing/SKILL.md}",
+    ],
+    "proposal list": [],
+    "proposal show": ["PROPOSAL"],
+    "proposal search": ["leap"],
+    "proposal update": ["PROPOSAL", "--priority", "9"],
+    "proposal approve": ["PROPOSAL"],
+    "proposal reject": ["PROPOSAL"],
+    "proposal done": ["APPROVED_PROPOSAL"],
+    "propose": [],
+    "apply": ["APPROVED_PROPOSAL"],
     "fail": ["story:shop:S-3", "--reason", "no browser", "--attempts", "3"],
     "clear": ["story:shop:S-1"],
     "queue": [],
@@ -157,6 +176,17 @@ def test_every_command_with_json_is_asked_below() -> None:
     assert {path[-1] for path, _ in LEAVES if path not in WITH_JSON} <= {"serve", "wrap"}
 
 
+def proposal(shell: Any, word: str) -> str:
+    """Return the id of a proposal to add a learning to a skill, approved where the word says so."""
+    page = shell.root / "skills/care/SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# Care\n\nMind the knees.\n", "utf-8")
+    found = str(shell.json("propose")[1]["data"]["proposals"][0]["id"])
+    if word != "PROPOSAL":
+        shell.json("promote", found)
+    return found
+
+
 @pytest.mark.parametrize("name", ASKED)
 def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
     """ok, data, diagnostics, next; the same keys for every command, and nothing else on the output."""
@@ -164,6 +194,7 @@ def test_every_output_as_json_is_one_envelope(shell: Any, name: str) -> None:
     if {"FAILURE", "story:shop:S-1"}.intersection(ASKED[name]):
         _, failed = shell.json("fail", "story:shop:S-1", "--reason", "no browser")
         words["FAILURE"] = failed["data"]["id"]
+    words |= {word: proposal(shell, word) for word in {"PROPOSAL", "APPROVED_PROPOSAL"}.intersection(ASKED[name])}
     for word in {"RULE", "APPROVED", "SECOND_APPROVED"}.intersection(ASKED[name]):
         words[word] = shell.json("rule", "add", "--title", word, "--rationale", f"Because of {word}.")[1]["data"]["id"]
         if word != "RULE":

@@ -71,6 +71,8 @@ REST: Mapping[str, tuple[str, str]] = {
 LOOP: Mapping[str, tuple[str, str]] = {
     "capture": ("capture:capture", "Learn from the transcript of a session; what it finds waits for review."),
     "lessons": ("lessons:group", "Learnings by slug: list, show, promote, rm, stale."),
+    "propose": ("proposing:propose", "What learnings would change in skills and records, for approval."),
+    "apply": ("proposing:apply", "Put an approved proposal into its file."),
     "events": ("events:group", "What was shown, opened, noted and done: the event log."),
     "retro": ("retro:group", "Look back on a run: outcomes, and a learning that waits for each finding."),
     "ensure": ("retro:ensure_command", "Make a record stand once, however often a producer says it."),

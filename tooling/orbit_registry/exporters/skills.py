@@ -9,6 +9,7 @@ from pathlib import Path
 from orbit_registry.errors import RefusedError
 from orbit_registry.exporters.placing import Change, compared
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes
+from orbit_registry.store.skills import MARK, PAGE
 
 FOLDERS: Mapping[str, str] = {
     "claude": ".claude/skills",
@@ -18,8 +19,6 @@ FOLDERS: Mapping[str, str] = {
 }
 """Where each agent looks for the skills of a project."""
 NAMES = ("orbit-adr", "orbit-brief", "orbit-learnings")
-PAGE = "SKILL.md"
-MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 _SHIPPED = Path(__file__).parent / "skills"
 
 

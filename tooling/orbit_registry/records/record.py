@@ -123,7 +123,8 @@ class Record:
 
         A kind that links lead to as well is shown by its project and its own links too.
         """
-        if self.phase != "live" or self.kind.gate not in ("scoped", "relevant_and_linked") or not self.kind.in_record:
+        shown = self.phase == "live" and self.status.pushed and self.kind.in_record
+        if not shown or self.kind.gate not in ("scoped", "relevant_and_linked"):
             return False
         led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))
         return self.scope.is_empty and not led and self.data.get("procedural") is not True

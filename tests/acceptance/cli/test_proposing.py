@@ -1,0 +1,219 @@
+"""`orbit propose` and `orbit apply`: what learnings change elsewhere, never before a person has approved it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.errors import InvalidRecordError
+from orbit_registry.registry import Registry
+
+PAGE = "skills/testing/SKILL.md"
+TEXT = """---
+name: testing
+description: How tests of this project are run.
+---
+
+# Testing
+
+Run the tests with `pytest -x`; they live in `tests/unit`.
+
+- Always mock the clock in tests of expiry.
+
+## Gotchas
+
+- Ports are taken at random.
+
+## See also
+
+The wiki.
+"""
+FIXTURES = "Fixtures that open a database have to close it, or pytest hangs at its exit"
+
+
+@pytest.fixture
+def skill(shell: Any) -> Path:
+    """Return the page of a skill about tests."""
+    page: Path = shell.root / PAGE
+    page.parent.mkdir(parents=True)
+    page.write_text(TEXT, "utf-8")
+    return page
+
+
+def learn(shell: Any, summary: str, *arguments: str) -> str:
+    """Add a learning about tests and return its id."""
+    whole = shell.json("learning", "add", "--summary", summary, "--tag", "testing", *arguments)[1]
+    return str(whole["data"]["id"])
+
+
+def proposed(shell: Any, *arguments: str) -> list[dict[str, Any]]:
+    """Return what is proposed."""
+    code, whole = shell.json("propose", *arguments)
+    assert code == 0
+    found: list[dict[str, Any]] = whole["data"]["proposals"]
+    return found
+
+
+def test_an_addition_waits_as_a_diff_and_is_applied_only_after_approval(shell: Any, skill: Path) -> None:
+    """Additive drift is a proposal with a unified diff; it changes the page once a person has approved it."""
+    known = learn(shell, FIXTURES)
+    assert proposed(shell, "--dry-run")[0]["id"] is None
+    (one,) = proposed(shell)
+    assert (one["drift"], one["target"], one["links"]) == (
+        "additive", {"path": PAGE}, [{"rel": "derived_from", "to": known}],
+    )  # fmt: skip
+    added = TEXT.replace("at random.\n", f"at random.\n- {FIXTURES} ({known})\n")
+    assert f"+- {FIXTURES} ({known})\n" in one["diff"]
+    assert one["diff"].startswith(f"--- a/{PAGE}\n+++ b/{PAGE}\n@@ ")
+
+    code, refused = shell.json("apply", one["id"])
+    assert (code, refused["error"]) == (1, f"{one['id']} is proposed; what is approved is applied alone")
+    assert shell("promote", one["id"])[0] == 0
+    assert shell.json("apply", one["id"], "--dry-run")[1]["data"]["applied"] is False
+    assert skill.read_text("utf-8") == TEXT
+    code, whole = shell.json("apply", one["id"])
+    assert (code, whole["data"]["applied"], skill.read_text("utf-8")) == (0, True, added)
+    assert shell.json("show", one["id"])[1]["data"]["status"] == "applied"
+    assert shell("apply", one["id"])[0] == 1
+    assert proposed(shell) == []
+    assert shell.json("check")[0] == 0
+
+
+def test_what_a_page_says_otherwise_is_a_note_that_nothing_applies(shell: Any, skill: Path) -> None:
+    """Structural drift has no diff, approved or not; a person works it in and says so."""
+    learn(shell, "Never mock the clock in tests of expiry")
+    (one,) = proposed(shell)
+    assert (one["drift"], one["diff"]) == ("structural", "")
+    assert "Always mock the clock in tests of expiry." in one["reason"]
+    assert shell("promote", one["id"])[0] == 0
+    code, refused = shell.json("apply", one["id"])
+    assert (code, skill.read_text("utf-8")) == (1, TEXT)
+    assert "is a note" in refused["error"]
+    assert shell("proposal", "done", one["id"])[0] == 0
+    assert proposed(shell) == []
+
+
+def test_a_page_that_rests_on_what_no_longer_holds_gets_a_note(shell: Any, skill: Path) -> None:
+    """The cited learning was retired: the line is not taken away by itself."""
+    known = learn(shell, FIXTURES)
+    skill.write_text(f"{TEXT}\nClose databases ({known}).\n", "utf-8")
+    assert proposed(shell) == []
+    shell("learning", "retire", known)
+    (one,) = proposed(shell)
+    assert (one["drift"], one["title"]) == ("structural", f"{PAGE}: {known} no longer holds")
+
+
+def test_rejected_content_is_not_proposed_again(shell: Any, skill: Path) -> None:
+    """The same words, from whichever learning, stay rejected; other words of the same learning may be proposed."""
+    known = learn(shell, FIXTURES)
+    (one,) = proposed(shell)
+    assert shell("reject", one["id"], "--reason", "the linter says so")[0] == 0
+    assert proposed(shell) == []
+    assert proposed(shell, known) == []
+    shell("learning", "retire", known)
+    learn(shell, f"{FIXTURES}!")
+    assert proposed(shell) == []
+    learn(shell, "Fixtures of a database are closed by `addfinalizer` in pytest, never by hand")
+    assert len(proposed(shell)) == 1
+
+
+def test_one_addition_to_a_page_waits_at_a_time(shell: Any, skill: Path) -> None:
+    """What comes meanwhile waits too, and is proposed after the first was decided: no two diffs meet."""
+    learn(shell, FIXTURES)
+    (first,) = proposed(shell)
+    learn(shell, "A tests database on tmpfs makes the tests of this project twice as fast")
+    code, whole = shell.json("propose")
+    assert (code, whole["data"]["proposals"]) == (0, [])
+    assert whole["data"]["waiting"] == [{"path": PAGE, "for": first["id"]}]
+    shell("promote", first["id"])
+    shell("apply", first["id"])
+    (second,) = proposed(shell)
+    shell("promote", second["id"])
+    assert shell("apply", second["id"])[0] == 0
+    assert skill.read_text("utf-8").count("## Gotchas") == 1
+
+
+def test_a_page_that_moved_on_is_followed_or_the_conflict_is_explained(shell: Any, skill: Path) -> None:
+    """Lines above may change; where the place itself did, nothing is written, and it says what is there."""
+    learn(shell, FIXTURES)
+    (one,) = proposed(shell)
+    shell("promote", one["id"])
+    moved = TEXT.replace("# Testing\n", "# Testing\n\nRead this first.\n")
+    skill.write_text(moved.replace("- Ports are taken at random.", "- Ports are fixed."), "utf-8")
+    before = skill.read_bytes()
+    for arguments in (("apply", one["id"], "--dry-run"), ("apply", one["id"])):
+        code, refused = shell.json(*arguments)
+        assert code == 1
+        assert f"does not fit {PAGE}:" in refused["error"]
+        assert "found `- Ports are fixed.`" in refused["error"]
+    assert skill.read_bytes() == before
+    assert shell.json("show", one["id"])[1]["data"]["status"] == "approved"
+    skill.write_text(moved, "utf-8")
+    assert shell("apply", one["id"])[0] == 0
+    assert "Read this first." in skill.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "target", [".github/workflows/ci.yml", "src/app.py", "docs/SKILL.md", "skills/SKILL.md", "CLAUDE.md"]
+)
+def test_a_proposal_reaches_no_file_but_a_skill_or_its_record(shell: Any, target: str) -> None:
+    """A diff for any other file is refused, approved or not: proposals may come from anybody's branch."""
+    file = shell.root / target
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("x = 1\n", "utf-8")
+    diff = f"--- a/{target}\n+++ b/{target}\n@@ -1 +1,2 @@\n x = 1\n+y = 2\n"
+    known = _hand_made(shell, target, diff)
+    code, refused = shell.json("apply", known)
+    assert (code, file.read_text("utf-8")) == (1, "x = 1\n")
+    assert "is neither a skill nor" in refused["error"]
+
+
+def test_nothing_is_written_through_a_link_or_out_of_the_project(shell: Any, skill: Path, tmp_path: Path) -> None:
+    """A skill's folder that is a link, and a path that leads upwards, are refused; no line is taken from a skill."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "SKILL.md").write_text("a\n", "utf-8")
+    (shell.root / "skills/linked").symlink_to(outside)
+    path = "skills/linked/SKILL.md"
+    known = _hand_made(shell, path, f"--- a/{path}\n+++ b/{path}\n@@ -1 +1,2 @@\n a\n+b\n")
+    code, refused = shell.json("apply", known)
+    assert (code, (outside / "SKILL.md").read_text("utf-8")) == (1, "a\n")
+    assert "symbolic link" in refused["error"]
+    diff = f"--- a/{PAGE}\n+++ b/{PAGE}\n@@ -17,2 +17 @@\n \n-The wiki.\n"
+    code, refused = shell.json("apply", _hand_made(shell, PAGE, diff))
+    assert "takes lines away" in refused["error"]
+    assert skill.read_text("utf-8") == TEXT
+    with pytest.raises(InvalidRecordError, match="target"):
+        _hand_made(shell, "../x/SKILL.md", diff)
+
+
+def _hand_made(shell: Any, path: str, diff: str) -> str:
+    """Add an approved proposal whose diff somebody wrote by hand."""
+    fields = {"title": f"Change {path}", "reason": "because", "drift": "additive", "target": {"path": path}}
+    known = Registry.open().add("proposal", {**fields, "diff": diff}).id
+    assert shell("promote", known)[0] == 0
+    return known
+
+
+def test_an_agent_proposes_and_does_not_approve(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it proposes waits for a person."""
+    learn(shell, FIXTURES)
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    (one,) = proposed(shell)
+    assert shell("promote", one["id"])[0] == 1
+    assert shell("apply", one["id"])[0] == 1
+    assert skill.read_text("utf-8") == TEXT
+
+
+def test_what_has_nothing_to_do_with_a_skill_is_not_proposed(shell: Any, skill: Path) -> None:
+    """Other matters, secrets and what the page says already are left out; pages that can't be read are named."""
+    shell("learning", "add", "--summary", "The lift is out of order on Mondays")
+    learn(shell, "Ports of tests are taken at random")
+    learn(shell, "Tests of pytest log in with AKIAIOSFODNN7EXAMPLX in tests/unit")
+    (shell.root / "skills/broken").mkdir()
+    (shell.root / "skills/broken/SKILL.md").write_bytes(b"\xff\xfe\x00")
+    code, whole = shell.json("propose")
+    assert (code, whole["data"]["proposals"], whole["data"]["skills"]) == (0, [], [PAGE])
+    assert whole["data"]["problems"][0].startswith("skills/broken/SKILL.md: ")

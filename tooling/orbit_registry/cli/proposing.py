@@ -1,0 +1,79 @@
+"""`orbit propose`, `orbit apply`: what learnings would change elsewhere, and putting in what was approved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from orbit_registry.answers.records import record_data
+from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.places import open_registry
+from orbit_registry.loop import proposals
+from orbit_registry.store.skills import read_skills
+
+
+@click.command("propose")
+@click.argument("any_ids", metavar="[ID]...", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Write nothing; say what would be proposed.")
+@format_option
+def propose(any_ids: Sequence[str], dry_run: bool, output: str) -> None:
+    """Propose what learnings in force, or those that are named, would change in the project's skills.
+
+    What adds to a page is kept as a diff that waits for approval; where a page says otherwise, or rests on what no
+    longer holds, a note waits. What was proposed before is not proposed again, whatever became of it.
+
+    \b
+    orbit propose --dry-run
+    orbit promote P-7k3fq && orbit apply P-7k3fq
+    """
+    registry = open_registry()
+    records = registry.collection.records
+    ids = [registry.get(one).id for one in any_ids]
+    skills, problems = read_skills(registry.workspace)
+    known = proposals.Known.of(records)
+    drafts = proposals.skill_drafts(records, skills, known, ids)
+    found, waiting = proposals.keep(registry.workspace, drafts, known, registry.author(), dry_run=dry_run)
+    data = {
+        "proposals": [one.as_data() for one in found],
+        "waiting": [{"path": path, "for": one or None} for path, one in waiting.items()],
+        "skills": [skill.path for skill in skills],
+        "problems": problems,
+        "dry_run": dry_run,
+    }
+    lines = [line for one in found for line in _said(one)]
+    lines += [f"{path}: more waits until {one or 'the first'} is decided" for path, one in waiting.items()]
+    lines += [f"left out: {problem}" for problem in problems]
+    nothing = "there is nothing to propose" + (
+        "" if skills else ": no skill was found in skills/ or an agent's own folder"
+    )
+    first = next((one.record.id for one in found if one.record is not None), None)
+    following = [f"orbit show {first}", f"orbit promote {first}"] if first else ["orbit queue --kind proposal"]
+    emit(output, data, "\n".join(lines) if found or waiting else "\n".join([nothing, *lines]), next_commands=following)
+
+
+def _said(one: proposals.Proposed) -> list[str]:
+    draft = one.draft
+    body = draft.diff if draft.diff else draft.reason
+    head = f"{one.record.id if one.record is not None else 'would propose'}  {draft.drift}  {draft.title}"
+    return [head, *(f"  {line}" for line in body.rstrip("\n").split("\n")), ""]
+
+
+@click.command("apply")
+@click.argument("any_id", metavar="ID")
+@click.option("--dry-run", is_flag=True, help="Write nothing; print the diff, or why it does not fit.")
+@format_option
+def apply(any_id: str, dry_run: bool, output: str) -> None:
+    """Put an approved proposal into its file: all of it, or nothing where it does not fit any more.
+
+    \b
+    orbit apply P-7k3fq --dry-run
+    """
+    registry = open_registry()
+    record, diff = proposals.apply(registry.workspace, any_id, registry.author(), dry_run=dry_run)
+    path = proposals.path_of(record)
+    changed = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.split("\n") if line)
+    head = f"{record.id} would change {path}" if dry_run else f"{record.id} is {record.status.name} to {path}"
+    data = {"proposal": record_data(record), "path": path, "diff": diff, "applied": not dry_run}
+    following = [f"orbit apply {record.id}"] if dry_run else ["git diff", "orbit check"]
+    emit(output, data, f"{head}: {plural(changed, 'line')}\n\n{diff}".rstrip("\n"), next_commands=following)

@@ -1,0 +1,85 @@
+"""Finds and reads the skills of a project: pages that agents load by themselves; it changes none.
+
+A skill is a folder with a `SKILL.md` in one of the places where agents look. Those that `orbit export` made are ours
+already, and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.store.files import inside, read_text
+from orbit_registry.store.workspace import Workspace
+
+PLACES = (
+    "skills", ".agents/skills", ".claude/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".github/skills",
+)  # fmt: skip
+PAGE = "SKILL.md"
+MARK = "<!-- Made by `orbit export`: changes are lost. -->"
+LIMIT, MOST = 200_000, 500
+"""Bytes of a page, and pages, that are read."""
+_PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
+_HEAD = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_ENTRY = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill's page: its path from the root, what its head says of it, and its whole text."""
+
+    path: str
+    name: str
+    description: str
+    text: str
+
+    @property
+    def body(self) -> str:
+        """The text below the head."""
+        return _HEAD.sub("", self.text, count=1)
+
+
+def is_skill(path: str) -> bool:
+    """Say whether a path from the root is where a skill's page stands."""
+    return _PATH.match(path) is not None
+
+
+def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
+    """Return the skills in the order of their paths, and why others can't be read: too large, no text, links."""
+    found: list[Skill] = []
+    problems: list[str] = []
+    for place in PLACES:
+        try:
+            folder = inside(workspace.root, place)
+            names = sorted(entry.name for entry in folder.iterdir() if (entry / PAGE).exists())
+        except (OSError, OrbitError):
+            continue
+        for name in names[:MOST]:
+            path = f"{place}/{name}/{PAGE}"
+            try:
+                text = read_text(inside(workspace.root, path), limit=LIMIT)
+            except OrbitError as error:
+                problems.append(f"{path}: {error.message}")
+                continue
+            if MARK not in text:
+                head = _HEAD.match(text)
+                said = dict(_ENTRY.findall(head[1])) if head is not None else {}
+                found.append(
+                    Skill(path, _plain(said.get("name", "")) or name, _plain(said.get("description", "")), text)
+                )
+    return found, problems
+
+
+def statements(skill: Skill) -> Sequence[str]:
+    """Return what a skill says, an item or a paragraph each; headings and code are none."""
+    blocks = re.split(
+        r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
+    )
+    said = (" ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split()) for block in blocks)
+    return [one for one in said if one and not one.startswith("#")]
+
+
+def _plain(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value

@@ -1,0 +1,162 @@
+"""Unified diffs of one file: writes them, and puts them into a text that may have moved on; it opens no file.
+
+A hunk goes where its old lines stand, wherever that is by now. Where they stand nowhere, or in several places and not
+in the one it names, nothing is guessed: that is a conflict, a value which says what was expected and what is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+AROUND = 3
+"""Lines of the text around a change that a diff names."""
+NO_END = "\\ No newline at end of file"
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Why a diff does not fit a text; `line` is where in the text, from 1, that was looked for, 0 for all of it."""
+
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Hunk:
+    start: int
+    before: list[str]
+    after: list[str]
+
+
+def unified(path: str, before: str, after: str) -> str:
+    """Return the diff that makes one text the other; empty where they are the same. `path` names the file in it."""
+    if before == after:
+        return ""
+    old, new = _lines(before), _lines(after)
+    found = [f"--- a/{path}", f"+++ b/{path}"]
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND):
+        first, last = group[0], group[-1]
+        found.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@")
+        for tag, start, end, start_new, end_new in group:
+            if tag == "equal":
+                found += _marked(" ", old[start:end])
+                continue
+            found += _marked("-", old[start:end])
+            found += _marked("+", new[start_new:end_new])
+    return "\n".join(found) + "\n"
+
+
+def patched(diff: str, path: str, text: str) -> str | Conflict:
+    """Return what a text becomes by a diff of the file at a path, or why it does not fit."""
+    hunks = _hunks(diff, path)
+    if isinstance(hunks, Conflict):
+        return hunks
+    lines = _lines(text)
+    moved = 0
+    floor = 0
+    for hunk in hunks:
+        place = _place(lines, hunk, hunk.start + moved, floor)
+        if isinstance(place, Conflict):
+            return place
+        lines[place : place + len(hunk.before)] = hunk.after
+        moved = place - hunk.start + len(hunk.after) - len(hunk.before)
+        floor = place + len(hunk.after)
+    return "".join(lines)
+
+
+def added(diff: str) -> list[str]:
+    """Return the lines that a diff adds."""
+    return [line[1:] for line in diff.split("\n")[2:] if line.startswith("+")]
+
+
+def removes(diff: str) -> bool:
+    """Say whether a diff takes any line away."""
+    return any(line.startswith("-") for line in diff.split("\n")[2:])
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines with their ends; other line separators than a line feed are part of a line."""
+    return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
+
+
+def _range(start: int, end: int) -> str:
+    count = end - start
+    return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
+
+
+def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"{mark}{line.removesuffix(chr(10))}"
+        if not line.endswith("\n"):
+            yield NO_END
+
+
+def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
+    lines = diff.removesuffix("\n").split("\n")
+    if lines[:2] != [f"--- a/{path}", f"+++ b/{path}"]:
+        return Conflict(0, f"the diff is not one of {path}")
+    found: list[_Hunk] = []
+    at = 2
+    while at < len(lines):
+        matched = _HUNK.match(lines[at])
+        if matched is None:
+            return Conflict(0, f"line {at + 1} of the diff begins no hunk: {lines[at][:80]}")
+        start, many, _, many_new = matched.groups()
+        before, after, at = _sides(lines, at + 1)
+        if (len(before), len(after)) != (int(many or 1), int(many_new or 1)):
+            return Conflict(0, f"the hunk at line {start} does not have the lines that it says")
+        found.append(_Hunk(int(start) - bool(before), before, after))
+    return found or Conflict(0, "the diff changes nothing")
+
+
+def _sides(lines: Sequence[str], at: int) -> tuple[list[str], list[str], int]:
+    """Return a hunk's old and new lines, and where the next one begins."""
+    before: list[str] = []
+    after: list[str] = []
+    sides = {" ": (before, after), "-": (before,), "+": (after,)}
+    last: tuple[list[str], ...] = ()
+    while at < len(lines) and (lines[at] == NO_END or lines[at][:1] in sides):
+        if lines[at] == NO_END:
+            for side in last:
+                side[-1] = side[-1].removesuffix("\n")
+        else:
+            last = sides[lines[at][0]]
+            for side in last:
+                side.append(f"{lines[at][1:]}\n")
+        at += 1
+    return before, after, at
+
+
+def _place(lines: Sequence[str], hunk: _Hunk, wanted: int, floor: int) -> int | Conflict:
+    """Return where a hunk's old lines stand, at the named place or the only other one."""
+    size = len(hunk.before)
+    if not size:  # a file that was empty
+        return 0 if not lines else Conflict(1, "the file was empty, and is not any more")
+    if wanted >= floor and list(lines[wanted : wanted + size]) == hunk.before:
+        return wanted
+    places = [at for at in range(floor, len(lines) - size + 1) if list(lines[at : at + size]) == hunk.before]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        return Conflict(hunk.start + 1, f"what it changes stands in {len(places)} places of the file by now")
+    return _mismatch(lines, hunk, wanted)
+
+
+def _mismatch(lines: Sequence[str], hunk: _Hunk, wanted: int) -> Conflict:
+    """Return what is there in the place of the first line that is not, where most of a hunk's old lines stand."""
+    known: dict[str, list[int]] = {}
+    for number, line in enumerate(hunk.before):
+        known.setdefault(line, []).append(number)
+    starts = Counter(at - number for at, line in enumerate(lines) for number in known.get(line, ()))
+    place = max(starts, key=lambda at: (starts[at], -abs(at - wanted)), default=wanted)
+    for number, expected in enumerate(hunk.before):
+        at = place + number
+        found = lines[at].rstrip("\n") if 0 <= at < len(lines) else "the end of the file"
+        if not 0 <= at < len(lines) or lines[at] != expected:
+            break
+    return Conflict(max(at, 0) + 1, f"expected `{expected.rstrip(chr(10))[:120]}`, found `{found[:120]}`")
