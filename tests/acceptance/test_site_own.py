@@ -164,3 +164,11 @@ def test_ids_in_their_sentences_lead_to_records(own: Path, tmp_path: Path) -> No
     assert unescape(links[0][1]) == "Store `a|b` *[<b> in files (in force)"
     assert html.count('class="orbit-card"') == len(links)
     assert "<code>L-7k3fq</code></a>" in html
+
+
+def test_a_changed_setting_is_on_every_page(own: Path, tmp_path: Path) -> None:
+    """A build after an edit of mkdocs.yml alone is one made from nothing: the pages that were made before are not kept."""
+    build(own, tmp_path / "kept")
+    (own / "mkdocs.yml").write_text(CONFIG.replace("Our handbook", "Their handbook"), "utf-8")
+    assert build(own, tmp_path / "kept").written > 0
+    assert "Their handbook" in (tmp_path / "kept/adrs/ADR-0002/index.html").read_text("utf-8")

@@ -140,7 +140,7 @@ FORMS = (
         "<b {}>",
         "<!-- {} -->",
         "ADR-0002{}",
-        "(TASK-7, {})",
+        "By (TASK-7, {})",
     ),
     *("[{}](4_decisions.md)", "[{}](gone.md)", "[{}](ADR-0002 'ADR-0002')", "[{}][ref]\n\n[ref]: 4_decisions.md#adr-2"),
     *("![{}](../../p.png)", "![{}](gone.png)", "[![{}](https://example.org/p.png)](gone.md)", "ADR-0002 {}"),

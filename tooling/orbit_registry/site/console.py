@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -115,6 +114,8 @@ def fetched() -> tuple[Path | None, Diagnostic | None]:
 
 def unpacked(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the console's files by their path in the site; `fetched` said where it is."""
+    import tarfile  # brings three compressions with it
+
     for archive in ARCHIVES:
         with tarfile.open(folder / archive.file) as held:
             for member, name in archive.files.items():

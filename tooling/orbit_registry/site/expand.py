@@ -170,8 +170,11 @@ class Expansion:
                 self.said[record.path] = said_by(self.shelf.text(record), self.site.forms)
         return self.said[record.path]
 
-    def _page(self, url: str, key: str, make: Callable[[], Page], note: object = None) -> None:
-        """Write the page at a URL, which is made only if there is none of that key, or its links lead elsewhere now."""
+    def _page(self, url: str, key: str, make: Callable[[], Page], note: Callable[[], object] = lambda: None) -> None:
+        """Write the page at a URL, which is made only if there is none of that key, or its links lead elsewhere now.
+
+        `note` is remembered with a page that was made.
+        """
         path = file_of(url)
         made = self.memo.fresh(path, key, lambda *question: ask(self.site, *question))
         if made is not None and self.out.keep(path):
@@ -182,7 +185,7 @@ class Expansion:
             page = make()
             facts = page.facts
             self.out.write(path, page.html)
-            extra = [sorted(facts.ids), list(facts.targets), list(facts.foreign), note]
+            extra = [sorted(facts.ids), list(facts.targets), list(facts.foreign), note()]
             self.memo.put(path, Made(key, page.origin, page.lookups, page.diagnostics, extra))
         if url != "404.html":
             self.facts[url] = facts
@@ -195,11 +198,13 @@ class Expansion:
             about = what_a_page_shows(record, self.relations, self.site, self.groups)
             key = self.keys[record.path] = key_of(self.look, about, self.shelf.stamp(record))
             self.origins[url] = Location(record.source.path if record.source else record.path)
-            note = [self.shelf.stamp(record), self._said(record).as_row()]
             if record.page is None:
-                self._page(url, key, partial(self._record_page, record, url), note)
+                self._page(url, key, partial(self._record_page, record, url), partial(self._note, record))
             if self.progress is not None:
                 self.progress(number, len(self.records))
+
+    def _note(self, record: Record) -> list[object]:
+        return [self.shelf.stamp(record), self._said(record).as_row()]
 
     def _record_page(self, record: Record, url: str) -> Page:
         view = record_view(record, url, self.relations, self.site, self.groups)

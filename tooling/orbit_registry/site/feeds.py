@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from html import escape
 from uuid import UUID
-from xml.sax.saxutils import escape, quoteattr
 
 from orbit_registry.records.record import Record
 from orbit_registry.site.sitemap import url_of
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 ENTRIES = 50
+_BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
+"""What a reader would take for a space where it stands in an attribute as it is."""
 _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 can't hold, escaped or not; a carriage return, which no reader would give back, is of no use."""
 
@@ -87,9 +89,9 @@ def _address(base_url: str | None, url: str) -> str:
 
 def _text(text: str) -> str:
     """Return a text for XML: escaped, without what XML can't hold."""
-    return escape(_NO_XML.sub("", text))
+    return escape(_NO_XML.sub("", text), quote=False)
 
 
 def _attribute(text: str) -> str:
     """Return a text as the value of an attribute, with its quotes."""
-    return quoteattr(_NO_XML.sub("", text))
+    return f'"{escape(_NO_XML.sub("", text)).translate(_BLANKS)}"'

@@ -10,10 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mkdocs.exceptions import ConfigurationError
-from mkdocs.utils import nest_paths
-from mkdocs.utils.yaml import get_yaml_loader, yaml_load
-
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
 from orbit_registry.store.files import inside, read_text
 
@@ -62,6 +58,9 @@ def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> 
     file = file or root / FILE
     if not file.is_file():
         return None
+    from mkdocs.exceptions import ConfigurationError  # most repositories have no such file
+    from mkdocs.utils.yaml import yaml_load
+
     try:
         if not trusted:
             _refuse_code(root, file)
@@ -85,6 +84,8 @@ def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> 
 
 def _refuse_code(root: Path, file: Path) -> None:
     """Refuse a configuration that runs Python, before anything of it is made; files it inherits from as well."""
+    from mkdocs.utils.yaml import get_yaml_loader, yaml_load
+
     loader = get_yaml_loader()
     for prefix in [name for name in loader.yaml_multi_constructors if str(name).startswith(_PYTHON)]:
         harmless = loader.yaml_multi_constructors[prefix]
@@ -129,6 +130,8 @@ def _refused(key: str, why: str) -> RefusedError:
 
 def completed_nav(own: Sequence[object], pages: Sequence[str], generated: Sequence[object]) -> list[object]:
     """Return a repository's navigation, or one of its `pages` where it states none, with what it lacks of ours."""
+    from mkdocs.utils import nest_paths
+
     nav = list(own) or nest_paths(pages)
     named = set(_files(nav))
     for entry in generated:

@@ -21,6 +21,8 @@ from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import locate
 
 _TICKS = re.compile(r"`{3,}")
+_STATUS = re.compile(r"Status:[^\n]*(?:\n\s*(?=\S)|\n*\Z)")
+"""The line that a document repeats its record's own facts in: the page has them above the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,9 @@ class Shelf:
     """The records' files and those of their votes, by path."""
     documents: Documents = field(init=False)
     _stamps: dict[str, str] = field(default_factory=dict)
+    """Of the files that texts stand in, by path."""
+    _said: dict[str, str] = field(default_factory=dict)
+    """The stamps of records, by path."""
 
     def __post_init__(self) -> None:
         self.documents = Documents(_ReadOnDemand(self.publication))
@@ -82,12 +87,15 @@ class Shelf:
 
     def stamp(self, record: Record) -> str:
         """Return a text that changes when anything that a record says does: its fields, its votes, its prose."""
+        if record.path in self._said:
+            return self._said[record.path]
         votes = self.states.get(f"{record.folder}/{VOTES}") if record.votes else None
         stated = f"{self.states[record.path].sha256} {votes.sha256 if votes else ''} {len(record.votes)}"
-        if record.kind.in_record:
-            return stated
-        source = record.source
-        return f"{stated} {self._stamp(record.body_path)} {self._stamp(source.path) if source else ''}"
+        if not record.kind.in_record:
+            source = record.source
+            stated = f"{stated} {self._stamp(record.body_path)} {self._stamp(source.path) if source else ''}"
+        self._said[record.path] = stated
+        return stated
 
     def text(self, record: Record) -> Text:
         """Return a record's prose and where it stands."""
@@ -103,7 +111,10 @@ class Shelf:
         start = document.text.find(text, entry.span.start) if text else entry.span.start
         first = document.text.count("\n", 0, max(start, 0)) + 1
         heading = first - document.text.count("\n", entry.span.start, max(start, 0))
-        return Text(text, document.path, first, (heading, first + text.count("\n")))
+        end = first + text.count("\n")
+        stated = _STATUS.match(text) if record.source and record.source.authority == "record" else None
+        above = stated[0] if stated else ""
+        return Text(text[len(above) :], document.path, first + above.count("\n"), (heading, end))
 
     def _whole(self, record: Record) -> Text:
         """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""

@@ -108,8 +108,14 @@ def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     nav = _navigation(sources, nav, own_files, known, problems)
     _configure(sources, out, nav, problems)
     out.finish()
-    digest = key_of(out.after, overrides_digest(folder / OVERRIDES), str(folder))
+    settings = json.dumps(sources.own.data, sort_keys=True, default=_name_of) if sources.own else ""
+    digest = key_of(out.after, overrides_digest(folder / OVERRIDES), str(folder), settings)
     return Staged(folder, digest, titles, nav, tuple(problems))
+
+
+def _name_of(setting: object) -> str:
+    """Return what tells a setting that is no text from another, in every run: a function's name."""
+    return f"{getattr(setting, '__module__', '')}.{getattr(setting, '__qualname__', type(setting).__qualname__)}"
 
 
 def _documents(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) -> Iterator[tuple[Document, str]]:

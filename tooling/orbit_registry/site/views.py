@@ -84,6 +84,7 @@ class Relations:
         self.citers = citers or Citers()
         self.today = today or datetime.now(UTC).date()
         self.by_id: dict[str, Record] = {}
+        self._named: dict[str, list[str]] = {}
         self._before: dict[str, Record] = {}
         self._after: dict[str, Record] = {}
         last: dict[str, Record] = {}
@@ -107,6 +108,12 @@ class Relations:
                 self._replaces[other].append(record.id)
             for link in record.links:
                 self._inverse[link.to].append((INVERSES.get(link.rel, "referenced_by"), record.id))
+
+    def named(self, record: Record) -> list[str]:
+        """Return what other pages say of a record: all that theirs depends on."""
+        if record.path not in self._named:
+            self._named[record.path] = [record.id, record.title, record.status.name]
+        return self._named[record.path]
 
     def beside(self, record: Record) -> tuple[Record | None, Record | None]:
         """Return the records of its kind that stand before and after it in lists."""
@@ -236,10 +243,10 @@ def what_a_page_shows(record: Record, relations: Relations, site: SiteMap, group
     shown: list[object] = []
     for any_id in dict.fromkeys([*named, *(one for _, ids in links for one in ids)]):
         other = relations.by_id.get(any_id)
-        shown.append([other.id, other.title, other.status.name] if other else [any_id, site.cited(any_id, "")])
+        shown.append(relations.named(other) if other else [any_id, site.cited(any_id, "")])
     mirrored = site.mirrored.get(record.source.path) if record.source else None
     return [
-        [one and [one.id, one.title, one.status.name] for one in relations.beside(record)],
+        [one and relations.named(one) for one in relations.beside(record)],
         cited_by_token(url_of(record), relations.citers, site),
         record.kind.name,
         record.path,

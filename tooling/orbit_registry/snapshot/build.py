@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -90,7 +90,7 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], base:
                 if base is not None:
                     _clear(connection, base.replaced)
                 for table in (*CONTENT, *LOCAL):
-                    _fill(connection, table, rows, lines / f"{table}.json")
+                    fill(connection, table, rows.of(table), lines)
                 connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(meta.items()))
         finally:
             shutil.rmtree(lines, ignore_errors=True)
@@ -109,16 +109,20 @@ def _clear(connection: duckdb.DuckDBPyConnection, ids: Sequence[str]) -> None:
             connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT unnest(?))", [list(ids)])
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: Rows, file: Path) -> None:
-    content = "\n".join(rows.of(table)).encode("utf-8", "replace")  # a file's name may be no Unicode
+def fill(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[str], folder: Path, chosen: str = "SELECT *"
+) -> None:
+    """Add rows, JSON objects, to a table by way of a file in `folder`; `chosen` says which, and what of them."""
+    content = "\n".join(rows).encode("utf-8", "replace")  # a file's name may be no Unicode
     if not content:
         return
+    file = folder / f"{table}.json"
     file.write_bytes(content)
-    columns = connection.execute(f"DESCRIBE {table}").fetchall()
-    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in columns)
+    held = connection.execute(f"DESCRIBE {table}").fetchall()
+    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in held)
     connection.execute(
-        f"INSERT INTO {table} SELECT * FROM read_json({quoted(str(file))}, format = 'newline_delimited', "
-        f"columns = {{{types}}}, maximum_object_size = {LARGEST_ROW})"
+        f"INSERT INTO {table} FROM read_json({quoted(str(file))}, format = 'newline_delimited', "
+        f"columns = {{{types}}}, maximum_object_size = {LARGEST_ROW}) {chosen}"
     )
     file.unlink()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +11,7 @@ from orbit_registry.errors import SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.sync import SyncResult, sync_snapshot
+from orbit_registry.snapshot.sync import SyncResult, next_rows, sync_snapshot
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
 
@@ -56,6 +56,8 @@ def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, policy:
     Raises:
         SnapshotError: as `query`, or it took longer.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from orbit_registry.snapshot.query import ask
 
     def asked(path: Path) -> Answer:
@@ -97,7 +99,13 @@ def export_snapshot(
         from orbit_registry.snapshot.published import export_published
 
         return export_published(workspace, reading or Reading(workspace), file, parquet, freshness)
-    return _with_current(workspace, lambda path: export(path, file, parquet), diagnostics, policy, reading, freshness)
+    read = reading or Reading(workspace)
+    planned = next_rows(workspace, read, freshness, policy)
+    if planned is not None and planned.base is not None:
+        # To bring the one at hand up to date first would write everything twice; where it is damaged, that is done.
+        with contextlib.suppress(SnapshotError):
+            return export(planned.base.file, file, parquet, planned)
+    return _with_current(workspace, lambda path: export(path, file, parquet), diagnostics, policy, read, freshness)
 
 
 def _with_current(

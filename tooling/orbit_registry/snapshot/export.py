@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import shutil
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from orbit_registry.errors import RefusedError, SnapshotError
-from orbit_registry.snapshot.build import new_database, quoted
-from orbit_registry.snapshot.rows import CONTENT
+from orbit_registry.snapshot.build import fill, new_database, quoted
+from orbit_registry.snapshot.rows import CONTENT, WHOLE
 from orbit_registry.store.files import TEMPORARY, sync_folder, write_error
+
+if TYPE_CHECKING:
+    from orbit_registry.snapshot.sync import Planned
 
 _LOCAL_IDS = "(SELECT id FROM held.records WHERE inbox)"
 
 
-def export(snapshot: Path, file: Path, parquet: Path | None = None) -> list[Path]:
+def export(snapshot: Path, file: Path, parquet: Path | None = None, planned: Planned | None = None) -> list[Path]:
     """Write a copy of a snapshot, and where asked a Parquet file a table; returns what was written.
 
-    An existing file is replaced as a whole; when anything fails, the old one stands.
+    `planned` is what the next snapshot adds to this one: the copy is then one of the next. It is written whole all the
+    same: rows taken out of a finished file could leave their bytes in it. An existing file is replaced as a whole;
+    when anything fails, the old one stands.
 
     Raises:
         SnapshotError: the database refused.
@@ -34,9 +43,10 @@ def export(snapshot: Path, file: Path, parquet: Path | None = None) -> list[Path
             raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
         with new_database(temporary) as connection:
             connection.execute(f"ATTACH {quoted(str(snapshot))} AS held (READ_ONLY)")
-            for table in (*CONTENT, "vote_keys", "meta"):
-                connection.execute(f"INSERT INTO {table} SELECT {_columns(table)} FROM held.{table} {_shared(table)}")
+            _copy(connection, planned.base.replaced if planned is not None and planned.base is not None else None)
             connection.execute("DETACH held")
+            if planned is not None:
+                _add(connection, planned, file.parent)
             written = _write_parquet(connection, parquet) if parquet is not None else []
         temporary.replace(file)
         sync_folder(file.parent)
@@ -54,6 +64,31 @@ def _is_database(file: Path) -> bool:
         return held.read(12)[8:] in (b"DUCK", b"")
 
 
+def _copy(connection: duckdb.DuckDBPyConnection, replaced: Sequence[str] | None) -> None:
+    """Take over the rows that others may have; where some are `replaced`, those of the records that are not."""
+    if replaced is not None:
+        connection.execute("CREATE TEMP TABLE replaced AS SELECT unnest(?::VARCHAR[]) AS id", [list(replaced)])
+    for table in (*CONTENT, "vote_keys", "meta"):
+        if replaced is not None and table in (*WHOLE, "meta"):
+            continue
+        column = "id" if table == "records" else "record_id"
+        kept = f"AND {column} NOT IN (FROM temp.replaced)" if replaced is not None else ""
+        connection.execute(f"INSERT INTO {table} SELECT {_columns(table)} FROM held.{table} {_shared(table)} {kept}")
+
+
+def _add(connection: duckdb.DuckDBPyConnection, planned: Planned, folder: Path) -> None:
+    """Add the rows that the snapshot at hand lacks, but for what this machine alone has."""
+    lines = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}rows-", dir=folder))
+    try:
+        for table in CONTENT:
+            fill(connection, table, planned.rows.shared.get(table, ()), lines, f"SELECT {_columns(table)}")
+        known = "SELECT * WHERE record_id IN (SELECT id FROM records)"
+        fill(connection, "vote_keys", planned.rows.local.get("vote_keys", ()), lines, known)
+    finally:
+        shutil.rmtree(lines, ignore_errors=True)
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(planned.meta.items()))
+
+
 def _columns(table: str) -> str:
     if table == "sources":
         return "* REPLACE (NULL AS mtime)"
@@ -65,7 +100,7 @@ def _shared(table: str) -> str:
     if table in ("records", "sources"):
         return "WHERE NOT inbox"
     if table == "meta":
-        return ""
+        return "WHERE true"
     return f"WHERE record_id NOT IN {_LOCAL_IDS}"
 
 

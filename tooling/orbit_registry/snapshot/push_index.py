@@ -25,13 +25,13 @@ from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import is_as_seen, with_doubts
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
 from orbit_registry.store.cache import FileState, code_stamp
-from orbit_registry.store.files import TEMPORARY, inside, write_atomic, write_error
+from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
 from orbit_registry.store.freshness.ground import kinds_of, windows_of
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Entry, Reading, fingerprint
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace, git_folder
+from orbit_registry.store.workspace import Workspace, cache_folder, git_folder
 
 _PREFIX, _SUFFIX = "push-", ".idx"
 
@@ -75,20 +75,6 @@ class _Held:
     globs: Mapping[str, str]
     tracked: str
     name: str = ""
-
-
-def cache_folder(workspace: Workspace) -> Path:
-    """Return the folder of derived files, made where it is missing.
-
-    Raises:
-        WriteError: the disk refused.
-    """
-    folder = inside(workspace.root, workspace.relative(workspace.cache))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(folder, error) from None
-    return folder
 
 
 def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.citing import references_of
 from orbit_registry.errors import OrbitError, SnapshotError
@@ -22,7 +23,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.delta import Base, Held, base_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.push_index import IndexSync, cache_folder, stamps_of, sync_index
 from orbit_registry.snapshot.rows import Rows, Source, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
@@ -32,7 +32,10 @@ from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import Workspace, cache_folder
+
+if TYPE_CHECKING:
+    from orbit_registry.snapshot.push_index import IndexSync
 
 FORMAT_VERSION = 3
 STATE = "snapshot.json"
@@ -82,6 +85,15 @@ class SyncResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """The rows of a snapshot that is to be written, the one it begins from, and what it says of itself."""
+
+    rows: Rows
+    base: Base | None
+    meta: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class _State:
     file: str
     stamp: list[int]
@@ -108,6 +120,8 @@ def sync(
         LockTimeoutError: another process is building.
         SnapshotError: the database refused.
     """
+    from orbit_registry.snapshot.push_index import stamps_of, sync_index  # those who want the snapshot alone do without
+
     began = time.perf_counter()
     stamps = stamps_of(workspace)
     reading = Reading(workspace)
@@ -185,6 +199,22 @@ def _current(folder: Path, inputs: str | None) -> _State | None:
         return None
 
 
+def next_rows(
+    workspace: Workspace, reading: Reading, freshness: Mapping[str, Freshness] | None, policy: Policy = NO_SECRETS
+) -> Planned | None:
+    """Return what the next snapshot would add to the one at hand; None where that is current or of no use for it."""
+    prose = prose_of(workspace, reading.entries, reading.documents)
+    settings = _settings(workspace, policy)
+    folder = cache_folder(workspace)
+    previous = _current(folder, None)
+    inputs = _inputs(workspace, settings, reading, prose)
+    if previous is None or previous.inputs == inputs or previous.settings != settings:
+        return None
+    build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False)
+    planned = build.plan(previous, tuple, freshness)[1]
+    return planned if planned.base is not None else None
+
+
 @dataclass(frozen=True)
 class _Build:
     """One build of the snapshot, while its lock is held."""
@@ -202,12 +232,30 @@ class _Build:
         self, diagnostics: Callable[[], Iterable[Diagnostic]], freshness: Mapping[str, Freshness] | None
     ) -> SyncResult:
         """Write the next file, out of the one at hand where that was made by the same code and settings."""
+        previous = _current(self.folder, None)
+        held, planned = self.plan(previous, diagnostics, freshness)
+        _tidy(self.folder)
+        try:
+            state = self._publish(planned)
+        except SnapshotError:
+            if planned.base is None:
+                raise
+            return replace(self, rebuild=True).run(diagnostics, freshness)  # the one at hand may be damaged
+        _tidy(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
+        return _counted(held, planned.rows, self.folder / state.file)
+
+    def plan(
+        self,
+        previous: _State | None,
+        diagnostics: Callable[[], Iterable[Diagnostic]],
+        freshness: Mapping[str, Freshness] | None,
+    ) -> tuple[Held, Planned]:
+        """Return what the snapshot at hand holds, and the rows of the next one."""
         # Importing DuckDB costs more than finding that nothing changed.
         from orbit_registry.checks.derivation import standing_of_all
         from orbit_registry.snapshot.build import held_by
 
         workspace, collection = self.workspace, self.reading.collection
-        previous = _current(self.folder, None)
         held = held_by(self.folder / previous.file) if previous is not None else Held({}, frozenset())
         inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
         kept = self.policy.admitted(collection.records)
@@ -228,15 +276,7 @@ class _Build:
             untouched=base.untouched if base is not None else {},
             references=self._references(records, held, base),
         )
-        _tidy(self.folder)
-        try:
-            state = self._publish(rows, base)
-        except SnapshotError:
-            if base is None:
-                raise
-            return replace(self, rebuild=True).run(diagnostics, freshness)  # the one at hand may be damaged
-        _tidy(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
-        return _counted(held, rows, self.folder / state.file)
+        return held, Planned(rows, base, meta_of(workspace, rows.digest))
 
     def _records(self, kept: Sequence[Record], base: Base | None) -> list[Record]:
         """Return the records, cleaned; those whose rows are made have the prose that stands in documents."""
@@ -253,12 +293,13 @@ class _Build:
         forms = self.workspace.kinds.id_forms
         return known | {one.path: references_of(one, forms) for one in records if one.path not in untouched}
 
-    def _publish(self, rows: Rows, base: Base | None) -> _State:
+    def _publish(self, planned: Planned) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""
         from orbit_registry.snapshot.build import write_database
 
+        rows = planned.rows
         temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
-        write_database(temporary, rows, meta_of(self.workspace, rows.digest), base)
+        write_database(temporary, rows, planned.meta, planned.base)
         name = f"snapshot-{_last_number(self.folder) + 1:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
         timed = any(one.code == BROKEN_VOTE for one in self.reading.collection.problems)

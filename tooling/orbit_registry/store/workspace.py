@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import Kind, KindTable, load_kinds
 from orbit_registry.store.config import IMPORT_HINT, Config, read_config
+from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_problem import YamlProblemError
@@ -187,3 +188,17 @@ def open_workspace(root: Path) -> Workspace:
     own = orbit / "kinds"
     kinds = load_kinds(*([own] if own.is_dir() else []))
     return Workspace(root, read_config(config_file, kinds), kinds)
+
+
+def cache_folder(workspace: Workspace) -> Path:
+    """Return the folder of derived files, made where it is missing.
+
+    Raises:
+        WriteError: the disk refused.
+    """
+    folder = inside(workspace.root, workspace.relative(workspace.cache))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from None
+    return folder
