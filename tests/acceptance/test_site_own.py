@@ -167,7 +167,7 @@ def test_ids_in_their_sentences_lead_to_records(own: Path, tmp_path: Path) -> No
 
 
 def test_a_changed_setting_is_on_every_page(own: Path, tmp_path: Path) -> None:
-    """A build after an edit of mkdocs.yml alone is one made from nothing: the pages that were made before are not kept."""
+    """After an edit of mkdocs.yml alone no page is kept that was made with the settings before."""
     build(own, tmp_path / "kept")
     (own / "mkdocs.yml").write_text(CONFIG.replace("Our handbook", "Their handbook"), "utf-8")
     assert build(own, tmp_path / "kept").written > 0

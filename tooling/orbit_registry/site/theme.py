@@ -36,7 +36,14 @@ PALETTE = [
         "toggle": {"icon": "material/weather-night", "name": "Colours: dark; switch to the system's"},
     },
 ]
-FEATURES = ["navigation.indexes", "navigation.prune", "navigation.top", "navigation.footer", "toc.follow", "content.code.copy"]
+FEATURES = [
+    "navigation.indexes",
+    "navigation.prune",
+    "navigation.top",
+    "navigation.footer",
+    "toc.follow",
+    "content.code.copy",
+]
 EXTENSIONS: list[Any] = [
     "admonition",
     "attr_list",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.rows import Source
+from orbit_registry.snapshot.rows import Rows, Source
 from orbit_registry.store.votes import NAME as VOTES
 
 
@@ -28,6 +28,15 @@ class Base:
     file: Path
     replaced: Sequence[str]
     untouched: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The rows of a snapshot that is to be written, the one it begins from, and what it says of itself."""
+
+    rows: Rows
+    base: Base | None
+    meta: Mapping[str, str | None]
 
 
 def base_of(file: Path, held: Held, records: Sequence[Record], sources: Iterable[Source], inbox: str) -> Base | None:

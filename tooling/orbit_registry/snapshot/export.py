@@ -8,17 +8,14 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import duckdb
 
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.snapshot.build import fill, new_database, quoted
+from orbit_registry.snapshot.delta import Planned
 from orbit_registry.snapshot.rows import CONTENT, WHOLE
 from orbit_registry.store.files import TEMPORARY, sync_folder, write_error
-
-if TYPE_CHECKING:
-    from orbit_registry.snapshot.sync import Planned
 
 _LOCAL_IDS = "(SELECT id FROM held.records WHERE inbox)"
 

@@ -21,7 +21,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.snapshot.delta import Base, Held, base_of
+from orbit_registry.snapshot.delta import Base, Held, Planned, base_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.rows import Rows, Source, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
@@ -82,15 +82,6 @@ class SyncResult:
         said = ", ".join(f"{number} {word}" for word, number in parts if number) or "no record changed"
         total = self.added + self.changed + self.unchanged
         return f"Built {self.path.name}: {_count(total)} ({said}), digest {self.digest[:12]}"
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The rows of a snapshot that is to be written, the one it begins from, and what it says of itself."""
-
-    rows: Rows
-    base: Base | None
-    meta: Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
