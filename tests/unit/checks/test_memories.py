@@ -42,7 +42,7 @@ MORE = (
     "body: |-\n  As L-aaaa3 and core/ADR-001 say.\n",
     "category: naming\n",
 )
-GLOBS = ("src/**", "lib/**", "src/app.py", "**/*.md", "[a-")
+GLOBS = ("src/**", "lib/**", "src/app.py", "**/*.md", "[a-", "{src,lib}/deep/*.py", "wed/*.py", "many/**")
 DECISION = (
     "## ADR-000{n} — {title}\n\nStatus: {status} · 2026-05-01\n\n"
     "### Context\n\n{text}\n\n### Decision\n\n{text}\n\n{end}\n"
@@ -103,7 +103,18 @@ def write_text(root: Path, chance: random.Random) -> None:
 def move_source(root: Path, chance: random.Random) -> None:
     """Move the code that scopes name, and back."""
     here, there = ("src", "lib") if (root / "src").is_dir() else ("lib", "src")
-    (root / here).rename(root / there)
+    if (root / here).is_dir() and not (root / there).exists():
+        (root / here).rename(root / there)
+
+
+def add_source(root: Path, chance: random.Random) -> None:
+    """Add a file of code, in a new folder or beside others, or take one away."""
+    file = root / chance.choice(("src", "lib", "src/deep", "web")) / f"{chance.choice('abc')}.py"
+    if file.exists():
+        file.unlink()
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("", "utf-8")
 
 
 def vote(root: Path, chance: random.Random) -> None:
@@ -147,7 +158,7 @@ def configure(root: Path, chance: random.Random) -> None:
 
 EDITS: tuple[Edit, ...] = (
     write_learning, write_learning, write_learning, remove_learning, write_log, write_log, backfill, write_text,
-    move_source, commit, configure, vote, rename_learning,
+    move_source, commit, configure, vote, rename_learning, add_source, add_source,
 )  # fmt: skip
 
 
@@ -165,11 +176,17 @@ def found_anew(root: Path, place: Path) -> tuple[Diagnostic, ...]:
     return diagnostics
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, seed: int) -> None:
-    """After each of a row of random edits the gate says what it says to someone who never ran it before."""
+@pytest.mark.parametrize(("seed", "others"), [(0, 0), (1, 0), (2, 25), (3, 25), (4, 25), (5, 420)])
+def test_what_is_remembered_changes_no_answer(workspace: Path, tmp_path: Path, seed: int, others: int) -> None:
+    """After each of a row of random edits the gate says what it says to someone who never ran it before.
+
+    Among many other files what changed little is not written down at once.
+    """
     chance = random.Random(seed)
     seen: set[str] = set()
+    (workspace / "many").mkdir()
+    for number in range(others):
+        (workspace / "many" / f"{number}.md").write_text("", "utf-8")
     for edit in (write_log, backfill, write_text, *[write_learning] * 8, commit):
         edit(workspace, chance)
     for _ in range(20):

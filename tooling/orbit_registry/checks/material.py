@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from orbit_registry.checks.citing import cited_in
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
-from orbit_registry.checks.members import Member, asks_of, joins_of, joins_of_text
+from orbit_registry.checks.members import Member, asks_of, digest, joins_of, joins_of_text
 from orbit_registry.checks.memories import Counts, Near
+from orbit_registry.checks.scope.globs import around, folders_of, valid_globs
 from orbit_registry.checks.wording import copies, wording
 from orbit_registry.errors import OrbitError
+from orbit_registry.push.breadth import SHARE
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
@@ -30,7 +32,7 @@ from orbit_registry.store.files import read_text
 from orbit_registry.text.citations import IdForms, find_citations
 
 Cited = Sequence[tuple[str, int, int]]
-Pairs = Mapping[str, list[list[object]]]
+Pairs = Mapping[str, Sequence[Sequence[object]]]
 """By a record's path the records that say nearly the same, as a member holds them."""
 
 
@@ -47,6 +49,7 @@ class Material:
         self._records: dict[str, Record | None] = {}
         self._words: dict[str, str] = {}
         self._cited: dict[str, Cited] = {}
+        self._counts = Counts(self._workspace)
         self.is_steady = True
         """Whether all texts were those that the inputs saw."""
 
@@ -119,11 +122,30 @@ class Material:
         record = self.record(path)
         if record is None:  # whoever names its id is told that it is there
             return Member(token, [self._entries[path].folder.rpartition("/")[2]])
-        said = self.wording(record) if record.phase != "closed" and not record.kind.in_file else None
+        is_closed = record.phase == "closed"
+        said = self.wording(record) if not is_closed and not record.kind.in_file else None
         in_field = record.kind.in_record and forms.may_stand_in(record.prose)
         cited = (one.id for one in find_citations(record.prose, forms) if not one.weak) if in_field else ()
         hashed = hash_of(said) if said is not None else None
-        return Member(token, joins_of(record, said), asks_of(record, cited), hashed)
+        globs = () if is_closed else record.globs
+        return Member(token, joins_of(record, said), asks_of(record, cited), hashed, globs=globs)
+
+    def seen(self, members: Mapping[str, Member], paths: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield members and what their globs see of the project's files, as far as findings rest on it."""
+        facts = self._inputs.facts
+        tracked, files = facts.tracked or (), (*(facts.tracked or ()), *facts.untracked)
+        counts = self._counts({glob for path in paths for glob in members[path].globs}, files)
+        folders: Mapping[str, list[str]] | None = None
+        listed = digest(tracked)
+        for path in paths:
+            globs, said = members[path].globs, []
+            if sum(counts.get(glob, 0) for glob in globs) > SHARE * len(tracked):
+                said.append(listed)
+            if not all(glob in counts for glob in globs):
+                folders = folders_of(files) if folders is None else folders
+                dead = (glob for _, glob in valid_globs(globs) if not glob.exclude and glob.text not in counts)
+                said += [f"{glob.text} {around(glob.literal_prefix, folders)}" for glob in dead]
+            yield path, digest(said) if said and facts.tracked is not None else ""
 
     def owner(self, path: str) -> str | None:
         """Return the member whose file stands at a path; None where it is nobody's."""
@@ -201,7 +223,7 @@ class Material:
         record = self.record(path)
         return self.wording(record) if record is not None else ""
 
-    def context(self, members: Mapping[str, Member], paths: Collection[str], pairs: Pairs) -> CheckContext:
+    def context(self, members: Mapping[str, Member], paths: Collection[str]) -> CheckContext:
         """Return what the checks look at: some members, and what is the same for all."""
         inputs, is_whole = self._inputs, len(paths) == len(members)
         held = [self.record(path) for path in paths if path in self._entries]
@@ -220,19 +242,19 @@ class Material:
             now=inputs.now,
             whole=None if is_whole else lambda: inputs.reading.collection.records,
             sizes=self.sizes(members),
-            count=Counts(self._workspace),
+            count=self._counts,
             cite=self.cited,
             word=self.wording,
-            near=lambda kind, texts, threshold: _pairs_of(pairs, texts),
+            near=lambda kind, texts, threshold: _pairs_of(members, texts),
             read=self.text,
         )
 
 
-def _pairs_of(pairs: Pairs, paths: Collection[str]) -> list[Pair]:
+def _pairs_of(members: Mapping[str, Member], paths: Collection[str]) -> list[Pair]:
     """Return the pairs among some records, each once."""
     return [
         Pair(path, other, score)
         for path in paths
-        for other, score, _ in pairs.get(path, ())
+        for other, score, _ in members[path].pairs
         if isinstance(other, str) and isinstance(score, float) and path < other and other in paths
     ]

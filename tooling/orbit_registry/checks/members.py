@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orbit_registry.checks.inputs import Inputs, kinds_stamp
@@ -20,7 +20,7 @@ from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.search.kept import hash_of
 from orbit_registry.store.adopt.ids import Candidate
-from orbit_registry.store.cache import FileState, code_stamp
+from orbit_registry.store.cache import FileState, code_stamp, is_few
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.facts import IMPORTED_BODY, Facts
 from orbit_registry.store.kept import KeptValue
@@ -44,27 +44,31 @@ class Member(NamedTuple):
     """The records that say nearly the same: path, how nearly, whether there are enough records to tell."""
     found: Sequence[Sequence[object]] = ()
     """The findings in its files, as `remembered.row_of` writes them."""
+    globs: Sequence[str] = ()
+    """The globs of a record that waits or holds."""
+    seen: str = ""
+    """What these see of the project's files, as far as findings rest on it."""
 
 
 class Memory:
-    """The members as the last run left them, none where what all findings rest on is not what it was."""
+    """The members as an earlier run left them, none where what all findings rest on is not what it was."""
 
     def __init__(self, inputs: Inputs) -> None:
-        facts = inputs.facts
-        key = digest(
-            code_stamp(), kinds_stamp(inputs.workspace), repr(inputs.workspace.config), facts.tracked, facts.untracked
-        )
-        self._kept = KeptValue(inputs.workspace, "members", key)
-        self.members: dict[str, Member] = dict(_rows(self._kept.value))
+        facts, reading = inputs.facts, inputs.reading
+        texts = (*inputs.members, *(entry.path for entry in reading.entries if entry.kind.in_document))
+        settings = (code_stamp(), kinds_stamp(inputs.workspace), repr(inputs.workspace.config))
+        self._kept = KeptValue(inputs.workspace, "members", digest(settings, texts, facts.tracked is None))
+        rows: Mapping[str, Any] = self._kept.value
+        self.members = {path: Member(*row) for path, row in rows.get("members", {}).items()}
+        self._files = digest(facts.tracked, facts.untracked)
+        self.has_files = rows.get("files") == self._files
+        """Whether the project's files are those that the members saw."""
 
     def keep(self, members: Mapping[str, Member]) -> None:
-        """Remember the members for the next run."""
-        if members != self.members:
-            self._kept.keep(dict(members))
-
-
-def _rows(value: Mapping[str, Any]) -> Iterator[tuple[str, Member]]:
-    return ((path, Member(*row)) for path, row in value.items())
+        """Remember the members for later runs, unless so few changed that they are soon looked at again."""
+        changed = sum(member != self.members.get(path) for path, member in members.items())
+        if not is_few(changed + len(self.members.keys() - members.keys()), len(members)) or not self.has_files:
+            self._kept.keep({"files": self._files, "members": dict(members)})
 
 
 def digest(*parts: object) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.members import digest
@@ -12,23 +15,41 @@ from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
 
+_FEW_FILES = 100
+_SPECIAL = re.compile(r"[*?\[{]")
+
 
 class Counts:
-    """How many files each glob matches, while the files are the same."""
+    """How many files each glob matches: only globs and files that are new, or gone, are matched."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self._kept = KeptValue(workspace, "matches", code_stamp())
 
     def __call__(self, texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
-        """Return what `matching.count_matches` does, matching only globs that are new."""
-        kept = KeptValue(self._workspace, "matches", digest(code_stamp(), files))
-        known = {text: count for text, count in kept.value.items() if isinstance(count, int)}
+        """Return what `matching.count_matches` does."""
+        held: Mapping[str, Any] = self._kept.value
+        before, known = held.get("files", []), dict(held.get("counts", {}))
+        if before != list(files):
+            now, then = Counter(files), Counter(before)
+            added, gone = list((now - then).elements()), list((then - now).elements())
+            if len(added) + len(gone) > _FEW_FILES:
+                known = {}
+            for sign, some in ((1, added), (-1, gone)):
+                for text, count in count_matches(_reaching(known, some), some).items():
+                    known[text] += sign * count
         new = [text for text in texts if text not in known]
         if new:
             counted = count_matches(new, files)
             known |= {text: counted.get(text, 0) for text in new}
-            kept.keep(dict(known))
+        if new or before != list(files):
+            self._kept.keep({"files": list(files), "counts": known})
         return {text: count for text in texts if (count := known[text])}
+
+
+def _reaching(texts: Iterable[str], files: Sequence[str]) -> list[str]:
+    """Return the globs that can match one of a few files, by how they begin; parsing all would cost more."""
+    starts = ((text, text[: found.start()] if (found := _SPECIAL.search(text)) else text) for text in texts)
+    return [text for text, start in starts if any(file.startswith(start) for file in files)]
 
 
 class Near:

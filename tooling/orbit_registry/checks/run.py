@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.derivation import turns_today
 from orbit_registry.checks.files.reading import CODES
 from orbit_registry.checks.inputs import Inputs
-from orbit_registry.checks.material import Material
+from orbit_registry.checks.material import Material, Pairs
 from orbit_registry.checks.members import Member, Memory, Reach, tokens_of
 from orbit_registry.checks.neighbours import FEWEST_TO_ERR
 from orbit_registry.checks.remembered import Result, diagnostic_of, row_of
@@ -26,18 +27,12 @@ def run(inputs: Inputs) -> tuple[Result, bool]:
     """Return what the checks find, and whether it may be remembered under the key of these inputs."""
     memory, material = Memory(inputs), Material(inputs)
     now, changed = _members(memory, material, inputs)
-    pairs = material.pairs(now, FEWEST_TO_ERR)
-    for path, member in now.items():
-        held = pairs.get(path, [])
-        if held != member.pairs and (held or member.pairs):
-            now[path] = member._replace(pairs=held)
-            changed.add(path)
     again = looked_at = set(now)
     if len(changed) < len(now):
         reach = Reach(memory.members, now)
         again = reach.of({*changed, *(memory.members.keys() - now.keys())})
         looked_at = again | reach.group(reach.asked_by(again))
-    context = material.context(now, looked_at, pairs)
+    context = material.context(now, looked_at)
 
     found: list[Diagnostic] = []
     rows: dict[str, list[list[object]]] = defaultdict(list)
@@ -61,20 +56,38 @@ def run(inputs: Inputs) -> tuple[Result, bool]:
 
 
 def _members(memory: Memory, material: Material, inputs: Inputs) -> tuple[dict[str, Member], set[str]]:
-    """Return all members as they are now, and the paths of those that are not as the last run left them."""
-    now: dict[str, Member] = {}
-    changed: set[str] = set()
+    """Return all members as they are now, and the paths of those that are not as they were."""
+    before, now, changed = memory.members, dict[str, Member](), set[str]()
     for path, token in tokens_of(inputs).items():
-        member = memory.members.get(path)
+        member = before.get(path)
         if member is None or member.token != token:
             member = material.member(path, token)
             changed.add(path)
         now[path] = member
+    for path, seen in material.seen(now, [*changed] if memory.has_files else [*now]):
+        if seen != now[path].seen:
+            now[path] = now[path]._replace(seen=seen)
+            changed.add(path)
+    moved = {*changed, *(before.keys() - now.keys())}
+    pairs: Pairs = {path: held.pairs for path in now if (held := before.get(path)) is not None and held.pairs}
+    if any(_said(before, path) != _said(now, path) for path in moved):
+        pairs = material.pairs(now, FEWEST_TO_ERR)
+    for path, member in now.items():
+        found = pairs.get(path, ())
+        if found != member.pairs and (found or member.pairs):
+            now[path] = member._replace(pairs=found)
+            changed.add(path)
     return now, changed
+
+
+def _said(members: Mapping[str, Member], path: str) -> str | None:
+    return members[path].said if path in members else None
 
 
 def context_of(inputs: Inputs) -> CheckContext:
     """Return what the checks look at where all of it is looked at, whatever the last run left."""
     material = Material(inputs)
     members = {path: material.member(path, token) for path, token in tokens_of(inputs).items()}
-    return material.context(members, members.keys(), material.pairs(members, FEWEST_TO_ERR))
+    for path, pairs in material.pairs(members, FEWEST_TO_ERR).items():
+        members[path] = members[path]._replace(pairs=pairs)
+    return material.context(members, members.keys())

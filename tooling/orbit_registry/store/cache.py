@@ -66,6 +66,11 @@ def stamp_of(found: os.stat_result) -> Stamp:
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
 
 
+def is_few(changed: int, total: int) -> bool:
+    """Say whether so few changed that looking at them again costs less than writing down all there is."""
+    return changed * 200 < total
+
+
 def settled(stamp: Stamp, began_ns: int) -> Stamp | None:
     """Return a stamp that no later write can share; None where one within the clock's tick still could."""
     newest = max(stamp[0], stamp[1])
@@ -199,8 +204,10 @@ class FileCache:
     # ---------------------------------------------------------------------------------------------- keeping it
 
     def save(self) -> None:
-        """Write what was asked about in this run, if it differs from what was loaded; a full disk is let be."""
-        if not self._values and self._seen_entries == self._entries and self._seen_folders == self._folders:
+        """Write what was asked about in this run, if it differs enough from what was loaded; a full disk is let be."""
+        files, folders = _differing(self._entries, self._seen_entries), _differing(self._folders, self._seen_folders)
+        changed = len(files.union(self._values)) + len(folders)
+        if not changed or is_few(changed, len(self._seen_entries)):
             return
         with contextlib.suppress(OSError, OrbitError):
             folder = inside(self._root, self._folder)
@@ -282,6 +289,16 @@ class FileCache:
             return content if is_sealed(path, sealed) else None  # asked after reading: it may have been replaced
         except (OrbitError, OSError):
             return None
+
+
+def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
+    """Return the keys of what is new, gone or not the same."""
+    found = set(before.keys() - now.keys())
+    for key, value in now.items():
+        held = before.get(key)
+        if held is not value and held != value:
+            found.add(key)
+    return found
 
 
 @lru_cache(maxsize=1)
