@@ -161,6 +161,7 @@ ASKED: dict[str, list[str]] = {
     "lessons promote": ["CANDIDATE"],
     "lessons rm": ["LEARNING"],
     "lessons stale": [],
+    "watchdog": [],
     "events tail": [],
     "events stats": [],
     "replay": [],

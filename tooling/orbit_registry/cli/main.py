@@ -73,6 +73,7 @@ LOOP: Mapping[str, tuple[str, str]] = {
     "lessons": ("lessons:group", "Learnings by slug: list, show, promote, rm, stale."),
     "propose": ("proposing:propose", "What learnings would change in skills and records, for approval."),
     "apply": ("proposing:apply", "Put an approved proposal into its file."),
+    "watchdog": ("doctor:watchdog", "Look at what nobody looks at, once or every few hours."),
     "events": ("events:group", "What was shown, opened, noted and done: the event log."),
     "retro": ("retro:group", "Look back on a run: outcomes, and a learning that waits for each finding."),
     "ensure": ("retro:ensure_command", "Make a record stand once, however often a producer says it."),

@@ -9,6 +9,8 @@ import click
 
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
+from orbit_registry.loop.review import write_event
+from orbit_registry.push.events import SYNCED
 
 
 @click.command()
@@ -16,7 +18,9 @@ from orbit_registry.cli.places import open_registry
 @format_option
 def sync(rebuild: bool, output: str) -> None:
     """Bring snapshot and push index up to date with the files; cheap when nothing changed."""
-    result = open_registry().sync(rebuild=rebuild)
+    registry = open_registry()
+    result = registry.sync(rebuild=rebuild)
+    write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
     emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])
 
 

@@ -29,18 +29,16 @@ def check_loop(
     Raises:
         UnreadableFileError: the log or the file can't be read; one that is not there is a finding.
     """
-    log = loop_log(workspace, events, days, now)
+    now = time.time() if now is None else now
+    log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
     context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
     checks = [check for check in all_checks() if check.code.startswith(FAMILY)]
     return CheckOutcome(tuple(run_checks(context, checks=checks)), checked_count=len(log.events), subject="event")
 
 
-def loop_log(
-    workspace: Workspace, events: Path | None = None, days: int | None = None, now: float | None = None
-) -> LoopLog:
-    """Return the events that are asked about, with their places; see `check_loop`."""
+def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.0, now: float | None = None) -> LoopLog:
+    """Return the events since a time, in seconds since 1970, with their places; see `check_loop`."""
     now = time.time() if now is None else now
-    since = now - days * DAY if days is not None else 0.0
     log = workspace.state / "log" / NAME
     files = [events] if events is not None else log_files(workspace.state)
     names = {file.name: _name(workspace, file) for file in (*files, log)}

@@ -71,6 +71,11 @@ class SyncResult:
             **({"push_index": self.index.as_data()} if self.index is not None else {}),
         }
 
+    def counted(self) -> dict[str, object]:
+        """Return what an event says of it."""
+        total = self.added + self.changed + self.unchanged
+        return {"built": self.built, "records": total, "digest": self.digest}
+
     def text(self) -> str:
         """Return the result in two lines for people: the snapshot, the push index."""
         return "\n".join([self._snapshot_text(), *([self.index.text()] if self.index is not None else [])])
@@ -119,6 +124,13 @@ def sync(
     index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
     done = sync_snapshot(workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild)
     return replace(done, index=index, seconds=time.perf_counter() - began)
+
+
+def last_built(workspace: Workspace) -> float | None:
+    """Return when the snapshot at hand was written, in seconds since 1970; None where none can be read."""
+    folder = cache_folder(workspace)
+    state = _current(folder, None)
+    return None if state is None else (folder / state.file).stat().st_mtime
 
 
 def sync_snapshot(

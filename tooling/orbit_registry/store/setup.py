@@ -214,6 +214,11 @@ _REST = """\
 #   classifier: []         # says whether a task writes code; empty: Orbit's own rules
 #   timeout_seconds: 10
 
+# watchdog:                # what `orbit watchdog` admits
+#   stale_hours: 48        # since the last sync
+#   queue_days: 14         # a record may wait for review
+#   learnings: 100         # from which nothing was derived
+
 # checks:
 #   ignore: []             # codes of checks that are not run
 

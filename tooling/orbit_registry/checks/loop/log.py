@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from orbit_registry.push.events import NOTED
@@ -38,6 +39,10 @@ class LoopLog:
     place: Location
     events: tuple[Logged, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def since(self, moment: datetime) -> Iterator[Logged]:
+        """Yield the events from a moment on."""
+        return (one for one in self.events if one.at >= moment.timestamp())
 
     def of(self, *names: str) -> Iterator[Logged]:
         """Yield the events of some names."""

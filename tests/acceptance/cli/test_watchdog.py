@@ -1,0 +1,246 @@
+"""`orbit watchdog`: each thing it looks at has a finding of its own, by a clock of the test's; its examples run."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.doctor.watchdog import MOST_LEARNINGS, Watch, watch
+from orbit_registry.push.events import DISPATCHED, Event, append
+from orbit_registry.registry import Registry
+from orbit_registry.store.workspace import find_workspace
+from orbit_registry.text.yaml import load
+
+EXAMPLES = Path(__file__).parents[3] / "docs/examples/watchdog"
+WINDOW = timedelta(hours=4)
+NOW = datetime.now(UTC)
+LEARNING = """\
+schema_version: 1
+id: L-{code}
+uid: "{uid}"
+summary: Fact {code} of many
+status: {status}
+created_at: '{at}'
+updated_at: '{at}'
+created_by: {{name: A, role: human}}
+"""
+
+
+def look(shell: Any, later: timedelta = timedelta(0)) -> Watch:
+    """Look once, so much later than now."""
+    return watch(find_workspace(shell.root), WINDOW, NOW + later)
+
+
+def found(seen: Watch, level: str = "") -> dict[str, str]:
+    """Return the findings that are no news of health, by topic; of one level, if given."""
+    return {one.topic: one.what for one in seen.findings if one.level == (level or one.level) and "-" in one.topic}
+
+
+def said(shell: Any, name: str, session: str = "s-1", at: datetime = NOW) -> None:
+    """Write an event."""
+    event = Event("hook:Stop", at.timestamp())
+    event.name, event.session, event.agent, event.skip_reason = name, session, "claude", "no match"
+    append(str(shell.root), event)
+
+
+def many(shell: Any, count: int, status: str = "active", at: datetime = NOW) -> None:
+    """Add learnings as files."""
+    for number in range(count):
+        code = f"{number:05d}"
+        folder = shell.root / ".orbit/learnings" / f"L-{code}"
+        folder.mkdir()
+        uid = f"{number:032x}"
+        text = LEARNING.format(code=code, uid=uid, status=status, at=at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        (folder / "learning.yaml").write_text(text, "utf-8")
+
+
+def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
+    """Exit 0, also when asked strictly, and again."""
+    assert shell("sync")[0] == 0
+    for _ in range(2):
+        code, whole = shell.json("watchdog", "--once", "--strict")
+        assert (code, whole["ok"], whole["data"]["counts"]) == (0, True, {"ok": 3, "warning": 0, "problem": 0})
+
+
+def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
+    """A store is measured by the most it had within a week; after that what is there is what there is."""
+    shell("sync")
+    many(shell, 9)
+    assert found(look(shell)) == {}
+    for number in range(2, 9):
+        shutil.rmtree(shell.root / f".orbit/learnings/L-0000{number}")
+    assert found(look(shell), "problem") == {"store-shrunken": "5 records, and there were 12"}
+    assert found(look(shell, timedelta(days=6)), "problem") == {"store-shrunken": "5 records, and there were 12"}
+    assert found(look(shell, timedelta(days=8)), "problem") == {}
+    for name in ("learnings", "adrs"):
+        shutil.rmtree(shell.root / ".orbit" / name)
+    assert list(found(look(shell, timedelta(days=8)), "problem")) == ["store-empty"]
+    assert shell("watchdog")[0] == 1
+
+
+@pytest.mark.parametrize("later", [timedelta(hours=47), timedelta(hours=49)])
+def test_a_sync_of_more_than_48_hours_ago_is_stale_and_made_up_for(shell: Any, later: timedelta) -> None:
+    """The first look finds it and syncs; a look at that time from then on does not."""
+    shell("sync")
+    began = datetime.now(UTC)
+    seen = watch(find_workspace(shell.root), WINDOW, began + later)
+    stale = {"sync-stale": "the last sync was 49 hours ago, and 48 are admitted; it was made anew now"}
+    assert found(seen, "warning") == (stale if later > timedelta(hours=48) else {})
+    assert seen.failed(strict=True) is (later > timedelta(hours=48))
+    assert not seen.failed(strict=False)
+
+
+@pytest.mark.parametrize("name", ["snapshot.json", "*.duckdb", "push*"])
+def test_derived_files_that_are_gone_are_made_anew(shell: Any, name: str) -> None:
+    """Found once, there again afterwards: a query answers as before."""
+    shell("sync")
+    before = shell("query", "SELECT count(*) AS n FROM records")[1]
+    gone = list((shell.root / ".orbit/state/cache").glob(name))
+    assert gone
+    for file in gone:
+        file.unlink()
+    assert list(found(look(shell), "warning")) == ["derived-missing"]
+    assert found(look(shell)) == {}
+    assert shell("query", "SELECT count(*) AS n FROM records")[1] == before
+
+
+def test_dispatches_without_any_retrieval_are_a_problem(shell: Any) -> None:
+    """Within the time that is looked back on, and not before it."""
+    shell("sync")
+    said(shell, DISPATCHED)
+    assert list(found(look(shell), "problem")) == ["retrieval-zero"]
+    assert found(look(shell, timedelta(hours=4, seconds=1)), "problem") == {}
+    said(shell, "retrieval")
+    assert found(look(shell)) == {}
+
+
+def test_turns_without_notes_are_drift(shell: Any) -> None:
+    """A note or a reason for each turn is enough; the finding says how many lack both."""
+    shell("sync")
+    said(shell, "retrieval")
+    for _ in range(2):
+        said(shell, "noted")
+        said(shell, "stop")
+    assert found(look(shell)) == {}
+    said(shell, "stop")
+    assert found(look(shell)) == {"turn-drift": "1 of 3 turns have neither a note nor a reason"}
+    assert look(shell).failed(strict=True)
+
+
+def test_failures_are_listed_as_held_and_as_over(shell: Any) -> None:
+    """Six days and 23 hours later a target is left alone, seven days later it may be tried again; both are no fault."""
+    shell("sync")
+    assert shell("fail", "story:shop:S-1", "--reason", "no browser", "--attempts", "3")[0] == 0
+    held, over = look(shell, timedelta(days=6, hours=23)), look(shell, timedelta(days=7, minutes=5))
+    assert [list(found(one, "ok")) for one in (held, over)] == [["failure-open"], ["failure-expired"]]
+    assert "story:shop:S-1" in found(over)["failure-expired"]
+
+
+def test_a_queue_older_than_its_limit_is_found(shell: Any) -> None:
+    """By the configuration's limit, else after 14 days."""
+    shell("sync")
+    many(shell, 4, "candidate")
+    assert found(look(shell, timedelta(days=13)), "warning").keys() <= {"sync-stale"}
+    waited = found(look(shell, timedelta(days=15)), "warning")["queue-old"]
+    assert waited == "4 records have waited for review for more than 14 days: L-00000, L-00001, L-00002 and 1 more"
+    with (shell.root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write("watchdog:\n  queue_days: 2\n")
+    assert "queue-old" in found(look(shell, timedelta(days=3)))
+
+
+def test_more_than_100_unconsolidated_learnings_are_found(shell: Any) -> None:
+    """A learning that something was derived from counts as consolidated."""
+    many(shell, MOST_LEARNINGS - 1)
+    shell("sync")
+    assert found(look(shell)) == {}, "with the one there was, just as many as are admitted"
+    assert shell("learning", "add", "--summary", "One more than that", "--yes")[0] == 0
+    assert list(found(look(shell), "warning")) == ["learnings-many"]
+    added = shell("rule", "add", "--title", "Look twice", "--rationale", "Facts 0 and 1 ask for it")
+    rule = re.search(r"R-[0-9a-z]+", added[1])
+    assert rule is not None
+    assert shell("link", rule[0], "derived_from", "L-00000")[0] == 0
+    assert found(look(shell)) == {}
+
+
+def test_a_session_start_shows_what_holds_everywhere_once(shell: Any) -> None:
+    """A second start of the same session, as after a compaction that nobody told of, repeats nothing."""
+    registry = Registry.open(shell.root)
+    first = registry.brief(text="leap", session="s-7")
+    again = registry.brief(text="leap", session="s-7")
+    assert (len(first.selection.matches) > 0, again.selection.matches) == (True, [])
+
+
+def test_looking_again_and_again_prints_each_look(shell: Any) -> None:
+    """With --every it goes on until it is ended: as JSON, one envelope a line."""
+    words = [sys.executable, "-m", "orbit_registry.cli.main", "watchdog", "--every", "1s", "--format", "json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=shell.root) as process:
+        assert process.stdout is not None
+        try:
+            looks = [json.loads(process.stdout.readline()) for _ in range(2)]
+        finally:
+            process.terminate()
+    assert [list(one["data"]["counts"]) for one in looks] == [["ok", "warning", "problem"]] * 2
+    assert [shell("watchdog", "--every", wrong)[0] for wrong in ("4", "0h", "soon")] == [2, 2, 2]
+
+
+# ---------------------------------------------------------------------------------------------------------- examples
+
+
+@pytest.fixture
+def home(shell: Any, tmp_path: Path) -> Path:
+    """Return a home with the workspace as `project`, and the command where a user's installation has it."""
+    shell.root.rename(tmp_path / "project")
+    command = tmp_path / ".local/bin/orbit-registry"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m orbit_registry.cli.main "$@"\n', "utf-8")
+    command.chmod(0o755)
+    return tmp_path
+
+
+def started(home: Path, command: str) -> tuple[int, str]:
+    """Run a line as `sh` does in that home; return the exit code and what was printed."""
+    there = {"HOME": str(home), "PATH": f"{home}/.local/bin:/usr/bin:/bin", "PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run(["sh", "-ec", command], cwd=home / "project", env=there, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_crontab_is_silent_until_something_is_found(home: Path) -> None:
+    """Five fields and a command, which cron would mail nothing of where all is well."""
+    (line,) = (one for one in (EXAMPLES / "crontab").read_text("utf-8").splitlines() if not one.startswith("#"))
+    *fields, command = line.split(maxsplit=5)
+    assert fields == ["0", "*/4", "*", "*", "*"]
+    assert "%" not in command, "cron takes it for a new line"
+    assert "derived-missing" in started(home, command)[1]
+    assert started(home, command) == (0, "")
+
+
+def test_the_service_fails_where_something_is_found(home: Path) -> None:
+    """Once, in the project's folder; the timer that starts it is the one beside it."""
+    units = {file.suffix: configparser.ConfigParser(interpolation=None) for file in EXAMPLES.glob("orbit-watchdog.*")}
+    for suffix, unit in units.items():
+        unit.read(EXAMPLES / f"orbit-watchdog{suffix}", "utf-8")
+    service = units[".service"]["Service"]
+    assert (service["Type"], service["WorkingDirectory"].replace("%h", str(home))) == ("oneshot", f"{home}/project")
+    codes = [started(home, service["ExecStart"].replace("%h", str(home)))[0] for _ in range(2)]
+    assert codes == [1, 0], "what it found it has healed"
+    timer = units[".timer"]
+    assert (timer["Timer"]["OnCalendar"], timer["Install"]["WantedBy"]) == ("0/4:00", "timers.target")
+
+
+def test_the_workflow_runs_its_steps(home: Path) -> None:
+    """Valid YAML, every four hours, may read and nothing else; its commands pass on a healthy registry."""
+    said = load((EXAMPLES / "watchdog.yml").read_text("utf-8"))
+    assert isinstance(said, dict)
+    assert (said["on"]["schedule"], said["permissions"]) == ([{"cron": "0 */4 * * *"}], {"contents": "read"})
+    steps = [step["run"] for step in said["jobs"]["watchdog"]["steps"] if "run" in step]
+    assert [started(home, step)[0] for step in steps if "pip install" not in step] == [0, 0]
