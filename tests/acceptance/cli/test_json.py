@@ -99,6 +99,7 @@ ASKED: dict[str, list[str]] = {
     "retro update": ["RETRO", "--title", "Another"],
     "retro promote": ["DRAFT"],
     "retro discard": ["DRAFT"],
+    "pitch": [],
     "ensure": ["learning", "--key", "meeting/7", "--title", "Name each lock"],
     "proposal add": [
         "--title",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
@@ -12,7 +15,9 @@ from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
+from orbit_registry.push.reader import ID
 from orbit_registry.records.task import Task
+from orbit_registry.registry import Registry
 
 LONGEST_TEXT = 100_000
 """Characters of a task's text that are read; what comes after them is left out."""
@@ -37,7 +42,9 @@ class _Words(click.File):
 
 
 @click.command()
-@click.option("--for", "purpose", type=click.Choice(["prompt"]), default="prompt", show_default=True, help="What for.")
+@click.option(
+    "--for", "purpose", type=click.Choice(["prompt", "plan"]), default="prompt", show_default=True, help="What for."
+)
 @click.option("--task", default="", help="The task's id: `tasks.command` finds its words; it narrows by itself too.")
 @click.option("--task-file", type=click.File("rb"), help="A file with the task, JSON or YAML; - is the input.")
 @click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")
@@ -46,10 +53,11 @@ class _Words(click.File):
 @click.option("--text", type=_Words("rb"), help="A file with the task's words; - is the input.")
 @click.option("--task-class", type=click.Choice(CLASSES), help="What the work is; told by its words if not given.")
 @click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
+@click.option("--out", metavar="FILE", help="Keep a plan's brief there, too; the same again does not rewrite it.")
 @format_option
 def brief(
     purpose: str, task: str, task_file: BinaryIO | None, paths: tuple[str, ...], tags: tuple[str, ...], agent: str,
-    text: BinaryIO | None, task_class: str | None, session: str, output: str,
+    text: BinaryIO | None, task_class: str | None, session: str, out: str | None, output: str,
 ) -> None:  # fmt: skip
     """Print what an agent should know before it begins, as a section for its prompt; nothing where nothing applies.
 
@@ -60,6 +68,12 @@ def brief(
     orbit brief --agent engineer --task-file task.json --session "$SESSION"
     orbit brief --path src/app.py --tag sql
     echo "Move the cache to Redis" | orbit brief --text -
+
+    `--for plan` is for whoever plans the next run: recent retros, active loops, what is left alone, pitches, health,
+    capacity, learnings and the queue; what can't be known is `unknown`, with a warning.
+
+    \b
+    orbit brief --for plan --out .orbit/state/plan.json
     """
     words = _content(text, 4 * LONGEST_TEXT)[:LONGEST_TEXT]
     asked: str | Task = task
@@ -73,18 +87,44 @@ def brief(
         found = read_task(content, _name(task_file))
         asked = replace(found, id=task or found.id)
     registry = open_registry()
-    made = registry.brief(
-        agent=agent,
-        task=asked,
-        text=words,
-        paths=[from_root(registry, path) for path in paths],
-        tags=tags,
-        task_class=task_class or "",
-        session=session,
-    )
+    wanted: dict[str, Any] = {
+        "agent": agent,
+        "task": asked,
+        "text": words,
+        "paths": [from_root(registry, path) for path in paths],
+        "tags": tags,
+        "task_class": task_class or "",
+        "session": session,
+    }
+    if purpose == "plan":
+        _plan(registry, wanted, out, output)
+        return
+    if out is not None:
+        raise UsageError("--out keeps a plan's brief", hint="give --for plan, or redirect the output")
+    made = registry.brief(**wanted)
     for warning in made.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     emit(output, made.as_data(), made.text())
+
+
+def _plan(registry: Registry, wanted: Mapping[str, Any], out: str | None, output: str) -> None:
+    """Print what to know before planning, and keep it in a file where one is named."""
+    from orbit_registry.loop.plan import plan_brief, plan_text, write_plan
+
+    def related() -> Iterator[Mapping[str, Any]]:
+        for one in registry.brief(**wanted).selection.matches:
+            record = registry.collection.records.get(one.row.values[ID])
+            if record.kind.voted:
+                yield {"id": record.id, "summary": record.title, "path": record.path}
+
+    is_known = any(wanted[name] for name in ("agent", "task", "text", "paths", "tags"))
+    made = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC), related if is_known else None)
+    for warning in made.warnings:
+        click.echo(visible(f"warning: {warning}"), err=True)
+    if out is not None:
+        written = write_plan(Path(out).resolve(), made.data)
+        click.echo(visible(f"{out} {'written' if written else 'unchanged'}"), err=True)
+    emit(output, made.data, plan_text(made.data), next_commands=["orbit pitch", "orbit queue"])
 
 
 def _content(file: BinaryIO | None, limit: int) -> str:

@@ -76,6 +76,7 @@ LOOP: Mapping[str, tuple[str, str]] = {
     "watchdog": ("doctor:watchdog", "Look at what nobody looks at, once or every few hours."),
     "events": ("events:group", "What was shown, opened, noted and done: the event log."),
     "retro": ("retro:group", "Look back on a run: outcomes, and a learning that waits for each finding."),
+    "pitch": ("pitch:pitch", "What could be done next, ranked and explained; a person approves or rejects."),
     "ensure": ("retro:ensure_command", "Make a record stand once, however often a producer says it."),
 }
 """Commands of the loop; they run everywhere, and the help names them where `loop.enabled` is set."""

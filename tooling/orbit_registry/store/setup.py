@@ -171,6 +171,13 @@ schema_version: 1
 
 
 _CHOOSING = """\
+# brief:
+#   sources:               # where `orbit brief --for plan` learns what records can't tell: JSON, of a file or a command
+#     active_loops: {}     # {file: state/loops.json}, a list of {loop_id, project, status}
+#     system_health: {}    # {command: [make, -s, health]}, a mapping
+#     capacity: {}         # {active_loops: 1, max_concurrent_loops: 4}, in place of what is counted
+#     work_items: {}       # what `orbit pitch` may pitch: a list of {id, title, tags, paths, tasks, priority}
+
 # duplicates:
 #   error: 0.80
 #   warning: 0.55
@@ -185,6 +192,7 @@ _CHOOSING = """\
 
 # loop:
 #   enabled: false         # true: `orbit --help` lists the commands of the loop
+#   max_concurrent_loops: 1 # so many run side by side; where all do, `orbit pitch` pitches nothing
 #   retro_targets: 3       # so many targets make a retro worth keeping that has no finding and no failure
 
 # capture:                 # what `orbit capture` learns from transcripts waits for review
