@@ -40,12 +40,24 @@ def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: 
             return
         adr = data.get("adr")
         section = dict(adr) if isinstance(adr, dict) else {}
-        after = rewrite(text, {**data, "adr": {**section, "folders": [*config.adr.folders, *missing]}})
+        home = None if "folder" in section or (workspace.root / config.adr.folder).exists() else _home(missing, adopted)
+        folders = [*config.adr.folders, *(folder for folder in missing if folder != home)]
+        wanted = {**({"folder": home} if home else {}), **({"folders": folders} if folders else {})}
+        after = rewrite(text, {**data, "adr": {**section, **wanted}})
     except (OrbitError, YamlProblemError) as error:
         outcomes.append(Outcome("left", path, None, f"name {', '.join(missing)} in adr.folders by hand: {error}"))
         return
-    outcomes.append(Outcome("changed", path, None, f"adr.folders names {json.dumps(missing)}"))
+    said = [f"adr.folder is {json.dumps(home)}: new decisions go beside those that are there"] if home else []
+    said += [f"adr.folders names {json.dumps(folders)}"] if folders else []
+    outcomes.append(Outcome("changed", path, None, "; ".join(said)))
     yield Change(path, text, after)
+
+
+def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
+    """Return the folder that holds more than half of the decisions, where there is one."""
+    counts = {folder: sum(one.path.startswith(f"{folder}/") for one in adopted) for folder in folders}
+    best = max(folders, key=lambda folder: counts[folder])
+    return best if counts[best] * 2 > len(adopted) else None
 
 
 def _is_log(design: str, candidate: Candidate) -> bool:
