@@ -1,4 +1,4 @@
-"""Decides which rows of the snapshot at hand stand in the next one too; it opens no file and makes no row."""
+"""Which files a snapshot is made of, and which rows of the one at hand stand in the next; it opens no file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.rows import Rows, Source
+from orbit_registry.store.decisions.prose import ProseReading
+from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import NAME as VOTES
 
 
@@ -63,3 +65,24 @@ def _is_touched(record: Record, held: Held, changed: set[str], inbox: str) -> bo
     source = record.source
     own = (record.path, f"{record.folder}/{VOTES}", record.body_path, source.path if source else record.path)
     return not changed.isdisjoint(own)
+
+
+def sources_of(reading: Reading, prose: ProseReading, kept: set[str], local: bool) -> list[Source]:
+    """Return the files that the kept records came from."""
+    found: list[Source] = []
+    documents: set[str] = set()
+    for entry in reading.entries:
+        if entry.path not in kept:
+            continue
+        inbox = local and entry.pending
+        found.append(Source("record", reading.states[entry.path], inbox))
+        if entry.has_votes:
+            found.append(Source("votes", reading.states[f"{entry.folder}/{VOTES}"], inbox))
+        body = prose.body_of(entry)
+        if body is not None:
+            found.append(Source("body", body, inbox))
+        document = reading.document_of(entry)
+        if document is not None and not inbox:
+            documents.add(document)
+    found += (Source("document", prose.states[path]) for path in documents if path in prose.states)
+    return found

@@ -13,11 +13,12 @@ from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.build import write_database
+from orbit_registry.snapshot.delta import sources_of
 from orbit_registry.snapshot.export import export
 from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.rows import rows_of
-from orbit_registry.snapshot.sync import meta_of, sources_of
+from orbit_registry.snapshot.sync import meta_of
 from orbit_registry.store.decisions.prose import prose_of
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import half_life_days

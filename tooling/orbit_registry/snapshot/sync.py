@@ -21,16 +21,15 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.snapshot.delta import Base, Held, Planned, base_of
+from orbit_registry.snapshot.delta import Base, Held, Planned, base_of, sources_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.rows import Rows, Source, rows_of
+from orbit_registry.snapshot.rows import Rows, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
-from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
 
@@ -351,27 +350,6 @@ def meta_of(workspace: Workspace, digest: str) -> dict[str, str | None]:
         "tool_version": tool,
         "half_life_days": str(half_life_days()),
     }
-
-
-def sources_of(reading: Reading, prose: ProseReading, kept: set[str], local: bool) -> list[Source]:
-    """Return the files that the kept records came from."""
-    found: list[Source] = []
-    documents: set[str] = set()
-    for entry in reading.entries:
-        if entry.path not in kept:
-            continue
-        inbox = local and entry.pending
-        found.append(Source("record", reading.states[entry.path], inbox))
-        if entry.has_votes:
-            found.append(Source("votes", reading.states[f"{entry.folder}/{VOTES}"], inbox))
-        body = prose.body_of(entry)
-        if body is not None:
-            found.append(Source("body", body, inbox))
-        document = reading.document_of(entry)
-        if document is not None and not inbox:
-            documents.add(document)
-    found += (Source("document", prose.states[path]) for path in documents if path in prose.states)
-    return found
 
 
 def _last_number(folder: Path) -> int:
