@@ -79,7 +79,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests; arguments go to pytest."""
     run(
         session,
-        environment(session, "mcp", "site", "test"),
+        environment(session, "mcp", "notify", "otel", "site", "test"),
         "pytest",
         "-n",
         "auto",

@@ -100,5 +100,9 @@ class ProgramError(OrbitError):
         self.fault = fault
 
 
+class DeliveryError(OrbitError):
+    """What was to leave this machine did not arrive; nothing counts as sent."""
+
+
 class SnapshotError(OrbitError):
     """The snapshot can't be built or asked."""

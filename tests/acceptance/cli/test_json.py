@@ -165,6 +165,7 @@ ASKED: dict[str, list[str]] = {
     "watchdog": [],
     "events tail": [],
     "events stats": [],
+    "events export": ["--endpoint", "http://127.0.0.1:9"],
     "replay": [],
 }
 

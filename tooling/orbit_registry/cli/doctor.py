@@ -43,8 +43,9 @@ def doctor(agent: str | None, output: str) -> None:
 @click.option("--once", is_flag=True, help="Look once and end; so it does without --every too.")
 @click.option("--every", metavar="TIME", help="Look again and again: 30m, 4h, 1d. With --once the time looked back on.")
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings as well.")
+@click.option("--notify", "notifies", is_flag=True, help="Tell what is newly found to ORBIT_NOTIFY_URLS.")
 @format_option
-def watchdog(once: bool, every: str | None, strict: bool, output: str) -> None:
+def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output: str) -> None:
     """Look at what nobody looks at: the store, its derived files, the log, the queue; exits 1 on a problem.
 
     Derived files that are missing, damaged or older than two days are made anew. Of the event log the last four hours
@@ -58,7 +59,13 @@ def watchdog(once: bool, every: str | None, strict: bool, output: str) -> None:
 
     window = _time(every or "4h")
     while True:
-        found = watch(open_registry().workspace, window)
+        workspace = open_registry().workspace
+        found = watch(workspace, window)
+        if notifies:
+            from orbit_registry.exporters.notify import notify
+
+            told = {one.topic: "\n".join(one.lines()) for one in found.findings if one.level != "ok"}
+            notify(workspace, "watchdog", told)
         if once or every is None:
             steps = [one.next_step for one in found.findings if one.next_step.startswith("orbit ")]
             emit(output, found.as_data(), found.text(), ok=not found.failed(strict=strict), next_commands=steps)

@@ -15,6 +15,7 @@ import click
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
+from orbit_registry.errors import UsageError
 from orbit_registry.loop.stats.event_log import LogState, follow, log_files, rows_in
 from orbit_registry.push.events import NAME, NAMES
 from orbit_registry.records.vote import stamp
@@ -49,7 +50,7 @@ def tail(count: int, follows: bool, output: str) -> None:
     if not follows:
         emit(output, {"events": list(rows)}, "\n".join(map(_line, rows)), next_commands=["orbit events stats"])
         return
-    for row in chain(rows, follow(state, (number, met.size))):
+    for row in chain(rows, follow(state, (number, met.place))):
         click.echo(json.dumps(row) if output == "json" else visible(_line(row)))
 
 
@@ -84,6 +85,31 @@ def stats(output: str) -> None:
     lines += [f"  {count:>7}  {name}" for name, count in names.most_common()]
     lines += [f"  {count:>7}  skipped: {why}" for why, count in met.skipped.most_common()]
     emit(output, data, "\n".join(lines), next_commands=["orbit stats", "orbit check --loop"])
+
+
+@group.command("export")
+@click.option(
+    "--endpoint", metavar="URL", help="Where a collector listens for OTLP over HTTP; else OTEL_EXPORTER_OTLP_…."
+)
+@click.option("--all", "everything", is_flag=True, help="What was sent before too.")
+@format_option
+def export(endpoint: str | None, everything: bool, output: str) -> None:
+    """Send a span for each selection, capture and sync that was not sent before; needs `orbit-registry[otel]`.
+
+    Ids, counts, reasons and times are sent, no path and no word that somebody wrote.
+
+    \b
+    orbit events export --endpoint http://localhost:4318
+    """
+    from orbit_registry.exporters.otlp import endpoint_of, send
+
+    where = endpoint_of(endpoint)
+    if not where:
+        raise UsageError("nobody says where to send to", hint="orbit events export --endpoint http://localhost:4318")
+    sent = send(open_registry().workspace, where, everything=everything)
+    emit(
+        output, {"sent": sent, "endpoint": where}, f"{plural(sent, 'span')} sent", next_commands=["orbit events stats"]
+    )
 
 
 def _line(row: Mapping[str, Any]) -> str:

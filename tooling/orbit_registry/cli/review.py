@@ -24,18 +24,24 @@ from orbit_registry.store.author import Review
 @click.command("queue")
 @click.option("--kind", help="Only of this kind.")
 @click.option("--count", "counts", is_flag=True, help="Print how many wait, no more.")
+@click.option("--notify", "notifies", is_flag=True, help="Tell what is new in it to ORBIT_NOTIFY_URLS.")
 @format_option
-def queue(kind: str | None, counts: bool, output: str) -> None:
+def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     """List what waits for a person's review, of every kind, the longest waiting first.
 
     \b
     orbit queue --kind rule
     orbit queue --count
+    ORBIT_NOTIFY_URLS=slack://… orbit queue --notify
     """
     registry = Registry.open()
     if kind is not None:
         registry.workspace.kinds[kind]
     waiting = review.queue(registry.collection.records, kind)
+    if notifies:
+        from orbit_registry.exporters.notify import notify, of_queue
+
+        click.echo(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
     of_kind = Counter(record.kind.name for record in waiting)
     data: dict[str, object] = {"count": len(waiting), "kinds": dict(of_kind)}
     if counts:

@@ -76,6 +76,8 @@ class LogState:
     lines: int = 0
     line: int = 0
     """Which line of the file at hand was read last, from 1."""
+    place: int = 0
+    """How many bytes of the file at hand were read; a pass begins there in its first file."""
     skipped: Counter[str] = field(default_factory=Counter)
     backwards: int = 0
     """Events older than the one before them by more than a minute: a clock was set back."""
@@ -104,9 +106,11 @@ def rows_in(files: list[Path], now: float, met: LogState) -> Iterator[tuple[Said
     """
     last = -math.inf
     for path in files:
+        met.place = 0 if met.files else met.place
         met.files.append(path.name)
         try:
             with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                file.seek(met.place)
                 for line in _lines(file, met):
                     found = _read(line)
                     if not isinstance(found, str) and found[0].at > now + AHEAD_SECONDS:
@@ -166,12 +170,14 @@ def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
     while line := file.readline(LONGEST_LINE + 1):
         met.line += 1
         met.size += len(line)
+        met.place += len(line)
         met.lines += 1
         if len(line) > LONGEST_LINE:
             met.skipped["too long"] += 1
             while line and not line.endswith(b"\n"):
                 line = file.readline(LONGEST_LINE + 1)
                 met.size += len(line)
+                met.place += len(line)
         elif line.strip():
             yield line
         else:

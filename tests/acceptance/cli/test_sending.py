@@ -1,0 +1,203 @@
+"""What leaves the machine where somebody asks for it: spans of events, and messages to people; by real receivers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.acceptance.cli.receiving import Receiver, orbit, receiving
+
+from orbit_registry.push import events
+from orbit_registry.push.events import CAPTURED, SYNCED, Event, append
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+@pytest.fixture
+def receiver(tmp_path: Path) -> Iterator[Receiver]:
+    """Return a receiver on loopback."""
+    with receiving(tmp_path / "received") as found:
+        yield found
+
+
+def write(root: Path, name: str, at: float, session: str = "s-1", **members: Any) -> None:
+    """Write an event."""
+    event = Event("hook:PreToolUse", at)
+    event.name, event.session, event.agent, event.ms = name, session, "claude", 2.5
+    for key, value in members.items():
+        setattr(event, key, value)
+    append(str(root), event)
+
+
+def spans(receiver: Receiver) -> list[Any]:
+    """Return the spans that came, as OTLP's own messages; the address of each request is asserted."""
+    service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+    found = []
+    for path, body in receiver.taken():
+        assert path == "_v1_traces"
+        request = service.ExportTraceServiceRequest()
+        request.ParseFromString(body)
+        (resource,) = request.resource_spans
+        assert {one.key for one in resource.resource.attributes} == {"service.name", "orbit.project"}
+        found += [span for scope in resource.scope_spans for span in scope.spans]
+    return found
+
+
+def said_of(span: Any) -> dict[str, Any]:
+    """Return a span's attributes as plain values."""
+
+    def value(one: Any) -> Any:
+        kind = one.WhichOneof("value")
+        return [value(inner) for inner in one.array_value.values] if kind == "array_value" else getattr(one, kind)
+
+    return {one.key.removeprefix("orbit."): value(one.value) for one in span.attributes}
+
+
+def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver) -> None:
+    """Each is one span with ids, counts, reasons and its time; a session is one trace, and no path is sent."""
+    spans(receiver)
+    write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=["L-7k3fq"], tokens=40)
+    write(shell.root, "retrieval", 1_790_000_001, skip_reason="no match")
+    write(shell.root, "stop", 1_790_000_002)
+    write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=["L-8m2xd"], details=', "candidates": 1')
+    write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details=', "built": true, "records": 3')
+
+    done = orbit(shell.root, "events", "export", "--endpoint", f"http://{receiver.place}")
+    assert (done.returncode, done.stdout) == (0, "4 spans sent\n"), done.stderr
+    raw = b"".join(file.read_bytes() for file in receiver.folder.glob("*.body"))
+    assert b"hidden" not in raw
+    found = spans(receiver)
+    assert [one.name for one in found] == ["orbit.selection", "orbit.selection", "orbit.capture", "orbit.sync"]
+    assert [one.end_time_unix_nano - one.start_time_unix_nano for one in found] == [2_500_000] * 4
+    assert found[0].start_time_unix_nano == 1_790_000_000_000_000_000
+    assert [one.status.code for one in found] == [1, 1, 1, 2]
+    assert (found[0].trace_id == found[1].trace_id, found[0].trace_id == found[2].trace_id) == (True, False)
+    first, second, third, last = map(said_of, found)
+    assert first == {"surface": "hook:PreToolUse", "session": "s-1", "agent": "claude", "hits": ["L-7k3fq"], "count": 1,
+                     "omitted": 0, "tokens": 40}  # fmt: skip
+    assert (second["skip_reason"], second["hits"], third["ids"], third["candidates"]) == (
+        "no match",
+        [],
+        ["L-8m2xd"],
+        1,
+    )
+    assert (last["built"], last["records"], last["fault"]) == (True, 3, "index")
+
+
+def test_a_span_is_sent_once_and_again_where_it_did_not_arrive(shell: Any, receiver: Receiver) -> None:
+    """Also across a part of the log that was turned over; --all sends the same spans under the same ids."""
+    spans(receiver)
+    where = ["events", "export", "--endpoint", f"http://{receiver.place}/v1/traces"]
+    write(shell.root, "retrieval", 1_790_000_000)
+    receiver.refuse(True)
+    refused = orbit(shell.root, *where)
+    assert (refused.returncode, "did not take the spans" in refused.stderr) == (1, True)
+    receiver.refuse(False)
+    assert orbit(shell.root, *where).stdout == "1 span sent\n"
+    assert orbit(shell.root, *where).stdout == "0 spans sent\n"
+    (first,) = spans(receiver)
+    write(shell.root, "retrieval", 1_790_000_001)
+    log = shell.root / ".orbit/state/log"
+    (log / events.NAME).rename(log / events.FILES[-2])
+    write(shell.root, "retrieval", 1_790_000_002)
+    assert orbit(shell.root, *where).stdout == "2 spans sent\n"
+    later = spans(receiver)
+    assert orbit(shell.root, *where, "--all").stdout == "3 spans sent\n"
+    assert [one.span_id for one in spans(receiver)] == [one.span_id for one in (first, *later)]
+
+
+def test_nothing_is_sent_unless_somebody_says_where_to(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No address is a wrong call, a missing library says what to install, and no other command loads either library."""
+    write(shell.root, "retrieval", 1_790_000_000)
+    assert shell("events", "export")[0] == 2
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
+    code, _, error = shell("events", "export", "--endpoint", "http://127.0.0.1:9")
+    assert (code, "orbit-registry[otel]" in error) == (2, True)
+    program = (
+        "import sys; from orbit_registry.cli.main import run; run(['events', 'tail']); run(['watchdog']); "
+        "run(['queue']); "
+        "sys.exit(any(one.startswith(('opentelemetry', 'apprise')) for one in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd=shell.root, capture_output=True).returncode == 0
+
+
+# ----------------------------------------------------------------------------------------------------------- notices
+
+
+def told(receiver: Receiver) -> list[tuple[str, str]]:
+    """Return title and text of each message that came."""
+    messages = [json.loads(body) for _, body in receiver.taken()]
+    return [(one["title"], one["message"]) for one in messages]
+
+
+def waiting(shell: Any, summary: str) -> str:
+    """Add a learning that waits, and return its id."""
+    code, out, error = shell("learning", "add", "--summary", summary, "--pending", "--yes")
+    found = re.search(r"L-[0-9a-z]+", out)
+    assert code == 0, error
+    assert found is not None
+    return found[0]
+
+
+def test_what_waits_is_told_once_with_the_commands_that_decide(shell: Any, receiver: Receiver) -> None:
+    """As plain text, the newest only once; a message that did not arrive is sent the next time."""
+    pytest.importorskip("apprise")
+    where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.place}/hook"}
+    first = waiting(shell, "Wait <b>before</b> you ask")
+    receiver.refuse(True)
+    refused = orbit(shell.root, "queue", "--notify", **where)
+    assert (refused.returncode, "could be told" in refused.stderr) == (1, True)
+    receiver.refuse(False)
+    done = orbit(shell.root, "queue", "--kind", "learning", "--notify", **where)
+    assert (done.returncode, first in done.stdout, "1 told" in done.stderr) == (0, True, True), done.stderr
+    ((title, text),) = told(receiver)
+    assert title.endswith(": queue")
+    assert "Wait <b>before</b> you ask" in text
+    assert f"orbit promote {first}\n" in text
+    assert f"orbit reject {first} --reason WHY" in text
+    second = waiting(shell, "Ask only once a day")
+    assert orbit(shell.root, "queue", "--kind", "learning", "--notify", **where).returncode == 0
+    ((_, text),) = told(receiver)
+    assert (second in text, first in text) == (True, False)
+    assert orbit(shell.root, "queue", "--kind", "learning", "--notify", **where).returncode == 0
+    assert told(receiver) == []
+
+
+def test_what_the_watchdog_finds_is_told_until_it_is_over_and_when_it_comes_again(
+    shell: Any, receiver: Receiver
+) -> None:
+    """Warnings and problems, each once as long as it lasts."""
+    pytest.importorskip("apprise")
+    where = {"ORBIT_NOTIFY_URLS": f"json://{receiver.place}"}
+    looks = ["watchdog", "--once", "--notify"]
+    cache = shell.root / ".orbit/state/cache"
+    texts = []
+    for gone in (True, True, False, True):
+        if gone:
+            shutil.rmtree(cache, ignore_errors=True)
+        assert orbit(shell.root, *looks, **where).returncode == 0
+        texts.append([text for _, text in told(receiver)])
+    assert [len(one) for one in texts] == [1, 0, 0, 1]
+    assert "derived-missing" in texts[0][0]
+
+
+def test_no_address_is_printed(shell: Any) -> None:
+    """One may hold a password; an unknown one is named by its number, and none at all is a wrong call."""
+    pytest.importorskip("apprise")
+    waiting(shell, "Wait before you ask")
+    unknown = orbit(shell.root, "queue", "--notify", ORBIT_NOTIFY_URLS=f"nonsense://user:{TOKEN}@host")
+    assert (unknown.returncode, TOKEN in unknown.stdout + unknown.stderr, "address 1" in unknown.stderr) == (
+        2,
+        False,
+        True,
+    )
+    none = orbit(shell.root, "queue", "--notify", ORBIT_NOTIFY_URLS="")
+    assert (none.returncode, "ORBIT_NOTIFY_URLS" in none.stderr) == (2, True)

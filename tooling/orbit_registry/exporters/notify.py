@@ -1,0 +1,89 @@
+"""Tells people by apprise what waits for them, once; where to stands in the environment, never in a repository.
+
+What a record says is one plain line in a message, without secrets. It decides nothing about what is told.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
+from orbit_registry.push.folders import private_folder
+from orbit_registry.records.record import Record
+from orbit_registry.store.files import read_bytes, write_atomic
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.secrets import without_secrets
+
+PLACES = "ORBIT_NOTIFY_URLS"
+MEMORY = "notified.json"
+MOST = 20
+"""So many are told in one message; the others are counted, and told the next time."""
+LONGEST = 200
+_EXTRA = "`pip install 'orbit-registry[notify]'`"
+
+
+def of_queue(records: Iterable[Record]) -> dict[str, str]:
+    """Return what is told of each record that waits, by id: what it says, and the commands that decide on it."""
+    return {
+        one.id: f"{one.kind.label} {one.id} waits for review: {plain(one.title)}\n"
+        f"  orbit promote {shlex.quote(one.id)}\n"
+        f"  orbit reject {shlex.quote(one.id)} --reason WHY"
+        for one in records
+    }
+
+
+def plain(text: str) -> str:
+    """Return a text as one line without secrets and without what a terminal or a chat would act on."""
+    line = " ".join(without_secrets(text).split())
+    return "".join(one for one in line if one.isprintable())[:LONGEST]
+
+
+def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
+    """Tell what was not told before, by its key, and return how much that was; what is gone may be told again.
+
+    Nothing is remembered of a message that did not arrive.
+
+    Raises:
+        ConfigError: apprise is not installed, or the environment names no place, or one that it does not know.
+        DeliveryError: a message did not arrive.
+    """
+    memory = Path(private_folder(str(workspace.root), "log")) / MEMORY
+    told = _told(memory)
+    known = [key for key in told.get(topic, ()) if key in texts]
+    fresh = [key for key in texts if key not in known]
+    if fresh:
+        more = [f"… and {len(fresh) - MOST} more"] if len(fresh) > MOST else []
+        _deliver(f"{workspace.name}: {topic}", "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more]))
+    write_atomic(memory, json.dumps({**told, topic: [*known, *fresh[:MOST]]}))
+    return len(fresh[:MOST])
+
+
+def _told(memory: Path) -> dict[str, list[str]]:
+    """Return the keys of what was told, by topic; none where that can't be read."""
+    try:
+        said = json.loads(read_bytes(memory, limit=10_000_000))
+        return {str(topic): [str(key) for key in keys] for topic, keys in said.items()}
+    except (OrbitError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _deliver(title: str, body: str) -> None:
+    places = os.environ.get(PLACES, "").split()
+    if not places:
+        hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
+        raise ConfigError(f"nobody is named to be told: {PLACES} is empty", hint=hint)
+    try:
+        library = importlib.import_module("apprise")
+    except ImportError:
+        raise ConfigError("apprise is not installed", hint=_EXTRA) from None
+    sender = library.Apprise()
+    for number, place in enumerate(places, 1):
+        if not sender.add(place):  # an address may hold a password, so that none is printed
+            raise ConfigError(f"address {number} of {PLACES} is none that apprise knows", hint="see its wiki for forms")
+    if not sender.notify(title=title, body=body, body_format=library.NotifyFormat.TEXT):
+        raise DeliveryError("not everybody could be told", hint="see that the addresses answer, and try again")
