@@ -211,9 +211,44 @@ def test_what_has_nothing_to_do_with_a_skill_is_not_proposed(shell: Any, skill: 
     """Other matters, secrets and what the page says already are left out; pages that can't be read are named."""
     shell("learning", "add", "--summary", "The lift is out of order on Mondays")
     learn(shell, "Ports of tests are taken at random")
-    learn(shell, "Tests of pytest log in with AKIAIOSFODNN7EXAMPLX in tests/unit")
+    secret = shell.root / f".orbit/learnings/{learn(shell, 'Tests log in with KEY')}/learning.yaml"
+    secret.write_text(secret.read_text("utf-8").replace("KEY", "AKIAIOSFODNN7EXAMPLX"), "utf-8")
     (shell.root / "skills/broken").mkdir()
     (shell.root / "skills/broken/SKILL.md").write_bytes(b"\xff\xfe\x00")
     code, whole = shell.json("propose")
     assert (code, whole["data"]["proposals"], whole["data"]["skills"]) == (0, [], [PAGE])
     assert whole["data"]["problems"][0].startswith("skills/broken/SKILL.md: ")
+
+
+def test_themes_become_rules_that_wait_and_are_proposed_once(shell: Any) -> None:
+    """Two learnings of one matter make a suggested rule with both as evidence; a dry run and a second run make none."""
+    ids = [
+        learn(shell, said, "--path", "tests/unit/**")
+        for said in (FIXTURES, "Fixtures are named after what they return")
+    ]
+    dry = shell.json("propose", "--consolidate", "--dry-run")[1]["data"]
+    assert [one["id"] for one in dry["clusters"]] == [None]
+    (made,) = shell.json("propose", "--consolidate")[1]["data"]["clusters"]
+    rule = shell.json("show", made["id"])[1]["data"]
+    assert (made["kind"], rule["kind"], rule["status"]) == ("rule", "rule", "suggested")
+    assert sorted(link["to"] for link in rule["links"]) == sorted(ids)
+    again = shell.json("propose", "--consolidate")[1]["data"]
+    assert (again["clusters"], again["retirements"]) == ([], [])
+    assert "0 sessions" in again["note"]
+    assert shell("propose", ids[0], "--consolidate")[0] == 2
+    assert shell.json("check")[0] == 0
+
+
+def test_a_retirement_is_offered_as_a_diff_of_the_record_and_applied_after_approval(shell: Any) -> None:
+    """What another learning contradicts may go: the record stays in force until the diff is applied."""
+    both = [learn(shell, f"{word} sign the release tag before publishing wheels") for word in ("Always", "Never")]
+    (offer,) = shell.json("propose", "--consolidate")[1]["data"]["retirements"]
+    old = offer["target"]["record"]
+    assert old in both
+    assert "+status: retired\n" in offer["diff"]
+    assert shell("promote", offer["id"])[0] == 0
+    assert shell.json("show", old)[1]["data"]["status"] == "active"
+    assert shell("apply", offer["id"])[0] == 0
+    assert shell.json("show", old)[1]["data"]["status"] == "retired"
+    assert shell.json("propose", "--consolidate")[1]["data"]["retirements"] == []
+    assert shell.json("check")[0] == 0

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import click
 
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
+from orbit_registry.errors import UsageError
+from orbit_registry.loop import consolidate as consolidation
 from orbit_registry.loop import proposals
+from orbit_registry.loop.stats.report import effect
+from orbit_registry.registry import Registry
 from orbit_registry.store.skills import read_skills
 
 
 @click.command("propose")
 @click.argument("any_ids", metavar="[ID]...", nargs=-1)
+@click.option("--consolidate", is_flag=True, help="Propose rules for themes, and the retirement of what nobody needs.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; say what would be proposed.")
 @format_option
-def propose(any_ids: Sequence[str], dry_run: bool, output: str) -> None:
+def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: str) -> None:
     """Propose what learnings in force, or those that are named, would change in the project's skills.
 
     What adds to a page is kept as a diff that waits for approval; where a page says otherwise, or rests on what no
@@ -26,8 +32,14 @@ def propose(any_ids: Sequence[str], dry_run: bool, output: str) -> None:
     \b
     orbit propose --dry-run
     orbit promote P-7k3fq && orbit apply P-7k3fq
+    orbit propose --consolidate --dry-run
     """
     registry = open_registry()
+    if consolidate:
+        if any_ids:
+            raise UsageError("--consolidate looks at all learnings", hint="leave the ids out")
+        _consolidate(registry, dry_run, output)
+        return
     records = registry.collection.records
     ids = [registry.get(one).id for one in any_ids]
     skills, problems = read_skills(registry.workspace)
@@ -50,6 +62,43 @@ def propose(any_ids: Sequence[str], dry_run: bool, output: str) -> None:
     first = next((one.record.id for one in found if one.record is not None), None)
     following = [f"orbit show {first}", f"orbit promote {first}"] if first else ["orbit queue --kind proposal"]
     emit(output, data, "\n".join(lines) if found or waiting else "\n".join([nothing, *lines]), next_commands=following)
+
+
+def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:
+    """Propose what learnings come to together, and which may go."""
+    workspace, records = registry.workspace, registry.records
+    live = [one for one in records.of_kind(consolidation.LEARNING) if one.phase == "live"]
+    found = consolidation.fresh(consolidation.clusters(live), records)
+    usage = consolidation.Usage.of(effect(workspace))
+    drafts = consolidation.retirements(workspace, records, consolidation.unneeded(records, usage, datetime.now(UTC)))
+    author = registry.author()
+    made = [None if dry_run else consolidation.propose_cluster(workspace, one, author) for one in found]
+    offered, _ = proposals.keep(workspace, drafts, proposals.Known.of(records), author, dry_run=dry_run)
+    note = None if usage.is_enough else (
+        f"what was never shown is not known: the event log spans {usage.days:.0f} days and {usage.sessions} sessions, "
+        f"and {consolidation.SHOWN_DAYS} and {consolidation.SHOWN_SESSIONS} are needed"
+    )  # fmt: skip
+    data = {
+        "clusters": [
+            {"id": record.id if record is not None else None, **one.as_data()}
+            for one, record in zip(found, made, strict=True)
+        ],
+        "retirements": [one.as_data() for one in offered],
+        "learnings": len(live),
+        "note": note,
+        "dry_run": dry_run,
+    }
+    lines: list[str] = []
+    for one, record in zip(found, made, strict=True):
+        name = record.id if record is not None else "would propose"
+        lines.append(f"{name}  {one.kind}  of {len(one.members)}, {one.likeness:.0%} alike: {', '.join(one.shared)}")
+        lines += [f"  {member.id}  {member.title}" for member in one.members]
+    for offer in offered:
+        name = offer.record.id if offer.record is not None else "would propose"
+        lines.append(f"{name}  {offer.draft.title}\n  {offer.draft.reason}")
+    lines.append(note or "")
+    text = "\n".join(filter(None, lines)) if found or offered else f"nothing to consolidate among {len(live)} learnings"
+    emit(output, data, text, next_commands=["orbit queue", "orbit check"])
 
 
 def _said(one: proposals.Proposed) -> list[str]:

@@ -124,6 +124,8 @@ class Report:
     """By record: of the sessions that were shown it, how many had each signal, and the score."""
     told: Mapping[str, Told]
     why: str = ""
+    days: float = 0.0
+    """Between the first and the last event that was looked at."""
 
     def as_data(self) -> dict[str, object]:
         """Return the report as JSON shows it; the schema is docs/schemas/effect.schema.json."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.count import Counting, Part, Tally
@@ -136,9 +136,11 @@ def effect(workspace: Workspace, days: int | None = None, now: float | None = No
     """
     now = time.time() if now is None else now
     since = None if days is None else now - days * DAY
-    pairs = pairs_of(said_in(log_files(workspace.state), now, LogState()), since)
+    events = [one for one in said_in(log_files(workspace.state), now, LogState()) if since is None or one.at >= since]
+    pairs = pairs_of(events)
     mark_reverted(workspace.git, pairs)
-    return report(pairs, told_of(workspace))
+    span = max((one.at for one in events), default=0.0) - min((one.at for one in events), default=0.0)
+    return replace(report(pairs, told_of(workspace)), days=span / DAY)
 
 
 def told_of(workspace: Workspace) -> dict[str, Told]:

@@ -75,13 +75,13 @@ class _Session:
     commands: dict[str, _Command] = field(default_factory=dict)
 
 
-def pairs_of(events: Iterable[Said], since: float | None = None) -> list[Pair]:
+def pairs_of(events: Iterable[Said]) -> list[Pair]:
     """Return the pairs of a log, in the order in which records came due; events without a session count nowhere."""
     sessions: dict[str, _Session] = {}
     found: list[Pair] = []
     for said in events:
         name = said.session.partition(".")[0]  # a subagent's is its parent's: the lot falls for both
-        if not name or name.startswith(TRIAL) or (since is not None and said.at < since):
+        if not name or name.startswith(TRIAL):
             continue
         if name not in sessions and len(sessions) >= MOST_NAMES:
             continue
