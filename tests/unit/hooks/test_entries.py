@@ -13,8 +13,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.hooks import agents
 from orbit_registry.hooks.agent import MARK
 from orbit_registry.hooks.agents.claude import FORMAT
-from orbit_registry.hooks.entries import Entries
-from orbit_registry.hooks.json_spans import without_comments
+from orbit_registry.hooks.entries import Entries, without_comments
 
 COMMAND = f"/venv/bin/python -I -S -E '/a b/launch.py' claude 2>/dev/null || : {MARK}"
 FILES: dict[str, Entries] = {}

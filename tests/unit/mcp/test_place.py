@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import WorkspaceNotFoundError
-from orbit_registry.mcp.place import open_registry
+from orbit_registry.mcp.server import open_registry
 from orbit_registry.registry import Registry
 
 

@@ -20,8 +20,6 @@ from orbit_registry.registry import Registry
 from orbit_registry.store.difference import unified_diff
 from orbit_registry.store.files import read_text
 
-_OWN = frozenset(("any_id", "output", "dry_run", "editor"))
-
 
 def update_command(kind: Kind) -> click.Command:
     """Return `orbit KIND update`."""

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from orbit_registry.doctor.finding import Finding
 from orbit_registry.errors import OrbitError
-from orbit_registry.hooks import cost, installation, trial
+from orbit_registry.hooks import installation, trial
 from orbit_registry.hooks.agents import NAMES
-from orbit_registry.hooks.cost import Cost
 from orbit_registry.hooks.installation import HookState
-from orbit_registry.hooks.trial import Trial
+from orbit_registry.hooks.trial import Cost, Trial
 from orbit_registry.store.workspace import Workspace
 
 DEAR = 2.0
@@ -77,7 +76,7 @@ def _tried(workspace: Workspace, state: HookState, found: Hooks) -> Iterator[Fin
     proven = "" if state.agent.proven else "; unproven: no real session was seen to show it"
     said = f"{_name(state)}: {spoke}, and its answer is what the agent takes{proven}"
     yield Finding("ok", "hook", said, str(state.path))
-    spent = cost.silent_cost(workspace, state.agent, command)
+    spent = trial.silent_cost(workspace, state.agent, command)
     if spent is None:
         yield Finding("problem", "cost", f"{_name(state)}: a silent call does not end", str(state.path), again)
         return

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orbit_registry.exporters.bare_globs import LANGUAGE
-from orbit_registry.exporters.rule_format import RuleFormat
+from orbit_registry.exporters.rule_format import BARE_LINE, RuleFormat
 
 
 def _head(globs: Sequence[str]) -> str:
@@ -13,4 +12,4 @@ def _head(globs: Sequence[str]) -> str:
     return f"---\ndescription:\nglobs: {','.join(globs)}".rstrip() + f"\nalwaysApply: {always}\n---\n"
 
 
-FORMAT = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, LANGUAGE, _head)
+FORMAT = RuleFormat("cursor", ".cursor/rules/orbit", "", ".mdc", True, BARE_LINE, _head)

@@ -1,4 +1,10 @@
-"""What a format of rule files is, and what all have in common: the mark and the block of notes; it is no format."""
+"""What a format of rule files is, and what several share: the mark, the notes, globs on a bare line; it is no format.
+
+Cursor and Windsurf read globs as one bare line, parted by commas. How they match is published by neither, so a glob may
+be looked for below any folder, and what matches a folder may take all below it: it is said where no tracked file tells
+these readings apart. The line is no YAML, so that only names which need no quotes can stand in it, and no space may
+follow a comma.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +13,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.exporters.rules import Language, Rule
+from orbit_registry.exporters.rules import EVERYTHING, Language, Rule, Unsayable, plain
 from orbit_registry.push.native import MARK
 from orbit_registry.push.reader import ID
 from orbit_registry.push.render import render
 from orbit_registry.push.select import Choice, Selection
+from orbit_registry.text.globs import Alternative
 
+_BARE = re.compile(r"[\w.*][\w./*?@+~=()!^$%\[\]-]*")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
@@ -46,3 +54,17 @@ class RuleFormat:
 def quoted(text: str) -> str:
     """Return a text in double quotes, as YAML and JSON both read it."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def _bare(alternative: Alternative) -> str | Unsayable:
+    text = plain(alternative)
+    return text if _BARE.fullmatch(text) else Unsayable("a name with such signs can't be said there")
+
+
+def _anywhere(alternative: Alternative) -> Sequence[str]:
+    text = alternative.text
+    anywhere = text if text.startswith((EVERYTHING, "{!}")) else f"{EVERYTHING}/{text}"
+    return (anywhere,) if text.endswith(EVERYTHING) else (anywhere, f"{anywhere}/**")
+
+
+BARE_LINE = Language(_bare, _anywhere)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orbit_registry.exporters.bare_globs import LANGUAGE
-from orbit_registry.exporters.rule_format import RuleFormat
+from orbit_registry.exporters.rule_format import BARE_LINE, RuleFormat
 
 
 def _head(globs: Sequence[str]) -> str:
     return f"---\ntrigger: glob\nglobs: {','.join(globs)}\n---\n" if globs else "---\ntrigger: always_on\n---\n"
 
 
-FORMAT = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, LANGUAGE, _head)
+FORMAT = RuleFormat("windsurf", ".windsurf/rules", "orbit-", ".md", False, BARE_LINE, _head)

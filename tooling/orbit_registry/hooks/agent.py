@@ -1,8 +1,12 @@
-"""What the installer has to know about one agent: values that its file in `hooks/agents` fills in; it reads no file."""
+"""What the installer has to know about one agent: values that its file in `hooks/agents` fills in; it reads no file.
+
+The schemas of what an agent takes as an answer hold the least of it that we use, closed against everything else: no key
+that decides about a permission or changes a tool's input, so that an answer of ours which had one would not pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -73,3 +77,37 @@ class Agent:
     def default_scope(self) -> Scope:
         """The scope that is taken where none is named."""
         return next(iter(self.settings))
+
+
+TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1}
+SPECIFIC = ("hookSpecificOutput", "additionalContext")
+"""The way to the text in a nested answer."""
+
+
+def nested(events: Iterable[str], **further: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the schema of `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}` for each event."""
+    return {
+        event: closed(
+            hookSpecificOutput=closed(
+                required=("hookEventName", "additionalContext"), hookEventName={"const": event}, additionalContext=TEXT
+            ),
+            **further,
+        )
+        for event in events
+    }
+
+
+def flat(events: Iterable[str], key: str, **further: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the schema of an object whose member `key` is the text, for each event."""
+    return {event: closed(**{key: TEXT}, **further) for event in events}
+
+
+def closed(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has these members and no other."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(required),
+        "minProperties": 1,
+        "properties": properties,
+    }

@@ -1,16 +1,21 @@
 """Runs an installed hook as its agent would, with a recorded payload, and says whether the agent would take the reply.
 
-It changes no settings and no record; the session it makes up is forgotten afterwards.
+What a call costs that shows nothing is measured beside an interpreter that does nothing, by turns. It changes no
+settings and no record; the session it makes up is forgotten afterwards.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import secrets
+import shlex
+import statistics
 import subprocess
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +29,9 @@ from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import Workspace
 
 TIMEOUT_SECONDS = 30
+RUNS = 7
+NOWHERE = "no/record/applies/here"
+NOTHING = f"{shlex.join([sys.executable, '-I', '-S', '-E', '-c', 'pass'])} 2>/dev/null || :"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,61 @@ class Trial:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Medians of so many runs, in milliseconds of CPU time of the whole process, the shell around it included."""
+
+    runs: int
+    hook: float
+    nothing: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times the cost of doing nothing."""
+        return self.hook / max(self.nothing, 0.001)
+
+    def as_data(self) -> dict[str, object]:
+        """Return the measurement as JSON shows it."""
+        return {
+            "runs": self.runs,
+            "hook_ms": round(self.hook, 2),
+            "nothing_ms": round(self.nothing, 2),
+            "ratio": round(self.ratio, 2),
+        }
+
+
+class _Call:
+    """One made-up session in which an agent edits a file; it is forgotten at the end."""
+
+    def __init__(self, workspace: Workspace, agent: Agent, path: str) -> None:
+        session = f"trial-{secrets.token_hex(6)}"
+        words = {ROOT: str(workspace.root), PATH: str(workspace.root / path), SESSION: session}
+        self._root = workspace.root
+        self._ledger = workspace.state / "log/sessions" / Ledger(str(workspace.root), session).name
+        self._content = json.dumps(filled(agent.payload, words)).encode()
+        self._environment = {**os.environ, **{name: words.get(said, said) for name, said in agent.environment.items()}}
+
+    def run(self, command: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a command with the call's payload.
+
+        Raises:
+            subprocess.TimeoutExpired: it does not end in time.
+        """
+        return subprocess.run(
+            ["/bin/sh", "-c", command],
+            input=self._content,
+            capture_output=True,
+            cwd=self._root,
+            env=self._environment,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+
+    def forget(self) -> None:
+        """Remove what the session left."""
+        self._ledger.unlink(missing_ok=True)
+
+
 def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
     """Run a command with the payload of an edit of a tracked file for which a record is pushed, where there is one.
 
@@ -56,29 +119,36 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
         SnapshotError: the index can't be made.
     """
     path = _matched(workspace, current_index(workspace))
-    session = f"trial-{secrets.token_hex(6)}"
-    words = {
-        ROOT: str(workspace.root), PATH: str(workspace.root / (path or "no/record/applies/here")), SESSION: session,
-    }  # fmt: skip
+    call = _Call(workspace, agent, path or NOWHERE)
     begun = time.monotonic()
     try:
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            input=json.dumps(filled(agent.payload, words)).encode(),
-            capture_output=True,
-            cwd=workspace.root,
-            env={**os.environ, **{name: words.get(said, said) for name, said in agent.environment.items()}},
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
+        done = call.run(command)
+        took = (time.monotonic() - begun) * 1000
     except subprocess.TimeoutExpired:
         return Trial(command, path, (f"it ran for more than {TIMEOUT_SECONDS} s",), "", TIMEOUT_SECONDS * 1000.0)
-    took = (time.monotonic() - begun) * 1000
-    (workspace.state / "log/sessions" / Ledger(str(workspace.root), session).name).unlink(missing_ok=True)
+    finally:
+        call.forget()
     problems, text = judged(agent, agent.event, done.returncode, done.stdout)
     if path is not None and not text and not problems:
         problems = (f"it said nothing about {path}, for which a record is pushed",)
     return Trial(command, path, problems, text, took)
+
+
+def silent_cost(workspace: Workspace, agent: Agent, command: str, runs: int = RUNS) -> Cost | None:
+    """Return what a silent call of an installed command costs; None where it does not end in time."""
+    call = _Call(workspace, agent, NOWHERE)
+    hook: list[float] = []
+    nothing: list[float] = []
+    try:
+        for _ in range(runs + 1):
+            hook.append(_spent(lambda: call.run(command)))
+            nothing.append(_spent(lambda: call.run(NOTHING)))
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        call.forget()
+    # The first one warms the disk's cache.
+    return Cost(runs, statistics.median(hook[1:]), statistics.median(nothing[1:]))
 
 
 def filled(payload: Any, words: Mapping[str, str]) -> Any:
@@ -130,3 +200,11 @@ def _matched(workspace: Workspace, index: Index | NoIndex) -> str | None:
             if row is not None and not row.flags & BROAD and index.is_current(row) and not row.is_expired(time.time()):
                 return file
     return None
+
+
+def _spent(work: Callable[[], object]) -> float:
+    """Return the CPU time, in milliseconds, of the processes that some work starts."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)

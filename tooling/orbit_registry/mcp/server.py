@@ -1,13 +1,17 @@
-"""Speaks the protocol, through the official SDK: hands each request to what answers it; decides no answer itself."""
+"""Speaks the protocol, through the official SDK: hands each request to what answers it; decides no answer itself.
+
+The project that a call is about is the one named at the start, else the client's roots, else where we stand.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import mcp_types as types
@@ -17,15 +21,43 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.loop.programs import forbid_unless_wanted
 from orbit_registry.mcp import calls, prompts, resources
-from orbit_registry.mcp.place import open_registry
 from orbit_registry.mcp.splice import META
 from orbit_registry.mcp.tool import Caller, Tool
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert_line
+
+
+def open_registry(named: Path | None, roots: Sequence[str]) -> Registry:
+    """Return the registry of the first place that has one, read anew; `roots` are URIs as a client gives them.
+
+    Raises:
+        WorkspaceNotFoundError: none of them has.
+        ConfigError: its configuration can't be used.
+    """
+    if named is not None:
+        return Registry.open(named)
+    missing: WorkspaceNotFoundError | ForeignWorkspaceError | None = None
+    for folder in (*_folders(roots), Path.cwd()):
+        try:
+            return Registry.open(folder)
+        except (WorkspaceNotFoundError, ForeignWorkspaceError) as error:
+            missing = missing or error
+    raise missing or WorkspaceNotFoundError("there is no workspace here", hint="run `orbit init` first")
+
+
+def _folders(roots: Sequence[str]) -> list[Path]:
+    """Return the folders on this machine that URIs name."""
+    found = []
+    for root in roots:
+        parts = urlsplit(root)
+        if parts.scheme == "file" and parts.netloc in ("", "localhost") and "\0" not in (path := unquote(parts.path)):
+            found.append(Path(path))
+    return found
+
 
 NAME = "orbit"
 ACTOR, AGENT = "ORBIT_ACTOR", "ORBIT_AGENT"

@@ -1,8 +1,7 @@
 """Claude Code: where its settings are, which of its events we ask for, and what it takes as an answer."""
 
-from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, SettingsFile, nested
 from orbit_registry.hooks.entries import Entries
-from orbit_registry.hooks.replies import SPECIFIC, TEXT, nested
 
 TOOLS = "Read|Edit|Write|MultiEdit|NotebookEdit|Bash|Glob|Grep|mcp__.*"
 ANSWERED = {

@@ -1,8 +1,7 @@
 """Codex CLI: where its settings are, which of its events we ask for, and what it takes as an answer."""
 
-from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, SettingsFile, nested
 from orbit_registry.hooks.entries import Entries
-from orbit_registry.hooks.replies import SPECIFIC, TEXT, nested
 
 ANSWERED = {"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|apply_patch|mcp__.*", "SubagentStart": ""}
 EVENTS = {**ANSWERED, "Stop": "", "SessionEnd": ""}

@@ -1,8 +1,7 @@
 """GitHub Copilot: where its settings are, which of its events we ask for, and what it takes as an answer."""
 
-from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, SPECIFIC, Agent, SettingsFile, flat, nested
 from orbit_registry.hooks.entries import Entries
-from orbit_registry.hooks.replies import SPECIFIC, flat, nested
 
 ANSWERED = {"sessionStart": "", "postToolUse": "", "subagentStart": ""}
 EVENTS = {**ANSWERED, "preCompact": "", "agentStop": ""}

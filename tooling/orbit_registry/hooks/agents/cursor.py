@@ -1,8 +1,7 @@
 """Cursor: where its settings are, which of its events we ask for, and what it takes as an answer."""
 
-from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile, flat
 from orbit_registry.hooks.entries import Entries
-from orbit_registry.hooks.replies import flat
 
 TOOLS = "Shell|Read|Write|Edit|Delete|Grep|Glob|MCP:.*"
 ANSWERED = {"sessionStart": "", "preToolUse": TOOLS, "postToolUseFailure": TOOLS, "subagentStart": ""}

@@ -1,8 +1,7 @@
 """Any tool that can run a command: the hook is a script that it starts, with an object in and an object out."""
 
-from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, TEXT, Agent, SettingsFile, flat
 from orbit_registry.hooks.command_file import CommandFile, in_shell, of_shell
-from orbit_registry.hooks.replies import TEXT, flat
 
 FORMAT = CommandFile("generic_hook.sh", in_shell, of_shell)
 

@@ -1,8 +1,7 @@
 """OpenCode: its plugin runs inside of it and asks the generic hook; it takes what the tool's result is extended by."""
 
-from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent, SettingsFile
+from orbit_registry.hooks.agent import PATH, ROOT, SESSION, TEXT, Agent, SettingsFile, flat
 from orbit_registry.hooks.command_file import CommandFile, in_javascript, of_javascript
-from orbit_registry.hooks.replies import TEXT, flat
 
 FORMAT = CommandFile("opencode_plugin.js", in_javascript, of_javascript)
 
