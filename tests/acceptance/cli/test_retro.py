@@ -153,7 +153,7 @@ def test_success_and_requeue_clear_with_an_event(shell: Any, told: Path, result:
     assert [row["target"] for row in events(shell.root, event)] == ["story:shop:S-1"]
     shell("retro", "--from", str(told))
     assert shell("fail", "--check", "story:shop:S-1")[0] == 0
-    assert len(shell.json("failure", "list")[1]["data"]) == 1
+    assert len(shell.json("failure", "list", "--all")[1]["data"]) == 1
 
 
 def test_a_run_says_nothing_about_what_came_later(shell: Any) -> None:
@@ -348,3 +348,22 @@ def test_a_broken_index_never_fails_a_producer(shell: Any) -> None:
     cache.write_text("no folder", "utf-8")
     assert shell("ensure", "learning", "--key", "d/2", "--title", "Close what you open")[0] == 0
     assert shell("retro", "--loop", "L-1", "--worked", "A plan of one page was read by all")[0] == 0
+
+
+def test_a_batch_says_nothing_twice(shell: Any) -> None:
+    """The same words under two keys are one record, nearly the same words as a record's are that record, and the same
+    key in two lines is refused the second time.
+    """
+    for number in range(20):
+        shell("learning", "add", "--summary", f"Topic {number} wants word{number} and term{number}", "--yes")
+    known = shell.json("learning", "add", "--summary", "Close each file of the upload before the next one")[1]["data"]
+    lines = [
+        {"key": "a", "summary": "Name each lock"}, {"key": "b", "summary": "name each LOCK"},
+        {"key": "a", "summary": "Name every lock"},
+        {"key": "c", "summary": "Close each file of the upload before the next"},
+    ]  # fmt: skip
+    file = shell.root / "found.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    found = shell.json("ensure", "learning", "--batch", str(file), "--pending")[1]["data"]["entries"]
+    assert [one["outcome"] for one in found] == ["inserted", "unchanged", "refused", "unchanged"]
+    assert (found[1]["id"], found[3]["id"]) == (found[0]["id"], known["id"])

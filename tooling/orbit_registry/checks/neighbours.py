@@ -19,7 +19,7 @@ from orbit_registry.store.workspace import Workspace
 
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so likeness alone is no error."""
-_NEW = ""
+_NEW = "\0"
 Outcome = Literal["refused", "warned", "passed"]
 
 
@@ -58,25 +58,31 @@ def neighbours(workspace: Workspace, records: Sequence[Record], new: Record) -> 
     `records` have their prose. Of closed ones those are looked at that a review turned down. Those that the new one
     says it is distinct from are left out, unless they say word for word what was turned down.
     """
-    apart = _apart(new)
-    held = [record for record in records if _is_compared(record, new)]
+    return neighbours_of_all(workspace, records, [new])[0]
+
+
+def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Sequence[Record]) -> list[list[Neighbour]]:
+    """Return for each of some new records of one kind what `neighbours` does; they are not compared with each other."""
+    if not news:
+        return []
+    held = [record for record in records if _is_compared(record, news[0])]
     texts = {record.path: wording(record) for record in held}
-    said = wording(new)
-    scores = _scores(workspace, new.kind.name, texts, said)
-    letters = normalised(said)
+    by_path = {record.path: record for record in held}
+    said = [wording(new) for new in news]
     upper = workspace.config.duplicates["error"] if len(held) + 1 >= FEWEST_TO_ERR else 2.0
     found = []
-    for record in held:
-        score = scores.get(record.path)
-        if score is None:
-            continue
-        is_exact = normalised(texts[record.path]) == letters
-        if _is_apart(record, apart) and not (is_exact and record.is_rejected):
-            continue
-        differs = None if is_exact else contrast(said, texts[record.path])
-        is_duplicate = is_exact or outcome_of(said, texts[record.path], score, upper) == "refused"
-        found.append(Neighbour(record, score, is_exact, differs, is_duplicate))
-    return sorted(found, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key))
+    for new, words, scores in zip(news, said, _scores(workspace, news[0].kind.name, texts, said), strict=True):
+        letters, apart, near = normalised(words), _apart(new), []
+        for path, score in scores.items():
+            record = by_path[path]
+            is_exact = normalised(texts[path]) == letters
+            if record.uid == new.uid or (_is_apart(record, apart) and not (is_exact and record.is_rejected)):
+                continue
+            differs = None if is_exact else contrast(words, texts[path])
+            is_duplicate = is_exact or outcome_of(words, texts[path], score, upper) == "refused"
+            near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
+        found.append(sorted(near, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key)))
+    return found
 
 
 def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
@@ -113,17 +119,24 @@ def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outco
     return "refused" if score >= upper and not (differs is not None and differs.alone) else "warned"
 
 
-def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: str) -> dict[str, float]:
-    """Return how alike the texts are to a new one, by key, as the gate will find it: as if it stood among them."""
+def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: Sequence[str]) -> list[dict[str, float]]:
+    """Return how alike the texts are to each new one, by key, as the gate will find it: as if it stood among them."""
     kept = KeptIndex(workspace, kind)
     hashes = {key: hash_of(text) for key, text in texts.items()}
     index = kept.of(hashes, texts.__getitem__)
     if kept.is_empty and texts:
         kept.keep(index, hashes)
-    index.put(_NEW, said)
-    lower = workspace.config.duplicates["warning"]
-    pairs = index.pairs(lower, only={_NEW})
-    scores = {pair.b if pair.a == _NEW else pair.a: pair.score for pair in pairs}
-    if not terms(said):  # a text of common words alone is like nothing by its weights, and may be the same all the same
-        scores = {key: 1.0 for key, text in texts.items() if normalised(text) == normalised(said)}
-    return scores
+    places = {f"{_NEW}{place}": place for place in range(len(said))}
+    for key, place in places.items():
+        index.put(key, said[place])
+    found: list[dict[str, float]] = [{} for _ in said]
+    for pair in index.pairs(workspace.config.duplicates["warning"], only=set(places)):
+        for new, other in ((pair.a, pair.b), (pair.b, pair.a)):
+            if new in places and other in texts:
+                found[places[new]][other] = pair.score
+    for place, words in enumerate(said):
+        if not terms(
+            words
+        ):  # one of common words alone is like nothing by its weights, and may be the same all the same
+            found[place] = {key: 1.0 for key, text in texts.items() if normalised(text) == normalised(words)}
+    return found

@@ -7,16 +7,18 @@ looks for near neighbours does without where it can't be read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from orbit_registry.checks.neighbours import copies_of, neighbours
+from orbit_registry.checks.neighbours import neighbours_of_all
+from orbit_registry.checks.wording import wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.loop.review import write_event
 from orbit_registry.push.events import ENSURED
 from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record
+from orbit_registry.search.similarity import normalised
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author
 from orbit_registry.store.authority import refuse_for_agent, refuse_secrets, write_step
@@ -46,6 +48,8 @@ class Entry:
     fields: Mapping[str, object] = field(default_factory=dict)
     status: str = ""
     text: str | None = None
+    join: Callable[[Record], Entry] | None = None
+    """Makes of a record that stands there what is said with it; asked while nobody else can write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +107,15 @@ def ensure(
 
     New records get the status that `add` gives them; `pending` leaves a person's for review too. What a person
     rejected is not written again. An agent's word for what is in force is refused, entry by entry; a refusal never
-    hinders the others. `reviewed` is False where a text that stands elsewhere already is to be written all the same.
+    hinders the others. Without `reviewed` only what says the same word for word counts as known already.
 
     Raises:
         WriteError, LockTimeoutError: nothing can be written at all.
     """
-    batch = _Batch(workspace, author, pending=pending, reviewed=reviewed)
+    batch = _Batch(workspace, author, pending=pending)
+    batch.read()
+    if reviewed:
+        batch.compare(entries)  # it takes a while, and nobody else is to wait for it
     with writing(workspace):
         batch.read()
         found = [batch.settle(entry) for entry in entries]
@@ -124,23 +131,56 @@ def ensure(
 class _Batch:
     """The entries of one call, against the records as they stand under the lock."""
 
-    def __init__(self, workspace: Workspace, author: Author, *, pending: bool, reviewed: bool) -> None:
-        self.workspace, self.author, self.pending, self.reviewed = workspace, author, pending, reviewed
+    def __init__(self, workspace: Workspace, author: Author, *, pending: bool) -> None:
+        self.workspace, self.author, self.pending = workspace, author, pending
         self.changes: list[Change] = []
         self._keys: dict[tuple[str, str], list[Record]] = {}
-        self._of_kind: dict[str, list[Record]] = {}
+        self._of_kind: dict[str, dict[str, Record]] = {}
+        self._known: dict[tuple[str, str], tuple[str, str]] = {}
+        """What a new entry says that a record says already: by kind and key the record's path, and how that is said."""
+        self._said: dict[str, dict[str, str]] = {}
+        """What the records of a kind say, but for form, by which the same is found; the paths of those that say it."""
         self._touched: set[str] = set()
+        self._ids: set[str] = set()
 
     def read(self) -> None:
         """Look at the records that there are."""
+        self._keys.clear()
+        self._of_kind.clear()
+        self._said.clear()
         for record in read_collection(self.workspace).records:
             self._remember(record)
+
+    def compare(self, entries: Sequence[Entry]) -> None:
+        """Find which new entries say what a record says already, in other words."""
+        drafts: dict[str, dict[str, Record]] = {}
+        for entry in entries:
+            if entry.kind not in self.workspace.kinds or (entry.kind, entry.key) in self._keys:
+                continue
+            kind = self.workspace.kinds[entry.kind]
+            if not kind.voted:
+                continue
+            try:
+                _refuse(kind, entry)
+                drafts.setdefault(kind.name, {})[entry.key] = self._drafted(kind, entry)[1]
+            except OrbitError:
+                continue  # it is refused with its reason when it is settled
+        for name, by_key in drafts.items():
+            held = [*self._of_kind.get(name, {}).values()]
+            try:
+                found = neighbours_of_all(self.workspace, held, [*by_key.values()])
+            except (OrbitError, OSError, ValueError):
+                continue  # whoever says something is not to suffer for an index that is broken
+            for key, near in zip(by_key, found, strict=True):
+                same = next((one for one in near if one.is_duplicate), None)
+                if same is not None:
+                    self._known[name, key] = (same.record.path, same.rejection or same.words)
 
     def _remember(self, record: Record) -> None:
         key = record.text("key")
         if key is not None:
             self._keys.setdefault((record.kind.name, key), []).append(record)
-        self._of_kind.setdefault(record.kind.name, []).append(record)
+        self._of_kind.setdefault(record.kind.name, {})[record.path] = record
 
     def settle(self, entry: Entry) -> Ensured:
         """Plan what one entry changes; what can't be is refused with its reason."""
@@ -159,6 +199,9 @@ class _Batch:
             raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
         if record is None:
             return self._inserted(kind, entry)
+        if entry.join is not None and record.phase != "closed":
+            entry = entry.join(record)
+            _refuse(kind, entry)
         if record.is_rejected:
             said = record.approval
             why = f"rejected by {said['rejected_by']}" if "rejected_by" in said else f"it was {record.status.name}"
@@ -185,37 +228,41 @@ class _Batch:
     def _inserted(self, kind: Kind, entry: Entry) -> Ensured:
         if kind.in_document:
             return Ensured(entry, INSERTED)
-        status = {"status": kind.initial["agent"]} if self.pending else {}
-        uid = new_uid()
-        record_id = free_code_id(self.workspace, kind, uid)
-        taken = {one.id for one in self._of_kind.get(kind.name, ())}
-        while record_id in taken:
-            record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
-        fields = {**entry.fields, "key": entry.key, **status}
-        data = new_data(kind, record_id, uid, self.author, fields)
-        text, record = drafted(self.workspace, kind, self.author, record_id, data)
-        if self.reviewed and kind.in_record and kind.voted and (known := self._known(record)):
-            return Ensured(entry, UNCHANGED, known[0], known[1])
+        text, record = self._drafted(kind, entry)
+        if kind.voted and (known := self._same(entry, record)) is not None:
+            return Ensured(entry, UNCHANGED, *known)
         self.changes.append(Change(record.path, None, text))
         if entry.text is not None and record.source is not None:
             self.changes.append(Change(record.source.path, None, entry.text))
         self._remember(record)
         self._touched.add(record.path)
+        self._ids.add(record.id)
         return Ensured(entry, INSERTED, record)
 
-    def _known(self, new: Record) -> tuple[Record, str] | None:
+    def _drafted(self, kind: Kind, entry: Entry) -> tuple[str, Record]:
+        status = {"status": kind.initial["agent"]} if self.pending else {}
+        uid = new_uid()
+        record_id = free_code_id(self.workspace, kind, uid)
+        while record_id in self._ids:
+            record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
+        data = new_data(kind, record_id, uid, self.author, {**entry.fields, "key": entry.key, **status})
+        return drafted(self.workspace, kind, self.author, record_id, data)
+
+    def _same(self, entry: Entry, new: Record) -> tuple[Record, str] | None:
         """Return the record that says the same already, waiting, in force or rejected, and how that is said."""
-        held = self._of_kind.get(new.kind.name, [])
-        near = copies_of(held, new)
-        if not near:
-            try:
-                near = neighbours(self.workspace, held, new)
-            except (OrbitError, OSError, ValueError):
-                near = []  # whoever says something is not to suffer for an index that is broken
-        same = next((one for one in near if one.is_duplicate), None)
-        return (
-            None if same is None else (same.record, f"{same.record.id} says so already, {same.rejection or same.words}")
-        )
+        held, name = self._of_kind.get(new.kind.name, {}), new.kind.name
+        if name not in self._said:
+            compared = (one for one in held.values() if one.phase != "closed" or one.is_rejected)
+            self._said[name] = {normalised(wording(one)): one.path for one in compared}
+        path, how = self._known.get((name, entry.key), ("", "the same, word for word"))
+        path = self._said[name].get(normalised(wording(new)), path)
+        record = held.get(path)
+        if record is None or (record.phase == "closed" and not record.is_rejected):
+            self._said[name][normalised(wording(new))] = new.path
+            return None
+        if record.is_rejected:
+            how = f"rejected by {record.approval.get('rejected_by', 'somebody')}"
+        return record, f"{record.id} says so already, {how}"
 
     def _updated(self, record: Record, entry: Entry) -> Ensured:
         change, result = edited(self.workspace, record, lambda data: {**data, **entry.fields})

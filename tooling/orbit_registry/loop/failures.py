@@ -130,7 +130,7 @@ def clear(workspace: Workspace, target: Target, author: Author, now: datetime, e
     held = holding(read_collection(workspace).records, target, now)
     if held is None:
         said = f"nothing keeps {target} from being tried"
-        raise RecordNotFoundError(said, hint="`orbit failure list` shows every failure")
+        raise RecordNotFoundError(said, hint="`orbit failure list --all` shows every failure")
     record = lifecycle.transition(workspace, held.id, CLEARED, author)
     write_event(workspace, event, [record.id], {"target": str(target)})
     return record

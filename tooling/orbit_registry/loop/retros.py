@@ -77,7 +77,12 @@ def keep_retro(
     if why := whole.noise(fewest):
         write_event(workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"})
         return Kept(UNCHANGED, why=f"{BELOW}: {why}")
-    kept = ensure(workspace, [_entry(whole, key)], author, pending=pending)[0]
+
+    def joined(there: Record) -> Entry:  # somebody may have said more of the run since it was looked for
+        return _entry(_dated(_before(workspace, there).joined(said), now), key)
+
+    entry = replace(_entry(whole, key), join=joined)
+    kept = ensure(workspace, [entry], author, pending=pending)[0]
     record = kept.record or before
     if record is None:
         raise RefusedError(kept.why, hint="nothing was written; correct what it says")
