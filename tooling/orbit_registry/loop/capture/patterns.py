@@ -34,32 +34,35 @@ _PASSED = re.compile(
 _FAILED = re.compile(
     r"(?im)\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:error|failed)\b|test result: FAILED|build failure"
 )
-_FORMS: tuple[tuple[str, str, str], ...] = (
-    (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is not found", "No module named*"),
-    (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is not found", "Cannot find *"),
-    (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
-    (r"(?i)missing script:?", "there is no such script", "missing script"),
-    (r"\bERR_PNPM_NO_SCRIPT\b", "there is no such script", "ERR_PNPM_NO_SCRIPT"),
-    (r"No rule to make target", "there is no such target", "No rule to make target"),
-    (
-        r"(?i)(?:command )?not found\b|is not recognized as|No such file or directory: '",
-        "the program is not found",
-        "not found",
-    ),
-    (
-        r"(?i)unsupported engine|requires (?:node|python)\b|\bEBADENGINE\b",
-        "the version is another one",
-        "unsupported engine",
-    ),
-    (
-        r"(?i)this project (?:is configured to|requires) use?\b|\buse (?:pnpm|yarn|npm|bun) instead",
-        "the project uses another tool",
-        "",
-    ),
-    (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", "permission denied"),
-    (r"\b(?:ECONNREFUSED|ConnectionRefusedError)\b", "a connection is refused", "ECONNREFUSED"),
-    (r"(?i)unrecognized arguments|unknown option|no such option", "an option is unknown", "unrecognized arguments"),
-    (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
+_FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(reads), said, pattern)
+    for reads, said, pattern in (
+        (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is not found", "No module named*"),
+        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is not found", "Cannot find *"),
+        (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
+        (r"(?i)missing script:?", "there is no such script", "missing script"),
+        (r"\bERR_PNPM_NO_SCRIPT\b", "there is no such script", "ERR_PNPM_NO_SCRIPT"),
+        (r"No rule to make target", "there is no such target", "No rule to make target"),
+        (
+            r"(?i)(?:command )?not found\b|is not recognized as|No such file or directory: '",
+            "the program is not found",
+            "not found",
+        ),
+        (
+            r"(?i)unsupported engine|requires (?:node|python)\b|\bEBADENGINE\b",
+            "the version is another one",
+            "unsupported engine",
+        ),
+        (
+            r"(?i)this project (?:is configured to|requires) use?\b|\buse (?:pnpm|yarn|npm|bun) instead",
+            "the project uses another tool",
+            "",
+        ),
+        (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", "permission denied"),
+        (r"\b(?:ECONNREFUSED|ConnectionRefusedError)\b", "a connection is refused", "ECONNREFUSED"),
+        (r"(?i)unrecognized arguments|unknown option|no such option", "an option is unknown", "unrecognized arguments"),
+        (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
+    )
 )
 """Faults of an environment rather than of the code: how they read, and what they are in our words."""
 
@@ -140,13 +143,11 @@ class Observer:
     def _run(self, step: Step, written: list[str]) -> list[Way]:
         """Take a command: whether it failed for its environment, worked, or worked where another had failed."""
         line = read_command(step.command)
-        form = next(
-            ((said, pattern, found) for reads, said, pattern in _FORMS if (found := re.search(reads, step.said))), None
+        if not line.ways:
+            return []
+        worked = not step.failed and (
+            line.is_plain or bool(_PASSED.search(step.said) and not _FAILED.search(step.said))
         )
-        if line.is_plain and not step.failed:
-            worked = True
-        else:
-            worked = not step.failed and bool(_PASSED.search(step.said)) and not _FAILED.search(step.said)
         if worked:
             for way in line.ways:
                 if not self._project.grounds(way) or (way not in self._worked and len(self._worked) >= MOST_KEYS):
@@ -154,13 +155,19 @@ class Observer:
                 self._worked[way] += 1
                 self._recover(way, [*step.paths, *written])
             return [way for way in line.ways if self._project.grounds(way)]
-        if form is not None and len(line.ways) == 1 and self._is_vouched(line.ways[0]):
-            said, pattern, found = form
-            if found.lastindex and self._project.knows(found[1]):
-                pattern += found[1]
-            way = line.ways[0]
-            self._open.setdefault(way.purpose, _Stumble(way, said, pattern, [*step.paths, *written]))
+        if len(line.ways) == 1 and self._is_vouched(line.ways[0]):
+            self._stumble(line.ways[0], step, written)
         return []
+
+    def _stumble(self, way: Way, step: Step, written: list[str]) -> None:
+        """Keep a way that failed, where that has the form of a fault of the environment."""
+        for reads, said, pattern in _FORMS:
+            found = reads.search(step.said)
+            if found is not None:
+                name = found[1] if found.lastindex and self._project.knows(found[1]) else ""
+                stumble = _Stumble(way, said, pattern + name, [*step.paths, *written])
+                self._open.setdefault(way.purpose, stumble)
+                return
 
     def _is_vouched(self, way: Way) -> bool:
         """Say whether a way that failed may be told: its script is the project's, or a word for what it is to do."""
