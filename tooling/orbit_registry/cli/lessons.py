@@ -17,6 +17,7 @@ from orbit_registry.kinds.table import Phase
 from orbit_registry.loop import review
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.snapshot.personal import personal_workspace
 from orbit_registry.store.author import Review
 from orbit_registry.text.anchors import slug
 
@@ -36,8 +37,14 @@ def group() -> None:
     """
 
 
-def named(registry: Registry, name: str) -> Record:
-    """Return the learning that an id or a slug means.
+def _scopes(registry: Registry) -> list[tuple[str, Registry]]:
+    """Return the project's registry and, where there is one, the person's own, each under the name of its scope."""
+    personal = personal_workspace(registry.workspace)
+    return [("project", registry), *([("personal", Registry(personal))] if personal is not None else [])]
+
+
+def named(registry: Registry, name: str) -> tuple[Registry, Record]:
+    """Return the learning that an id or a slug means, of the project or else a personal one, and whose it is.
 
     Raises:
         UsageError: it leads somewhere: it is a path.
@@ -45,31 +52,40 @@ def named(registry: Registry, name: str) -> Record:
     """
     if name.startswith((".", "~")) or "\\" in name or ".." in name:
         raise UsageError(f"{name!r} is no name of a lesson", hint="`orbit lessons list` shows ids and slugs")
+    for _, owner in _scopes(registry):
+        found = _meant(owner, name)
+        if len(found) > 1:
+            listed = "\n".join(f"  {one.id}  {slug(one.title)}" for one in found)
+            ids = tuple(one.id for one in found)
+            raise AmbiguousIdError(f"{name!r} means {len(found)} lessons:\n{listed}", candidates=ids, hint="name an id")
+        if found:
+            return owner, found[0]
+    raise RecordNotFoundError(f"no lesson is named {name!r}", hint="`orbit lessons list` shows ids and slugs")
+
+
+def _meant(registry: Registry, name: str) -> list[Record]:
+    """Return the learnings that a name may mean: by id, else by slug, else by the beginning of one."""
     learnings = registry.collection.records.of_kind(KIND)
     found = [one for one in registry.collection.records.candidates(name) if one.kind.name == KIND]
     found = found or [one for one in learnings if slug(one.title) == name]
-    if not found and len(name) >= FEWEST:
-        found = [one for one in learnings if slug(one.title).startswith(name)]
-    if not found:
-        raise RecordNotFoundError(f"no lesson is named {name!r}", hint="`orbit lessons list` shows ids and slugs")
-    if len(found) > 1:
-        listed = "\n".join(f"  {one.id}  {slug(one.title)}" for one in found)
-        ids = tuple(one.id for one in found)
-        raise AmbiguousIdError(f"{name!r} means {len(found)} lessons:\n{listed}", candidates=ids, hint="name an id")
-    return found[0]
+    return found or [one for one in learnings if len(name) >= FEWEST and slug(one.title).startswith(name)]
 
 
 @group.command("list")
 @click.option("--all", "everything", is_flag=True, help="Closed ones too.")
 @format_option
 def list_lessons(everything: bool, output: str) -> None:
-    """List lessons that wait or hold, with their slugs."""
+    """List lessons that wait or hold, the project's and personal ones, with their slugs."""
     registry = open_registry()
-    records = registry.collection.records.of_kind(KIND)
-    listed = [one for one in records if everything or one.phase != "closed"]
-    data = [{**record_data(one), "slug": slug(one.title)} for one in listed]
-    rows = [(one.id, one.status.name, slug(one.title)[:60], one.title) for one in listed]
-    emit(output, data, table(("id", "status", "slug", "summary"), rows) or "no lessons")
+    listed = [
+        (scope, one)
+        for scope, owner in _scopes(registry)
+        for one in owner.collection.records.of_kind(KIND)
+        if everything or one.phase != "closed"
+    ]
+    data = [{**record_data(one), "slug": slug(one.title), "scope_of": scope} for scope, one in listed]
+    rows = [(one.id, one.status.name, scope, slug(one.title)[:60]) for scope, one in listed]
+    emit(output, data, table(("id", "status", "scope", "slug"), rows) or "no lessons")
     warn_of_unread(registry.collection.problems)
 
 
@@ -79,7 +95,8 @@ def list_lessons(everything: bool, output: str) -> None:
 def show(name: str, output: str) -> None:
     """Show a lesson."""
     registry = open_registry()
-    say_record(registry, registry.get(named(registry, name).id), output)
+    owner, record = named(registry, name)
+    say_record(owner, owner.get(record.id), output)
 
 
 @group.command("promote")
@@ -102,12 +119,12 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
 def _decide(names: Sequence[str], output: str, reason: str) -> None:
     registry = open_registry()
     author, done = registry.author(), []
-    for record in [named(registry, name) for name in names]:
+    for owner, record in [named(registry, name) for name in names]:
         if not reason or record.phase == "pending":
             phase: Phase = "closed" if reason else "live"
-            done.append(review.decide(registry.workspace, record, phase, author, Review(reason=reason)))
+            done.append(review.decide(owner.workspace, record, phase, author, Review(reason=reason)))
         else:
-            done.append(registry.transition(record.id, "retired"))
+            done.append(owner.transition(record.id, "retired"))
     text = "\n".join(f"{one.id} is {one.status.name}  {one.title}" for one in done)
     emit(output, [record_data(one) for one in done], text, next_commands=["orbit check"])
 

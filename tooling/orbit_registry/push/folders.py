@@ -1,6 +1,6 @@
 """Finds the project around a folder, its paths in a call and its private folders; it reads no file, follows no link."""
 
-from posix import listdir, lstat, mkdir, unlink
+from posix import environ, listdir, lstat, mkdir, unlink
 
 from orbit_registry.push.call import in_project
 
@@ -30,9 +30,11 @@ def is_folder(path: str) -> bool:
 
 def project_root(start: str) -> str | None:
     """Return the nearest folder at or above an absolute path that holds a workspace; the repository's top ends it."""
-    folder = start.rstrip("/") if "/." not in start else plain(start)
+    folder = begun = start.rstrip("/") if "/." not in start else plain(start)
     while folder:
         if is_folder(f"{folder}/.orbit"):
+            if folder != begun and folder == environ.get(b"HOME", b"").decode("utf-8", "surrogateescape").rstrip("/"):
+                return None  # a person's own records are no project around all others
             config = _found(f"{folder}/.orbit/config.yaml")
             return folder if config is not None and config.st_mode & _KIND == _FILE else None
         if _found(f"{folder}/.git") is not None:

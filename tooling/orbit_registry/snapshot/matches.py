@@ -33,6 +33,7 @@ VERDICTS: Mapping[str, str] = {
     "stale": "matches, but may be out of date, and is about how work is done",
     "doubted": "matches, but may be out of date: pushed as one line that says so",
     "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
+    "overridden": "matches, but is a personal record that one of the project's own overrides",
     "changed": "its file changed while this was asked",
 }
 """Why a record is pushed for a path, or is not."""
@@ -183,7 +184,7 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdi
     if row.values[reader.PHASE] != "live":
         why = "not live"
     elif row.number >= index.pushed:
-        why = "not pushed"
+        why = "overridden" if row.values[reader.PATH].startswith("../") else "not pushed"
     elif row.flags & reader.UNTRUSTED:
         why = "untrusted"
     elif row.is_expired(now):

@@ -21,6 +21,7 @@ from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, res
 from orbit_registry.push.pack import Part, is_whole, pack, unpack
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.record import Record
+from orbit_registry.snapshot.personal import Personal, personal_folders, personal_of, personal_parts, with_personal
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import is_as_seen, with_doubts
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
@@ -65,6 +66,7 @@ class _Wanted:
     files: str
     stamps: Sequence[str]
     trust: Trust | None
+    personal: Personal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,9 @@ def sync_index(
     trust = trust_of(workspace)
     files = sorted(_line(reading, entry, content) for entry, content in entries)
     files += trust.lines(reading, (entry for entry, _ in entries)) if trust is not None else ()
-    wanted = _Wanted(_base(workspace, policy), _digest(files), stamps, trust)
+    personal = personal_of(workspace)
+    files += personal.lines() if personal is not None else ()
+    wanted = _Wanted(_base(workspace, policy), _digest(files), stamps, trust, personal)
     done = None if rebuild else _unchanged(workspace, folder, wanted)
     if done is not None:
         return done
@@ -146,7 +150,8 @@ def _build(
             kept.append(_restamped(part, reading.states[entry.path]))
     records = [record for entry, _ in fresh.values() if (record := reading.record(entry)) is not None]
     compiled = _compiled(workspace, records, {path: origin for path, (_, origin) in fresh.items()}, policy)
-    globs = _globs([*kept, *compiled], held.globs)
+    personal = personal_parts(workspace, wanted.personal, [*kept, *compiled], policy)
+    globs = _globs([*kept, *compiled, *personal], held.globs)
     files = _tracked(workspace)
     tracked = _digest(files or ())
     breadth = Breadth(files or (), globs)
@@ -157,6 +162,7 @@ def _build(
     parts = with_doubts(workspace, [*kept, *compiled], files, key)
     places = [entry for entry, _ in entries]
     parts = with_trust(parts, wanted.trust.untrusted(reading, places) if wanted.trust is not None else ())
+    parts = with_personal(parts, personal, breadth)
     if tracked == held.tracked and {part.row[reader.PATH]: part for part in parts} == held.parts:
         _seal(folder, held.name, key, wanted.stamps)
         return IndexSync(folder / held.name, len(parts), 0, False)
@@ -284,6 +290,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
             if said.startswith("ref: refs/") and ".." not in said and own.is_relative_to(root):
                 watched.append(f"{name}/{said[5:]}")
     watched += (str(path) for path in trust_files(workspace) if "\n" not in str(path))
+    watched += personal_folders()
     return [
         f"{reader.stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}"
         for path in watched

@@ -151,6 +151,8 @@ def find_workspace(start: Path) -> Workspace:
     """
     start = start.resolve()
     for folder in (start, *start.parents):
+        if folder != start and folder == Path.home():
+            break  # the personal workspace is nobody's project but its own
         orbit = folder / ORBIT
         if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
             raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init`")

@@ -15,6 +15,7 @@ from orbit_registry.checks.neighbours import Neighbour, copies_of, neighbours
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.loop.capture.patterns import Finding
 from orbit_registry.records.record import Record
+from orbit_registry.search.terms import terms
 from orbit_registry.store.author import Author
 from orbit_registry.store.freshness.verification import fingerprinted
 from orbit_registry.store.workspace import Workspace
@@ -169,7 +170,7 @@ def _already(workspace: Workspace, known: Sequence[Record], finding: Finding) ->
     stale: Record | None = None
     for record in known:
         same = _is_about(record, finding) and (not finding.core or finding.core in _words(record))
-        if not (same or _plain(str(record.data["summary"])) == _plain(finding.summary)):
+        if not (same or _says(str(record.data["summary"]), finding)):
             if record.phase == "live" and _is_about(record, finding) and _is_stale(workspace, record):
                 stale = record
             continue
@@ -187,6 +188,21 @@ def _already(workspace: Workspace, known: Sequence[Record], finding: Finding) ->
     if waits:
         raise _KnownError("waits for review already")
     return stale
+
+
+def _says(summary: str, finding: Finding) -> bool:
+    """Say whether a record's headline says what was found.
+
+    Ours differ only by what was found; a program puts one fact in many ways: one of two may hold the other, or two
+    thirds of the shorter one's words.
+    """
+    held, said = _plain(summary), _plain(finding.summary)
+    if held == said or finding.pattern != "command":
+        return held == said
+    words, others = terms(held), terms(said)
+    fewer, common = min(len(set(words)), len(set(others))), set(words) & set(others)
+    whole = f" {held} " in f" {said} " or f" {said} " in f" {held} "
+    return fewer > 0 and (whole or (len(common) > 1 and 3 * len(common) >= 2 * fewer))
 
 
 def _is_about(record: Record, finding: Finding) -> bool:

@@ -1,0 +1,84 @@
+"""Personal records: shown in every project, overridden by a project's own, and in nothing that leaves the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.acceptance.capture.conftest import SESSION, Project
+
+from orbit_registry.errors import WorkspaceNotFoundError
+from orbit_registry.push.folders import project_root
+from orbit_registry.registry import Registry
+from orbit_registry.store.workspace import find_workspace
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a home folder with a personal workspace."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    Registry.init(folder)
+    return folder
+
+
+def learn(folder: Path, summary: str, **more: object) -> str:
+    """Add a learning for Python files that is in force, and return its id."""
+    return Registry.open(folder).add("learning", {"summary": summary, "scope": {"paths": ["src/**"]}, **more}).id
+
+
+def shown(project: Project, session: str = SESSION) -> str:
+    """Return what an agent is shown that edits a file."""
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": f"{project.root}/src/shop/cart.py"}}
+    return project.hook("PreToolUse", session, **edit)
+
+
+def test_a_personal_record_is_shown_in_every_project_and_leaves_none(project: Project, home: Path) -> None:
+    """The hook and `match` give it, at once after it was added; the snapshot, lists and the gate know nothing of it."""
+    before = shown(project, "before")
+    name = learn(home, "Keep lines short", body="I read on a small screen.")
+    assert (name in before, name in shown(project)) == (False, True)
+    (match,) = [one for one in project.json("match", "src/shop/cart.py")["matches"] if one["id"] == name]
+    assert (project.root / match["record"]).resolve() == (home / f".orbit/learnings/{name}/learning.yaml").resolve()
+    assert match["more"] == f"~/.orbit/learnings/{name}/learning.yaml"
+    assert project.json("list") == []
+    assert "0 records" in project.orbit("check") or "nothing found" in project.orbit("check")
+    assert name not in project.orbit("query", "SELECT id FROM records", "--format", "json")
+    assert [(one["id"], one["scope_of"]) for one in project.json("lessons", "list")] == [(name, "personal")]
+    assert project.json("lessons", "rm", "keep-lines")[0]["status"] == "retired"
+    assert name not in shown(project, "after")
+
+
+@pytest.mark.parametrize("how", ["the same words", "a link"])
+def test_a_projects_record_overrides_a_personal_one_explainably(project: Project, home: Path, how: str) -> None:
+    """By saying the same, or by a link to it; `explain` says which is pushed and why the other is not."""
+    mine = learn(home, "Use tabs")
+    said = {"summary": "Use  TABS"} if how == "the same words" else {
+        "summary": "Use spaces here", "links": [{"rel": "contradicts", "to": mine}],
+    }  # fmt: skip
+    own = learn(project.root, **said)  # type: ignore[arg-type]
+    verdicts = {one["id"]: one for one in project.json("explain", "src/shop/cart.py")["verdicts"]}
+    assert (verdicts[own]["why"], verdicts[mine]["why"]) == ("pushed", "overridden")
+    assert "overrides" in verdicts[mine]["said"]
+    text = shown(project)
+    assert own in text
+    assert f"[{mine}]" not in text
+
+
+def test_a_home_folder_is_no_project_around_others(home: Path) -> None:
+    """A folder below it without a workspace has none; in the home folder itself the personal one is meant."""
+    below = home / "notes"
+    below.mkdir()
+    with pytest.raises(WorkspaceNotFoundError):
+        find_workspace(below)
+    assert project_root(str(below)) is None
+    assert find_workspace(home).root == home
+    assert project_root(str(home)) == str(home)
+
+
+def test_a_broken_personal_workspace_stands_in_nobodys_way(project: Project, home: Path) -> None:
+    """Projects work as if there were none."""
+    (home / ".orbit/config.yaml").write_text("format: another\n", "utf-8")
+    own = learn(project.root, "Round to cents")
+    assert own in shown(project)
