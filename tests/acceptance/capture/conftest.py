@@ -88,7 +88,7 @@ class Project:
 
     def learnings(self) -> list[dict[str, Any]]:
         """Return all learnings there are."""
-        found: list[dict[str, Any]] = self.json("learning", "list")
+        found: list[dict[str, Any]] = self.json("learning", "list", "--all")
         return found
 
 
