@@ -54,10 +54,10 @@ def test_a_personal_record_is_shown_in_every_project_and_leaves_none(project: Pr
 def test_a_projects_record_overrides_a_personal_one_explainably(project: Project, home: Path, how: str) -> None:
     """By saying the same, or by a link to it; `explain` says which is pushed and why the other is not."""
     mine = learn(home, "Use tabs")
-    said = {"summary": "Use  TABS"} if how == "the same words" else {
-        "summary": "Use spaces here", "links": [{"rel": "contradicts", "to": mine}],
-    }  # fmt: skip
-    own = learn(project.root, **said)  # type: ignore[arg-type]
+    if how == "the same words":
+        own = learn(project.root, "Use  TABS")
+    else:
+        own = learn(project.root, "Use spaces here", links=[{"rel": "contradicts", "to": mine}])
     verdicts = {one["id"]: one for one in project.json("explain", "src/shop/cart.py")["verdicts"]}
     assert (verdicts[own]["why"], verdicts[mine]["why"]) == ("pushed", "overridden")
     assert "overrides" in verdicts[mine]["said"]

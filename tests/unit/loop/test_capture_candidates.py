@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from orbit_registry.loop.capture.candidates import _says, reads_as_instruction
-from orbit_registry.loop.capture.patterns import Finding
+from orbit_registry.loop.capture.patterns import Finding, Pattern
 
 
-def said(summary: str, pattern: str = "command") -> Finding:
+def said(summary: str, pattern: Pattern = "command") -> Finding:
     """Return a finding."""
-    return Finding(pattern, "s", summary, "", 1)  # type: ignore[arg-type]
+    return Finding(pattern, "s", summary, "", 1)
 
 
 @pytest.mark.parametrize(
