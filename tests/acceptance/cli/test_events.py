@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -119,3 +121,48 @@ def test_following_prints_each_event_as_it_comes(shell: Any, form: str) -> None:
     assert ("2026-09-21T14:13:20Z" in first, "2026-09-21T14:13:21Z" in second) == (True, True)
     if form == "json":
         assert json.loads(second)["hits"] == ["L-7k3fq"]
+
+
+ASKED = "SELECT type, record_id FROM events ORDER BY happened_at, record_id"
+
+
+def asked(shell: Any, sql: str = ASKED) -> list[dict[str, Any]]:
+    """Return the rows of an answer."""
+    rows: list[dict[str, Any]] = shell.json("query", sql)[1]["data"]
+    return rows
+
+
+def test_events_are_a_table_of_the_snapshot(shell: Any) -> None:
+    """A row for each record of an event; a question sees those of now, the file for others those of its build."""
+    written(shell.root, 1)
+    event = Event("hook:Stop", 1_790_000_009)
+    event.name = "stop"
+    append(str(shell.root), event)
+    log = shell.root / ".orbit/state/log" / events.NAME
+    with log.open("a", encoding="utf-8") as file:
+        file.write('{"at": "2026-11-22T08:00:00Z", "event": "made up", "surface": "x"}\n[]\nnull\n{"at": "20')
+    assert shell("sync", "--rebuild")[0] == 0
+    held = [{"type": "retrieval", "record_id": "L-7k3fq"}, {"type": "stop", "record_id": None}]
+    assert [row for row in asked(shell) if row["type"] != "synced"] == held
+    written(shell.root, 1, start=20)
+    assert [row["type"] for row in asked(shell)] == ["retrieval", "stop", "retrieval", "synced"]
+    (whole,) = asked(shell, "SELECT data FROM events WHERE type = 'stop'")
+    assert json.loads(whole["data"])["surface"] == "hook:Stop"
+    newest = max((shell.root / ".orbit/state/cache").glob("snapshot-*.duckdb"))
+    with duckdb.connect(str(newest), read_only=True) as connection:
+        assert connection.execute(ASKED).fetchall() == [("retrieval", "L-7k3fq"), ("stop", None)]
+    shutil.rmtree(shell.root / ".orbit/state/log")
+    assert asked(shell) == []
+
+
+def test_events_change_no_digest_and_are_in_no_export(shell: Any) -> None:
+    """Two clones with different pasts have one digest, and what others get tells of neither."""
+    digest = "SELECT value FROM meta WHERE name = 'digest'"
+    before = asked(shell, digest)
+    written(shell.root, 3)
+    assert shell("sync", "--rebuild")[0] == 0
+    assert asked(shell, digest) == before
+    assert shell("snapshot", "export", "out.duckdb", "--parquet", "tables")[0] == 0
+    with duckdb.connect(str(shell.root / "out.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM events").fetchone() == (0,)
+    assert not (shell.root / "tables/events.parquet").exists()

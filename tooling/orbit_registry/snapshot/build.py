@@ -13,6 +13,7 @@ import duckdb
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.snapshot.delta import Base, Held
+from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error
 
@@ -74,8 +75,12 @@ def _settle(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], base: Base | None = None) -> None:
+def write_database(
+    path: Path, rows: Rows, meta: Mapping[str, str | None], base: Base | None = None, events: Sequence[str] = ()
+) -> None:
     """Write a snapshot file that must not exist yet: of rows alone, or of an earlier one in which they replace others.
+
+    `events` are the lines of the event log.
 
     Rows go through files of JSON lines: DuckDB reads them about a hundred times faster than values handed over one
     by one, and no further library is needed.
@@ -91,6 +96,7 @@ def write_database(path: Path, rows: Rows, meta: Mapping[str, str | None], base:
                     _clear(connection, base.replaced)
                 for table in (*CONTENT, *LOCAL):
                     fill(connection, table, rows.of(table), lines)
+                fill_events(connection, "events", events)
                 connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(meta.items()))
         finally:
             shutil.rmtree(lines, ignore_errors=True)

@@ -38,9 +38,12 @@ def query(
         SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
         UsageError: there is no such format.
     """
+    from orbit_registry.snapshot.events import event_lines
     from orbit_registry.snapshot.query import ask
 
-    return _with_current(workspace, lambda path: ask(path, sql), diagnostics, policy).render(form)
+    # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.
+    lines = event_lines(workspace.state) if "events" in sql.casefold() else None
+    return _with_current(workspace, lambda path: ask(path, sql, events=lines), diagnostics, policy).render(form)
 
 
 def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:

@@ -17,6 +17,7 @@ import duckdb
 
 from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.snapshot.build import OFFLINE
+from orbit_registry.snapshot.events import show_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
 
 FORMATS = ("table", "json", "csv")
@@ -77,8 +78,12 @@ class Answer:
         raise UsageError(f"there is no format {form!r}", hint=f"formats: {', '.join(FORMATS)}")
 
 
-def ask(path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = None) -> Answer:
+def ask(
+    path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = None, events: Sequence[str] | None = None
+) -> Answer:
     """Return the answer to one question, of at most so many rows.
+
+    `events` are the lines of the event log, where the table of events is to hold those of now.
 
     Raises:
         CorruptSnapshotError: the file can't be opened.
@@ -93,6 +98,8 @@ def ask(path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = No
                     f"one question is answered at a time, and this is {said}",
                     hint="ask one SELECT (or FROM …, DESCRIBE, SHOW TABLES); the snapshot can't be changed",
                 )
+            if events is not None:
+                show_events(connection, events)
             with _deadline(connection, seconds):
                 connection.execute(statements[0])
                 columns = tuple(column[0] for column in connection.description or ())

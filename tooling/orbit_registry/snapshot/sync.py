@@ -298,10 +298,11 @@ class _Build:
     def _publish(self, planned: Planned) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""
         from orbit_registry.snapshot.build import write_database
+        from orbit_registry.snapshot.events import event_lines
 
         rows = planned.rows
         temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
-        write_database(temporary, rows, planned.meta, planned.base)
+        write_database(temporary, rows, planned.meta, planned.base, event_lines(self.workspace.state))
         name = f"snapshot-{_last_number(self.folder) + 1:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
         timed = any(one.code == BROKEN_VOTE for one in self.reading.collection.problems)
