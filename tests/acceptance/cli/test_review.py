@@ -68,6 +68,25 @@ def test_what_a_source_does_not_state_waits_for_nobody(shell: Any) -> None:
     assert "1 record beside, whose source states no status: `orbit adr list --status unknown`" in shell("queue")[2]
 
 
+def test_an_approver_is_claimed_or_confirmed_by_git(shell: Any, git: Any) -> None:
+    """By the author of the last commit of the record; the one who runs the command can name anybody."""
+    made = shell.json("adr", "add", "--title", "Write to a queue", "--pending")[1]["data"]["id"]
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Propose")
+    git(shell.root, "switch", "-qc", "approve")
+    assert shell("promote", made, "--by", "Ada Lovelace")[0] == 0
+
+    def said() -> str:
+        found = [one for one in shell.json("check", "--against", "main")[1]["diagnostics"] if one["code"] == "ORB410"]
+        return " ".join(one["message"] for one in found)
+
+    assert "approved by Ada Lovelace (claimed: it is in no commit yet)" in said()
+    git(shell.root, "commit", "-qam", "Approve", "--author", "Ada Lovelace <ada@example.org>")
+    assert "approved by Ada Lovelace (confirmed by git)" in said()
+    git(shell.root, "commit", "-q", "--amend", "--no-edit", "--author", "Bob <bob@example.org>")
+    assert "approved by Ada Lovelace (claimed: the commit is by Bob)" in said()
+
+
 def test_a_rule_that_nothing_leads_to_is_said(shell: Any, rule: str) -> None:
     """Without path, tag, project and links; with a link of its own it is led to."""
     free = shell.json("rule", "add", "--title", "Say it twice", "--rationale", "Once was not heard.")[1]["data"]["id"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, write_learning
+from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, run_client, write_learning
 
 from orbit_registry.push.render import END, START
 from orbit_registry.push.select import PER_SESSION
@@ -116,6 +116,31 @@ def test_a_failed_tool_leads_to_what_is_known_of_its_error(root: Path, call: Cal
     error = "psql: Could not connect to server:\n\tConnection refused, port 5432?"
     assert shown(call("PostToolUseFailure", error="make: *** no rule", **failed)) == ""
     assert ids(shown(call("PostToolUseFailure", error=error, **failed))) == ["L-00007"]
+
+
+@pytest.mark.parametrize(
+    ("response", "is_known"),
+    [
+        ("Exit code: 2\nWall time: 1 s\nOutput:\ncould not connect to db, port 5432", True),
+        ('{"output": "could not connect to db, port 5432", "metadata": {"exit_code": 1}}', True),
+        ({"aggregated_output": "could not connect to db, port 5432", "exit_code": 1}, True),
+        ({"isError": True, "content": [{"type": "text", "text": "could not connect to db, port 5432"}]}, True),
+        ("Exit code: 0\nOutput:\ncould not connect to db, port 5432", False),
+        ({"output": "could not connect to db, port 5432", "metadata": {"exit_code": 0}}, False),
+        ('{"output": "could not connect to db, port 5432"', False),
+        ([None], False),
+    ],
+)
+def test_codex_says_by_its_answer_that_a_tool_failed(root: Path, response: object, is_known: bool) -> None:
+    """It has no event for that: an exit code or `isError` says so, and what ran well is met with silence."""
+    write_learning(root, 7, scope={"tags": ["db"]}, error_pattern="could not connect * port 5432")
+    bring_up_to_date(root)
+    payload = {
+        "cwd": str(root), "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_input": {"command": "cat src/a.py"}, "tool_response": response,
+    }  # fmt: skip
+    printed = run_client(root, json.dumps(payload).encode(), "codex").decode()
+    assert ("L-00007" in printed, bool(printed)) == (is_known, is_known)
 
 
 def test_what_a_hostile_record_says_is_not_said_once_it_is_stale(root: Path, call: Call) -> None:

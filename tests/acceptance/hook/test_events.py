@@ -68,6 +68,28 @@ def test_a_subagent_starts_with_what_applies_everywhere(
     assert ids(call("SubagentStart", agent_id="a2", agent_type="tester")) == []
 
 
+def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
+    """Where somebody turned it on, a tool failed, and it was not stopped before; a compaction begins no new session."""
+    config = root / ".orbit/config.yaml"
+    stops, failed = {"stop_hook_active": False}, {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "no"}
+    call("PostToolUseFailure", session="off", **failed)
+    assert call("Stop", session="off", **stops) == {}
+    config.write_text(f"{config.read_text('utf-8')}loop:\n  # once\n  ask_at_stop: true  # a session\n", "utf-8")
+
+    assert call("Stop", **stops) == {}, "nothing failed"
+    call("PostToolUseFailure", **failed)
+    call("PreCompact", trigger="auto")
+    assert call("Stop", stop_hook_active=True) == {}
+    said = call("Stop", **stops)
+    call("PostCompact", trigger="auto")
+
+    assert "orbit note" in said["hookSpecificOutput"]["additionalContext"]
+    assert "decision" not in said
+    assert call("Stop", **stops) == {}
+    config.write_text(config.read_text("utf-8").replace("ask_at_stop: true", "ask_at_stop: false"), "utf-8")
+    assert call("Stop", session="off", **stops) == {}
+
+
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact"])
 def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, events: Events) -> None:
     """Nothing is printed: a stop that is answered would go on. The event has no words of the session."""

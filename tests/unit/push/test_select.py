@@ -184,6 +184,15 @@ def test_a_reply_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
     assert tokens(render(found)) <= TOKENS
 
 
+def test_the_records_of_a_kind_share_its_budget(tmp_path: Path) -> None:
+    """Beyond it none of that kind is shown, smaller ones and those of other kinds are."""
+    wide = {"globs": ["**"], "teaser": "- [x] " + "語" * 150}
+    index = index_of(tmp_path, {"a": wide, "b": wide, "c": {"globs": ["**"]}})
+    found = select(index, Context(BRIEF, 0, paths=["x"], budgets={"": 200}))
+    assert (shown(found), dropped(found), found.omitted) == (["a", "c"], {"b": "token cap"}, 1)
+    assert shown(select(index, Context(BRIEF, 0, paths=["x"], budgets={"rule": 1}))) == ["a", "b", "c"]
+
+
 def test_the_frame_has_room() -> None:
     """What stands around the records takes no more than what is kept for it."""
     row = reader.Row(0, [""] * reader.FIELDS, 0)

@@ -137,7 +137,7 @@ def _whole(inputs: Inputs, path: str) -> str | None:
 
 def _at_others(facts: Facts, record_id: str) -> str:
     """Return what the commits compared with hold under an id."""
-    return repr((facts.before.get(record_id), facts.theirs.get(record_id), facts.against))
+    return repr((facts.before.get(record_id), facts.authors.get(record_id), facts.theirs.get(record_id), facts.against))
 
 
 # --- names

@@ -159,10 +159,11 @@ def context_of(
         text=known.task.words,
         search=search,
         min_relevance=workspace.config.setting("rules", "min_relevance", MIN_RELEVANCE),
+        budgets={kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief},
     )
     if known.categories is not None:
         limits = workspace.config.learnings
-        context.categories = known.categories.names or (_NONE,)
+        context.categories, context.budgets = known.categories.names or (_NONE,), {}
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
     return context
 

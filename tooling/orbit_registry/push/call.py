@@ -37,13 +37,14 @@ class Call:
     instructions that the agent has loaded, `transcript` the file that a session which ends was written to. `forgets`
     says that what the session was shown is no longer before the agent, `forgets_again` that another event may have
     said so. `command` is a number made of a shell's command, which tells it from others and does not tell what it is;
-    `tests` says that it runs tests.
+    `tests` says that it runs tests. `ends` says that the agent stops, and would go on if it were answered.
     """
 
     __slots__ = (
         "agent",
         "agent_id",
         "command",
+        "ends",
         "error",
         "event",
         "folder",
@@ -72,7 +73,7 @@ class Call:
         self.paths: list[str] = []
         self.maybe: list[str] = []
         self.reads: list[str] = []
-        self.forgets = self.forgets_again = self.greets = self.guessed = self.tests = False
+        self.forgets = self.forgets_again = self.greets = self.guessed = self.tests = self.ends = False
         self.command = 0
 
 

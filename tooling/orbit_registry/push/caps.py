@@ -3,7 +3,7 @@
 Caps and budgets see records in rank, whatever their kind; what is left stands in the order of kinds.
 """
 
-from orbit_registry.push.reader import CATEGORY, ID, PLACE, PROCEDURAL
+from orbit_registry.push.reader import CATEGORY, ID, KIND, PLACE, PROCEDURAL
 from orbit_registry.push.select import (
     FRAME_TOKENS,
     PER_SESSION,
@@ -65,6 +65,7 @@ def _capped(
     room = PER_SESSION - len(known)
     whole, procedural = context.tokens - FRAME_TOKENS, PROCEDURAL_TOKENS
     of_category: dict[str, int] = {}
+    budgets = dict(context.budgets)
     found: list[Choice] = []
     omitted = beyond
     for choice in fitting:
@@ -81,7 +82,7 @@ def _capped(
             drops.append((row, "session cap"))
         elif category and context.per_category and of_category.get(category, 0) >= context.per_category:
             drops.append((row, "category cap"))
-        elif cost > whole or of_these > procedural:
+        elif cost > whole or of_these > procedural or cost > budgets.get(row.values[KIND], cost):
             drops.append((row, "token cap"))
         elif not current(row):
             drops.append((row, "changed"))
@@ -91,6 +92,8 @@ def _capped(
             found.append(choice)
             whole -= cost
             procedural -= of_these
+            if row.values[KIND] in budgets:
+                budgets[row.values[KIND]] -= cost
             of_category[category] = of_category.get(category, 0) + 1
             continue
         omitted += 1

@@ -12,7 +12,7 @@ from orbit_registry.push import dialects
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import awaiting, project_paths, project_root, prune
 from orbit_registry.push.json_text import parsed
-from orbit_registry.push.ledger import FOLDER, Ledger
+from orbit_registry.push.ledger import FAILED, FOLDER, Ledger
 from orbit_registry.push.reader import ID, NoIndex, open_index
 from orbit_registry.push.render import render
 from orbit_registry.push.select import CODE, SESSION, TOOL, Context, select
@@ -136,7 +136,15 @@ class Dispatch:
 
                     event.opened = note_loaded(root, call.loads, ledger)
                     self.noted = not event.opened  # a file of somebody else's is no event of ours
+                if call.ends and ledger is not None and not call.agent_id:
+                    from orbit_registry.push.ending import question  # a session stops seldom
+
+                    text = question(root, ledger)
+                    if text:
+                        posix.write(1, self.dialect.reply(call, text).encode())
                 return False
+            if call.error and ledger is not None:
+                ledger.mark(FAILED)
             if call.greets and (number := awaiting(root)):
                 said = "1 record awaits" if number == 1 else f"{number} records await"
                 call.message = f"{said} review: orbit queue"

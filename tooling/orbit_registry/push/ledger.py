@@ -19,6 +19,10 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _IDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 _MARK = "="
 """Begins a line that says when, in seconds since 1970, the session began anew."""
+FAILED, ASKED = "failed", "asked"
+"""Words about a session: a tool failed in it, it was asked for a note."""
+_WORD = "-"
+"""Begins a line with a word about the session, which holds whatever it was shown."""
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
@@ -62,6 +66,21 @@ class Ledger:
             posix.close(self._handle)
             self._handle = -1
 
+    def mark(self, word: str, only_after: str = "") -> bool:
+        """Note a word once for the session, if another one was noted; say whether that was done now.
+
+        Raises:
+            OSError: as `begin`.
+        """
+        try:
+            known = self._lines()
+            wanted = f"{_WORD}{word}" not in known and (not only_after or f"{_WORD}{only_after}" in known)
+            if wanted:
+                self._write(f"{_WORD}{word}\n")
+            return wanted
+        finally:
+            self.end()
+
     def forget(self, unless_within: float = 0) -> None:
         """Start anew: what was shown is no longer in the agent's context, and neither does the cap count it.
 
@@ -73,12 +92,13 @@ class Ledger:
         """
         now = int(time())
         try:
-            marks = [one[1:] for one in self._lines() if one[0] == _MARK]
+            lines = self._lines()
+            marks = [one[1:] for one in lines if one[0] == _MARK]
             if unless_within and any(one.isdigit() and 0 <= now - int(one) < unless_within for one in marks):
                 return
             posix.ftruncate(self._handle, 0)
             self._torn = False
-            self._write(f"{_MARK}{now}\n")
+            self._write("".join(f"{one}\n" for one in (f"{_MARK}{now}", *(one for one in lines if one[0] == _WORD))))
         finally:
             self.end()
 

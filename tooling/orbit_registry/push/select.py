@@ -67,7 +67,8 @@ DROPS = {
     "call cap": f"{PER_CALL} are shown at a time",
     "session cap": f"{PER_SESSION} are shown in a session",
     "category cap": "an agent gets a few of each category",
-    "token cap": f"a reply has {TOKENS} tokens where nothing else is said, {PROCEDURAL_TOKENS} of them procedural",
+    "token cap": f"a reply has {TOKENS} tokens where nothing else is said, {PROCEDURAL_TOKENS} of them procedural, "
+    "and in a brief each kind its own",
 }
 """Why a record that has a way in is not shown: all reasons there are."""
 CAPS = ("call cap", "session cap", "category cap", "token cap")
@@ -89,8 +90,8 @@ class Context:
     """What is known where something is about to be done; paths count from the project's root, `now` from 1970."""
 
     __slots__ = (
-        "agent", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category", "project",
-        "returned", "search", "surface", "tags", "task", "task_class", "text", "tokens",
+        "agent", "budgets", "categories", "error", "min_relevance", "now", "paths", "per_call", "per_category",
+        "project", "returned", "search", "surface", "tags", "task", "task_class", "text", "tokens",
     )  # fmt: skip
 
     def __init__(
@@ -113,20 +114,22 @@ class Context:
         per_call: int = PER_CALL,
         tokens: int = TOKENS,
         returned: "Mapping[str, Sequence[str]] | None" = None,
+        budgets: "Mapping[str, int] | None" = None,
     ) -> None:
         """`search` returns paths of records for a text, with scores from 0 to 1, the best first; only surfaces that
         have one give it. `error` is what a tool that failed said.
 
         `categories` are those of an agent: each leads to its records, and records of other categories are left out,
         whatever else leads to them. Empty, nothing is narrowed. `per_category` and `per_call` of 0 are no cap; `tokens`
-        are those of the whole reply. `returned` are ids of records that the surface answers with by itself, each with
-        the ids it is linked with: they lead to rules as shown ones do.
+        are those of the whole reply, `budgets` those of a kind's records together, by its name. `returned` are ids of
+        records that the surface answers with by itself, each with the ids it is linked with: they lead to rules as
+        shown ones do.
         """
         self.surface, self.now, self.paths, self.tags, self.error = surface, now, paths, tags, error
         self.agent, self.task, self.task_class, self.project = agent, task, task_class, project
         self.text, self.search, self.min_relevance = text, search, min_relevance
         self.categories, self.per_category, self.per_call, self.tokens = categories, per_category, per_call, tokens
-        self.returned = returned or {}
+        self.returned, self.budgets = returned or {}, budgets or {}
 
 
 class Choice:

@@ -35,7 +35,6 @@ CONTENT = (
     "votes",
     "versions",
     "chunks",
-    "terms",
     "freshness",
     "sources",
 )

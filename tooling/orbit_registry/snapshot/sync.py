@@ -36,7 +36,7 @@ from orbit_registry.store.workspace import Workspace, cache_folder
 if TYPE_CHECKING:
     from orbit_registry.snapshot.push_index import IndexSync
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 STATE = "snapshot.json"
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 

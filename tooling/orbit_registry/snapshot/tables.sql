@@ -97,13 +97,6 @@ CREATE TABLE chunks (
     body VARCHAR NOT NULL
 );
 
-CREATE TABLE terms (
-    record_id VARCHAR NOT NULL,
-    field VARCHAR NOT NULL,
-    term VARCHAR NOT NULL,
-    occurrences INTEGER NOT NULL
-);
-
 CREATE TABLE freshness (
     record_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,

@@ -58,6 +58,8 @@ class Facts:
     """Paths that differ from the base; None where git can't tell."""
     before: Mapping[str, Earlier] = field(default_factory=dict)
     """Changed records as the base holds them, by id."""
+    authors: Mapping[str, str] = field(default_factory=dict)
+    """Who made the last commit since the base of a record that waited there, by id; none where it is in no commit."""
     texts_before: Mapping[str, str] = field(default_factory=dict)
     """Changed documents as the base holds them, by path."""
     against: str | None = None
@@ -97,6 +99,7 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
     changed = _changed(git, base, edited, untracked, tracked or (), untold)
     moved = [entry for entry in entries if changed is not None and entry.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
+    before = _held_at(git, base.commit, moved) if base and base.commit else {}
     there = tracked if tracked is not None else islice(walk(workspace.root, hidden=False), _MOST_FILES)
     files = {*there, *untracked}
     return Facts(
@@ -104,7 +107,8 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
         untracked=untracked,
         base=base.words if base else None,
         changed=frozenset(changed) if changed is not None else None,
-        before=_held_at(git, base.commit, moved) if base and base.commit else {},
+        before=before,
+        authors=_authors(git, base.commit, moved, before, edited or ()) if base and base.commit else {},
         texts_before=_texts_at(git, base.commit, changed & set(documents)) if base and base.commit and changed else {},
         against=against if named else None,
         is_unanswered=against is not None and changed is None,
@@ -241,6 +245,28 @@ def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earli
         held = _earlier(text, path)
         if held is not None:
             found.setdefault(record_id, held)
+    return found
+
+
+def _authors(
+    git: Git, commit: str, entries: Sequence[Entry], before: Mapping[str, Earlier], edited: Collection[str]
+) -> dict[str, str]:
+    """Return who made the last commit of each record that waited at a commit and is as HEAD has it."""
+    wanted = {}
+    for entry in entries:
+        record_id = entry.folder.rpartition("/")[2]
+        held = before.get(record_id)
+        if held is not None and entry.kind.status(held.status).phase == "pending" and entry.path not in edited:
+            wanted[entry.path] = record_id
+    if not wanted:
+        return {}
+    said = git.run("log", "-z", "--relative", "--format=%x1e%an", "--name-only", f"{commit}..HEAD", "--", ".orbit")
+    found: dict[str, str] = {}
+    for one in said.decode("utf-8", "replace").split("\x1e")[1:]:
+        author, *names = one.replace("\n", "\0").split("\0")
+        for name in names:
+            if name in wanted:
+                found.setdefault(wanted[name], author)
     return found
 
 

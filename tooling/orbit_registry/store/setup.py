@@ -193,6 +193,7 @@ _CHOOSING = """\
 # loop:
 #   enabled: false         # true: `orbit --help` lists the commands of the loop
 #   max_concurrent_loops: 1 # so many run side by side; where all do, `orbit pitch` pitches nothing
+#   ask_at_stop: false     # true: a session in which a tool failed is asked once, when it stops, for a note
 #   retro_targets: 3       # so many targets make a retro worth keeping that has no finding and no failure
 
 # capture:                 # what `orbit capture` learns from transcripts waits for review

@@ -22,8 +22,21 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
                 yield CHECK.at(context.at(record, "status"), message, record=record)
             continue
         if record.kind.status(before.status).phase == "pending":
-            message = f"{record.id} was {before.status} and is {record.status.name} now: {record.title}"
+            approver = _approver(record, context.facts.authors.get(record.id))
+            message = f"{record.id} was {before.status} and is {record.status.name} now, {approver}: {record.title}"
             yield CHECK.at(context.at(record, "status"), message, record=record)
+
+
+def _approver(record: Record, author: str | None) -> str:
+    """Return who approved a record, and whether git names the same person for the commit that holds it as it is."""
+    said = record.approval.get("approved_by")
+    if not said:
+        return "and names nobody who approved it"
+    if author is None:
+        return f"approved by {said} (claimed: it is in no commit yet)"
+    if " ".join(author.split()).casefold() == " ".join(said.split()).casefold():
+        return f"approved by {said} (confirmed by git)"
+    return f"approved by {said} (claimed: the commit is by {author})"
 
 
 def _is_new_from_agent(context: CheckContext, record: Record) -> bool:

@@ -38,6 +38,6 @@ AGENT = Agent(
         "tool_use_id": "toolu_01",
     },
     event="PreToolUse",
-    replies=nested(ANSWERED, suppressOutput={"type": "boolean"}, systemMessage=TEXT),
+    replies=nested((*ANSWERED, "Stop"), suppressOutput={"type": "boolean"}, systemMessage=TEXT),
     texts=(SPECIFIC,),
 )

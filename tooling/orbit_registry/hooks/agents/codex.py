@@ -3,7 +3,14 @@
 from orbit_registry.hooks.agent import PATH, ROOT, SESSION, SPECIFIC, TEXT, Agent, SettingsFile, nested
 from orbit_registry.hooks.entries import Entries
 
-ANSWERED = {"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "Bash|apply_patch|mcp__.*", "SubagentStart": ""}
+TOOLS = "Bash|apply_patch|mcp__.*"
+ANSWERED = {
+    "SessionStart": "",
+    "UserPromptSubmit": "",
+    "PreToolUse": TOOLS,
+    "PostToolUse": TOOLS,
+    "SubagentStart": "",
+}
 EVENTS = {**ANSWERED, "Stop": "", "SessionEnd": ""}
 FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
 

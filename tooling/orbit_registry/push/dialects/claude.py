@@ -43,6 +43,7 @@ def read(payload: "Payload") -> Call | None:
         call.greets = source != "compact"
     elif event in NOTED:
         call.notes = NOTED[event]
+        call.ends = event == "Stop" and payload.get("stop_hook_active") is False
         call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
         call.forgets = event in ("PreCompact", "PostCompact")
         call.forgets_again = event == "PostCompact"

@@ -4,7 +4,7 @@ A reply adds context and holds no further key: Codex throws a whole reply away f
 """
 
 from orbit_registry.push.call import Call, field, taken
-from orbit_registry.push.json_text import written
+from orbit_registry.push.json_text import parsed, written
 from orbit_registry.push.select import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
@@ -20,6 +20,8 @@ SURFACES = {
 NOTED = {"Stop": "stop", "SubagentStop": "subagent stop", "SessionEnd": "session end", "PostCompact": "compacted"}
 """The events that are written down, and not answered."""
 FORGETTING = ("compact", "clear")
+_CODES = ("Exit code: ", "Process exited with code ")
+"""How the text of a shell begins, the exit code behind it."""
 
 
 def read(payload: "Payload") -> Call | None:
@@ -28,7 +30,11 @@ def read(payload: "Payload") -> Call | None:
     surface = SURFACES.get(event, "")
     if not surface and event not in NOTED:
         return None
+    failed = _failure(payload.get("tool_response")) if event == "PostToolUse" else ""
+    if event == "PostToolUse" and not failed:
+        return None  # what ran well was answered before it ran
     call = taken(payload, event, surface)
+    call.error = failed
     if event == "SessionStart":
         source = field(payload, "source")
         call.forgets = source in FORGETTING
@@ -38,6 +44,33 @@ def read(payload: "Payload") -> Call | None:
         call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
         call.forgets = call.forgets_again = event == "PostCompact"
     return call
+
+
+def _failure(said: object) -> str:
+    """Return what a tool printed that failed; empty where it did not, or where nothing says so.
+
+    A shell's answer is an object with an exit code, the same as JSON, or a text that begins with it; one of an MCP
+    server says `isError`.
+    """
+    if isinstance(said, str):
+        if said[:1] != "{":
+            head = next((said[len(one) :] for one in _CODES if said.startswith(one)), "0")
+            return said if head.partition("\n")[0].strip() != "0" else ""
+        try:
+            said = parsed(said)
+        except (ValueError, StopIteration, RecursionError):
+            return ""
+    if not isinstance(said, dict):
+        return ""
+    within = said.get("metadata")
+    code = (within if isinstance(within, dict) else said).get("exit_code", 0)
+    if code in (0, None) and said.get("success", True) is not False and said.get("isError") is not True:
+        return ""
+    found = field(said, "output", "aggregated_output", "stderr", "error", "message", "content")
+    parts = said.get("content")
+    for one in parts if isinstance(parts, list) else ():
+        found += field(one, "text") if isinstance(one, dict) else ""
+    return found
 
 
 def reply(call: Call, text: str) -> str:
