@@ -205,17 +205,19 @@ class Registry:
 
     def search(self, query: Query) -> SearchResult:
         """Find records by words, of one kind or of every; see `search.hits.Searcher`."""
-        if query.kind is not None:
+        if query.kind not in (None, "skill"):
             self.workspace.kinds[query.kind]
         return self.searcher.search(query)
 
     @cached_property
     def searcher(self) -> Searcher:
-        """The records, ready to be searched."""
+        """The records and the project's skills, ready to be searched."""
         from orbit_registry.loop.programs import embedder_of
         from orbit_registry.search.hits import Searcher
+        from orbit_registry.store.skills import skill_records
 
-        return Searcher(self.workspace, self.records, embedder_of(self.workspace))
+        records = [*self.records, *skill_records(self.workspace)]
+        return Searcher(self.workspace, records, embedder_of(self.workspace))
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return the records of a kind with their prose; only decisions need documents to be read for it."""

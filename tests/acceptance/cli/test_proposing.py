@@ -252,3 +252,20 @@ def test_a_retirement_is_offered_as_a_diff_of_the_record_and_applied_after_appro
     assert shell.json("show", old)[1]["data"]["status"] == "retired"
     assert shell.json("propose", "--consolidate")[1]["data"]["retirements"] == []
     assert shell.json("check")[0] == 0
+
+
+def test_skills_are_found_by_search_and_never_pushed(shell: Any, skill: Path) -> None:
+    """A skill's page is a hit of the kind skill, by name, description and text; a brief for a task has none."""
+    learn(shell, "Ports of tests are taken at random")
+    hits = shell.json("search", "ports at random")[1]["data"]["hits"]
+    assert {(one["kind"], one["id"]) for one in hits} >= {("skill", PAGE)}
+    assert {one["kind"] for one in hits} == {"skill", "learning"}
+    found = shell.json("search", "mock clock expiry", "--kind", "skill")[1]
+    assert [one["title"] for one in found["data"]["hits"]] == ["testing: How tests of this project are run."]
+    assert found["next"] == []
+    skill.unlink()
+    assert {one["kind"] for one in shell.json("search", "ports at random")[1]["data"]["hits"]} == {"learning"}
+    (shell.root / "text.md").write_text("Take ports at random in tests", "utf-8")
+    skill.write_text(TEXT, "utf-8")
+    brief = shell.json("brief", "--for", "prompt", "--text", "text.md")[1]["data"]
+    assert {one["kind"] for one in brief["matches"]} == {"learning"}

@@ -12,6 +12,7 @@ from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.kinds.table import Kind
 from orbit_registry.search.query import BUDGETS, Query, context_weights
+from orbit_registry.store.skills import SKILL
 
 
 def search_command(kind: Kind | None) -> click.Command:
@@ -32,7 +33,7 @@ def search_command(kind: Kind | None) -> click.Command:
             budget=values["budget"] or "",
         )
         result = registry.search(query)
-        shown = [f"orbit show {hit.record.id}" for hit in result.hits[:3]]
+        shown = [f"orbit show {hit.record.id}" for hit in result.hits[:3] if hit.record.kind.name != SKILL]
         said = result_text(result, explain=explain)
         emit(output, result_data(result, explain=explain), said, next_commands=shown)
         if output == "text" and result.generic:

@@ -21,6 +21,7 @@ from orbit_registry.search.kept_texts import kept_index, parts_of, record_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor, version_factor
 from orbit_registry.search.terms import terms
 from orbit_registry.search.text_index import TextIndex
+from orbit_registry.store.skills import SKILL
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
@@ -152,7 +153,8 @@ class Searcher:
             return []
         deep = BUDGETS["deep"]
         found, _ = self._found(query, replace(deep, linked=False), 0)
-        return [(one.record.path, one.score.total) for one in _ordered(found, deep.limit, half_life_days())]
+        held = [one for one in found if one.record.kind.name != SKILL]
+        return [(one.record.path, one.score.total) for one in _ordered(held, deep.limit, half_life_days())]
 
     # ------------------------------------------------------------------------------------------------------- steps
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orbit_registry.errors import OrbitError
+from orbit_registry.kinds.table import Status
+from orbit_registry.records.record import Record
 from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.workspace import Workspace
 
 PLACES = (
     "skills", ".agents/skills", ".claude/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".github/skills",
 )  # fmt: skip
-PAGE = "SKILL.md"
+PAGE, SKILL = "SKILL.md", "skill"
 MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 LIMIT, MOST = 200_000, 500
 """Bytes of a page, and pages, that are read."""
@@ -70,6 +72,26 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                     Skill(path, _plain(said.get("name", "")) or name, _plain(said.get("description", "")), text)
                 )
     return found, problems
+
+
+def skill_records(workspace: Workspace) -> list[Record]:
+    """Return the skills as records of a kind that has no files of its own, for what reads records; ids are the paths.
+
+    None where the workspace has a kind of that name.
+    """
+    if SKILL in workspace.kinds:
+        return []
+    status = Status("active", "live", pushed=False, searched=True, shown=False, word="in force", banner=None, to=())
+    kind = replace(
+        workspace.kinds["learning"], name=SKILL, plural="skills", prefix="", label="Skill", labels="Skills",
+        headline="title", prose="body", initial={}, statuses={"active": status}, verbs={}, voted=False,
+    )  # fmt: skip
+    found = []
+    for skill in read_skills(workspace)[0]:
+        title = f"{skill.name}: {skill.description}" if skill.description else skill.name
+        data = {"id": skill.path, "uid": skill.path, "status": "active", "title": title}
+        found.append(Record(kind, data, skill.path, skill.body))
+    return found
 
 
 def statements(skill: Skill) -> Sequence[str]:
