@@ -121,7 +121,8 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _short(value: object) -> str:
-    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    plain = ",".join(map(str, value)) if isinstance(value, list) else value
+    text = plain if isinstance(plain, str) else json.dumps(plain)
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 

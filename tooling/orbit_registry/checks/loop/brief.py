@@ -14,11 +14,13 @@ LONGEST = 24 * 3600
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each event `pitched` without a `brief_plan` in the day before it."""
+    """Yield each event `pitched` without a `brief_plan` in the day before it; a verdict on a pitch is none."""
     last = None
     for one in context.loop.of(BRIEF_PLAN, PITCHED) if context.loop is not None else ():
         if one.name == BRIEF_PLAN:
             last = one
+        elif one.word("verdict") or one.row.get("pitched") == 0:
+            continue  # it was decided on, or nothing was pitched
         elif last is None:
             yield CHECK.at(one.place, "it was pitched without a brief")
         elif one.at - last.at > LONGEST:
