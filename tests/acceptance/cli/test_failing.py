@@ -134,3 +134,12 @@ def test_a_failure_needs_a_reason_and_an_attempt(shell: Any) -> None:
     code, _, err = shell("clear", "story:S-1")
     assert code == 1
     assert "nothing keeps story:S-1 from being tried" in err
+
+
+def test_what_is_asked_for_again_is_said_to_be(shell: Any) -> None:
+    """The log tells a requeue from a success, and the record stays in both cases."""
+    shell("fail", "story:S-1", *WHY)
+    assert shell("clear", "story:S-1", "--requeued")[0] == 0
+    log = (shell.root / ".orbit/state/log/events.jsonl").read_text("utf-8")
+    assert ('"event": "requeued"' in log, '"event": "cleared"' in log) == (True, False)
+    assert [one["status"] for one in shell.json("failure", "list", "--all")[1]["data"]] == ["cleared"]

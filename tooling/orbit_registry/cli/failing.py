@@ -11,6 +11,7 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.review import line
 from orbit_registry.errors import UsageError
 from orbit_registry.loop import failures
+from orbit_registry.push.events import CLEARED, REQUEUED
 from orbit_registry.registry import Registry
 
 TARGET = click.argument("target", metavar="TARGET")
@@ -68,8 +69,9 @@ def fail(
 
 @click.command("clear")
 @TARGET
+@click.option("--requeued", is_flag=True, help="It is asked for again; the log says so, and not that it succeeded.")
 @format_option
-def clear(target: str, output: str) -> None:
+def clear(target: str, requeued: bool, output: str) -> None:
     """Let a target that failed be tried again: it succeeded by now, or what stood in its way is gone.
 
     \b
@@ -77,7 +79,8 @@ def clear(target: str, output: str) -> None:
     """
     registry = open_registry()
     now = datetime.now(UTC)
-    record = failures.clear(registry.workspace, failures.read_target(target), registry.author(), now)
+    event = REQUEUED if requeued else CLEARED
+    record = failures.clear(registry.workspace, failures.read_target(target), registry.author(), now, event)
     data = failures.state(record, now)
     emit(output, data, f"{data['target']} may be tried again; {record.id} keeps what was\n  {record.path}")
 

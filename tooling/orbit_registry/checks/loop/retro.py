@@ -18,7 +18,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         if one.name == RETRO:
             trigger = one.word("trigger").partition(":")
             about = trigger[2] if trigger[0] == "loop" else ""
-            before = {loop: item for loop, item in before.items() if about and loop and loop != about}
+            named = (about, about.rpartition(":")[2])  # with the project that it is of, or without
+            before = {loop: item for loop, item in before.items() if about and loop and loop not in named}
             continue
         item, loop = one.word("item"), one.word("loop")
         other = before.get(loop)
