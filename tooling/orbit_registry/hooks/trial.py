@@ -22,7 +22,7 @@ from typing import Any
 
 from orbit_registry.errors import GitError
 from orbit_registry.hooks.agent import PATH, ROOT, SESSION, Agent
-from orbit_registry.kinds.schema import compile_document
+from orbit_registry.kinds.schema import RecordSchema
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import BROAD, Index, NoIndex
 from orbit_registry.snapshot.matches import current_index
@@ -174,7 +174,7 @@ def judged(agent: Agent, event: str, code: int, output: bytes) -> tuple[tuple[st
     schema = agent.replies.get(event)
     if schema is None:
         return (*problems, f"{agent.title} takes no answer to {event}"), ""
-    for one in compile_document(dict(schema), Path(agent.name)).problems(reply):
+    for one in RecordSchema(schema, Path(agent.name)).problems(reply):
         problems.append(f"{'.'.join(map(str, one.pointer)) or 'the reply'}: {one.message}")
     found = (_at(reply, way) for way in agent.texts)
     return tuple(problems), next((text for text in found if isinstance(text, str)), "")

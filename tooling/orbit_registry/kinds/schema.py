@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,10 +38,11 @@ class SchemaProblem:
 
 @dataclass(frozen=True)
 class RecordSchema:
-    """A compiled JSON Schema."""
+    """A JSON Schema, which is compiled when a value is first tried: a run knows seven kinds and reads two or three."""
 
     document: Mapping[str, Any]
-    _fast: jsonschema_rs.Draft202012Validator = field(repr=False)
+    file: Path
+    """Where it stands, for errors."""
 
     @property
     def properties(self) -> tuple[str, ...]:
@@ -53,9 +54,23 @@ class RecordSchema:
         """The fields that the schema calls `readOnly`: only verbs change them."""
         return frozenset(name for name, form in self.document["properties"].items() if form.get("readOnly") is True)
 
+    @cached_property
+    def fast(self) -> jsonschema_rs.Draft202012Validator:
+        """The validator that says whether.
+
+        Raises:
+            ConfigError: the document is no JSON Schema.
+        """
+        try:
+            return jsonschema_rs.Draft202012Validator(dict(self.document))
+        except ValueError as error:
+            said = f"{self.file}: not a JSON Schema: {str(error).splitlines()[0]}"
+            hint = "write it by the rules of JSON Schema 2020-12, as the shipped ones are"
+            raise ConfigError(said, hint=hint) from None
+
     def is_valid(self, value: object) -> bool:
-        """Say whether a value is valid."""
-        return bool(self._fast.is_valid(value))
+        """Say whether a value is valid; raises what `fast` does."""
+        return bool(self.fast.is_valid(value))
 
     def problems(self, value: object) -> list[SchemaProblem]:
         """Return what is wrong with a value, in the order of the text as far as pointers tell; empty when valid."""
@@ -109,21 +124,12 @@ def compile_schema(file: Path, kind: str, statuses: tuple[str, ...] = ()) -> Rec
         "additionalProperties": False,
         "$defs": {**envelope["$defs"], **own.get("$defs", {})},
     }
-    return compile_document(document, file)
-
-
-def compile_document(document: dict[str, Any], file: Path) -> RecordSchema:
-    """Return a compiled schema from a whole document; `file` names it in errors."""
-    try:
-        return RecordSchema(document, jsonschema_rs.Draft202012Validator(document))
-    except ValueError as error:
-        said = f"{file}: not a JSON Schema: {str(error).splitlines()[0]}"
-        raise ConfigError(said, hint="write it by the rules of JSON Schema 2020-12, as the shipped ones are") from None
+    return RecordSchema(document, file)
 
 
 def read_schema(file: Path) -> RecordSchema:
     """Return the schema in a file as it stands, without the envelope."""
-    return compile_document(_read(file), file)
+    return RecordSchema(_read(file), file)
 
 
 def _merged(envelope: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

@@ -184,6 +184,8 @@ def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
     for parent in (SHIPPED, *more):
         for file in sorted(parent.glob("*/kind.yaml")):
             kind = _read_kind(file)
+            if parent != SHIPPED:
+                _ = kind.schema.fast  # a project's own has to be told that it is none
             taken = [other for other in kinds.values() if kind.name == other.name or kind.prefix == other.prefix]
             taken += [other for other in kinds.values() if kind.plural == other.plural]
             if taken:

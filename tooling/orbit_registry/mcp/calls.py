@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UsageError
-from orbit_registry.kinds.schema import compile_document
+from orbit_registry.kinds.schema import RecordSchema
 from orbit_registry.kinds.table import KindTable, load_kinds
 from orbit_registry.mcp.running import may_run
 from orbit_registry.mcp.schemas import LONGEST
@@ -92,7 +92,7 @@ def _refuse_arguments(tool: Tool, arguments: Arguments) -> None:
     """Raise where the arguments do not fit the tool's schema."""
     if len(json.dumps(arguments, ensure_ascii=False)) > LONGEST:
         raise UsageError(f"the arguments are longer than {LONGEST:,} characters", hint="shorten them")
-    problems = compile_document(tool.schema(), Path(tool.name)).problems(dict(arguments))
+    problems = RecordSchema(tool.schema(), Path(tool.name)).problems(dict(arguments))
     if problems:
         said = "; ".join(one.message for one in problems[:5]).replace("`the record`", "the call")
         hint = next((one.hint for one in problems if one.hint), f"arguments: {', '.join(tool.properties)}")

@@ -35,8 +35,7 @@ PROOFS = frozenset({"commit", "file", "task"})
 """Kinds of evidence that can be looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One record folder as it stands on disk, unread."""
 
     kind: Kind
