@@ -27,6 +27,8 @@ GROUPS = ("test", "lint", "changelog")
 
 LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",), ("lint-imports",), ("codespell",))
 
+AGENTS = ("@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "@google/gemini-cli@0.61.0")
+"""Agents that run without an account where their model is named."""
 SHIPPED = (
     ("hook", "install", "opencode", "--dry-run"),
     ("hook", "install", "generic", "--dry-run"),
@@ -184,6 +186,16 @@ def zensical(session: nox.Session) -> None:
     requirements = nox.project.dependency_groups(PROJECT, "test")
     session.install("--editable", ".[site]", "zensical", *requirements)
     session.run("pytest", "tests/acceptance/test_site_zensical.py", *session.posargs)
+
+
+@nox.session(default=False)
+def agents(session: nox.Session) -> None:
+    """Run the hook in real agents, which npm brings, each with a model on loopback."""
+    requirements = nox.project.dependency_groups(PROJECT, "test")
+    session.install("--editable", ".", *requirements)
+    folder = ROOT / ".nox" / "agent-programs"
+    session.run("npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", *AGENTS, external=True)
+    session.run("pytest", "tests/agents", *session.posargs, env={"ORBIT_AGENTS": str(folder / "node_modules/.bin")})
 
 
 @nox.session(default=False)

@@ -93,8 +93,8 @@ def test_every_agents_hook_comes_and_goes(
 
     state = next(one for one in said("status")[1]["data"]["hooks"] if one["scope"] == known.default_scope)
     path = Path(state["path"])
-    assert (state["installed"], state["proven"]) == (False, False)
-    assert state["evidence"].endswith("not run")
+    assert (state["installed"], state["proven"]) == (False, known.proven)
+    assert state["proven"] is (" was run: " in state["evidence"])
     path.parent.mkdir(parents=True)
     path.write_bytes(THEIRS[name].encode())
     dry = said("install", "--dry-run")[1]["data"]
@@ -123,7 +123,7 @@ def test_a_scope_that_an_agent_does_not_have_is_refused(
 def test_status_shows_every_agent_whatever_one_file_holds(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A settings file that is broken is said to be, beside all others; every agent that was not seen is unproven."""
+    """A settings file that is broken is said to be, beside all others; every agent says whether it was seen."""
     (root / ".codex").mkdir()
     (root / ".codex/hooks.json").write_text("{", "utf-8")
     (root / ".cursor").symlink_to(tmp_path)
@@ -131,7 +131,9 @@ def test_status_shows_every_agent_whatever_one_file_holds(
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run(["hook", "status"]) == 0
     said = capsys.readouterr().out
-    assert [name for name in agents.NAMES if f"{name} ({agents.agent(name).title}; unproven" not in said] == []
+    shown = {name: "proven" if agents.agent(name).proven else "unproven" for name in agents.NAMES}
+    assert [name for name, word in shown.items() if f"{name} ({agents.agent(name).title}; {word}" not in said] == []
+    assert [name for name, word in shown.items() if word == "proven"] == ["claude", "codex", "gemini"]
     assert "hooks.json:1:2: no valid JSON" in said
     assert "symbolic link" in said
 

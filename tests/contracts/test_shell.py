@@ -17,6 +17,7 @@ SESSIONS = {
     "build-site",
     "serve-site",
     "adr-add",
+    "agents",
     "snapshot",
     "bench",
     "build",

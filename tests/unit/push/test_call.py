@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from orbit_registry.push.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths, take_tool
+from orbit_registry.push.dialects import gemini
 from orbit_registry.push.folders import project_paths
 from orbit_registry.push.shell import words_in
 from orbit_registry.push.words import patch_paths, take_prompt, words_of
@@ -156,3 +157,10 @@ def test_nothing_leads_out(said: str, folder: str) -> None:
         names = path.removesuffix("/").split("/")
         assert path
         assert not {"", ".", ".."} & set(names)
+
+
+def test_only_a_compression_that_was_asked_for_shows_all_anew() -> None:
+    """Gemini CLI says `auto` before each request, whether it then compresses or not."""
+    payload = {"hook_event_name": "PreCompress", "session_id": "s", "cwd": "/r"}
+    found = [gemini.read({**payload, "trigger": trigger}) for trigger in ("auto", "manual")]
+    assert [call is not None and call.forgets for call in found] == [False, True]

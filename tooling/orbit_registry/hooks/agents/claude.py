@@ -19,7 +19,8 @@ FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
 AGENT = Agent(
     name="claude",
     title="Claude Code",
-    evidence="checked against the types of its SDK 0.3.329, not run",
+    evidence="its 2.1.197 was run: what the hook says stands in the next request to its model, once",
+    proven=True,
     settings={
         "local": SettingsFile(".claude/settings.local.json", FORMAT),
         "project": SettingsFile(".claude/settings.json", FORMAT),

@@ -12,12 +12,14 @@ ANSWERED = {
     "SubagentStart": "",
 }
 EVENTS = {**ANSWERED, "Stop": "", "SessionEnd": ""}
-FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 5})
+FORMAT = Entries(EVENTS, {"type": "command", "command": "", "timeout": 3})
+"""The end of a session gets no more than three seconds, and a longer limit a warning at each start."""
 
 AGENT = Agent(
     name="codex",
     title="Codex CLI",
-    evidence="checked against the schemas of its 0.169.0, not run",
+    evidence="its 0.169.0 was run: what the hook says stands in the next request to its model, once",
+    proven=True,
     settings={
         "user": SettingsFile("~/.codex/hooks.json", FORMAT, "CODEX_HOME"),
         "project": SettingsFile(".codex/hooks.json", FORMAT),

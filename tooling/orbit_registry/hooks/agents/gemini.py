@@ -8,14 +8,15 @@ TOOLS = (
     "list_directory|mcp_.*"
 )
 ANSWERED = {"SessionStart": "", "BeforeAgent": "", "AfterTool": TOOLS}
-EVENTS = {**ANSWERED, "PreCompress": "", "AfterAgent": "", "SessionEnd": ""}
+EVENTS = {**ANSWERED, "PreCompress": "manual", "AfterAgent": "", "SessionEnd": ""}
 FORMAT = Entries(EVENTS, {"name": "orbit", "type": "command", "command": "", "timeout": 5000}, comments=True)
 """Its time limits are in milliseconds."""
 
 AGENT = Agent(
     name="gemini",
     title="Gemini CLI",
-    evidence="checked against the reference and code of its 0.61.0, not run",
+    evidence="its 0.61.0 was run: what the hook says stands in the next request to its model, once",
+    proven=True,
     settings={
         "user": SettingsFile("~/.gemini/settings.json", FORMAT),
         "project": SettingsFile(".gemini/settings.json", FORMAT),

@@ -39,7 +39,8 @@ def read(payload: "Payload") -> Call | None:
     elif event in NOTED:
         call.notes = NOTED[event]
         call.transcript = field(payload, "transcript_path") if event == "SessionEnd" else ""
-        call.forgets = event == "PreCompress"
+        # Before each request it says "auto", whether it then compresses or not; only "manual" always does.
+        call.forgets = event == "PreCompress" and field(payload, "trigger") == "manual"
     return call
 
 

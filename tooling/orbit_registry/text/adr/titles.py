@@ -12,7 +12,8 @@ _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|ADR|Decision Record)[ \t]*[:—–-][ \t]+", re.IGNORECASE
 )
 _NUMBERED = re.compile(
-    rf"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
+    r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
+    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
     r"[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,9})\]?"
     r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,

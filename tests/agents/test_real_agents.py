@@ -1,0 +1,178 @@
+"""What real agents do with our hook: each is started as a person starts it, and its model says what reached it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.agents.model import Model, Tool, listening
+
+from orbit_registry.hooks import agents
+
+ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
+FOLDER = os.environ.get("ORBIT_AGENTS", "")
+"""Where the agents' programs are: a folder `node_modules/.bin`."""
+SUMMARY = "Uploads retry three times"
+PATCH = "*** Begin Patch\n*** Update File: src/upload.py\n@@\n-def up(): pass\n+def up(): return 3\n*** End Patch"
+
+
+@dataclass(frozen=True)
+class Driver:
+    """How one agent is started, and how its model asks it to read, change and break something in `src/upload.py`."""
+
+    command: Callable[[Model], Sequence[str]]
+    environment: Callable[[Model], Mapping[str, str]]
+    read: Tool
+    change: Tool
+    settings: Mapping[str, str]
+    """Files of the agent's own settings, by path from the home, that were there before our hook."""
+
+
+def claude(model: Model) -> Sequence[str]:
+    """Return the command of Claude Code without a person."""
+    return ("claude", "-p", "Make uploads retry", "--permission-mode", "acceptEdits", "--model", "claude-sonnet-4-5")
+
+
+def codex(model: Model) -> Sequence[str]:
+    """Return the command of Codex without a person, who would have to trust the hook first."""
+    provider = {"name": "here", "base_url": f"{model.url}/v1", "wire_api": "responses", "env_key": "OPENAI_API_KEY"}
+    options = [f"model_providers.here.{key}={value}" for key, value in provider.items()]
+    trust = ("--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox")
+    given = [part for option in ("model_provider=here", *options) for part in ("-c", option)]
+    return ("codex", "exec", *trust, "-m", "gpt-5-codex", *given, "Make uploads retry")
+
+
+def gemini(model: Model) -> Sequence[str]:
+    """Return the command of Gemini CLI without a person."""
+    return ("gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", "Make uploads retry")
+
+
+DRIVERS = {
+    "claude": Driver(
+        claude,
+        lambda model: {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
+                       "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
+        ("Read", {"file_path": "src/upload.py"}),
+        ("Edit", {"file_path": "src/upload.py", "old_string": "pass", "new_string": "return 3"}),
+        {},
+    ),
+    "codex": Driver(
+        codex,
+        lambda _: {"OPENAI_API_KEY": "none"},
+        ("exec_command", {"cmd": "cat src/upload.py"}),
+        ("exec_command", {"cmd": f"apply_patch <<'EOF'\n{PATCH}\nEOF\n"}),
+        {},
+    ),
+    "gemini": Driver(
+        gemini,
+        lambda model: {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "none",
+                       "GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_TELEMETRY_ENABLED": "false"},
+        ("read_file", {"file_path": "src/upload.py"}),
+        ("replace", {"file_path": "src/upload.py", "old_string": "pass", "new_string": "return 3", "instruction": "x"}),
+        {".gemini/settings.json": json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}})},
+    ),
+}  # fmt: skip
+
+
+@dataclass
+class Project:
+    """A project with one learning on `src/upload*`, and a home of its own."""
+
+    root: Path
+    home: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Return the environment of a person at work here."""
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
+        return {**kept, "HOME": str(self.home), "ORBIT_HOOK_DEADLINE_MS": "60000", **more}
+
+    def orbit(self, *words: str) -> str:
+        """Run our command as a person."""
+        environment = self.environment(ORBIT_ACTOR="human")
+        done = subprocess.run(
+            [*ORBIT, *words], cwd=self.root, env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    def work(self, name: str, *tools: Tool) -> Model:
+        """Let an agent work on what its model asks for; return the model."""
+        driver = DRIVERS[name]
+        with listening(tools) as model:
+            program, *words = driver.command(model)
+            done = subprocess.run(
+                [str(Path(FOLDER) / program), *words], cwd=self.root, env=self.environment(**driver.environment(model)),
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
+            )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+        return model
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return what the hook noted."""
+        log = self.root / ".orbit/state/log/events.jsonl"
+        found = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
+        return [one for one in found if str(one["surface"]).startswith("hook:")]
+
+
+@pytest.fixture(params=DRIVERS)
+def agent(request: pytest.FixtureRequest) -> str:
+    """Name an agent whose program is at hand."""
+    name = str(request.param)
+    if shutil.which(name, path=FOLDER or None) is None or not FOLDER:
+        pytest.skip(f"{agents.agent(name).title} is not installed: `nox -s agents` brings it")
+    return name
+
+
+@pytest.fixture
+def project(agent: str, tmp_path: Path) -> Iterator[Project]:
+    """Lay out a project and a home with the agent's settings and our hook."""
+    made = Project(tmp_path / "project", tmp_path / "home")
+    (made.root / "src").mkdir(parents=True)
+    (made.root / "src/upload.py").write_text("def up(): pass\n", "utf-8")
+    (made.root / "src/other.py").write_text("x = 1\n", "utf-8")
+    for path, text in DRIVERS[agent].settings.items():
+        (made.home / path).parent.mkdir(parents=True)
+        (made.home / path).write_text(text, "utf-8")
+    made.home.mkdir(exist_ok=True)
+    for words in (("init", "-q"), ("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")):
+        subprocess.run(["git", *words], cwd=made.root, check=True)
+    made.orbit("init", "--yes")
+    made.orbit("learning", "add", "--summary", SUMMARY, "--path", "src/upload*", "--evidence", "task:T-1", "--yes")
+    made.orbit("sync")
+    made.orbit("hook", "install", agent)
+    return made
+
+
+def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project) -> None:
+    """Reading a file and then changing it shows its learning once: in the next turn's request, and not again."""
+    driver = DRIVERS[agent]
+    model = project.work(agent, driver.read, driver.change)
+    assert (project.root / "src/upload.py").read_text("utf-8") == "def up(): return 3\n"
+    assert [text.count(SUMMARY) for text in model.told] == [0, 1, 1]
+    found = [one for one in project.events() if one["event"] == "retrieval" and one["query"]]
+    assert [(len(one["hits"]), one["skip_reason"]) for one in found] == [(1, None), (0, "already shown")]
+    assert {(one["agent"], one["fault"]) for one in project.events()} == {(agent, None)}
+
+
+def test_what_is_of_no_use_is_not_said(agent: str, project: Project) -> None:
+    """A session that touches no file of a record's scope is sent nothing of ours."""
+    driver = DRIVERS[agent]
+    elsewhere = json.loads(json.dumps(driver.read[1]).replace("src/upload.py", "src/other.py"))
+    model = project.work(agent, (driver.read[0], elsewhere))
+    assert len(model.told) == 2
+    assert [text for text in model.told if "project-notes" in text or "project notes" in text or SUMMARY in text] == []
+
+
+def test_an_agent_without_the_hook_is_told_nothing(agent: str, project: Project) -> None:
+    """After `hook uninstall` the same session is sent nothing, and nothing of ours ran."""
+    project.orbit("hook", "uninstall", agent)
+    model = project.work(agent, DRIVERS[agent].read)
+    assert SUMMARY not in "".join(model.told)
+    assert project.events() == []
