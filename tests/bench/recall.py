@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.report import RECALL
-from tests.bench.retrievers import Run, Texts, retrievers
+from tests.bench.retrievers import Run, Texts, ours, retrievers
 
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.registry import Registry
@@ -150,6 +150,36 @@ def _figure(values: Sequence[float]) -> str:
     return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
 
 
+def ranked(run: Run, questions: Sequence[Question]) -> dict[str, list[str]]:
+    """Return what is found for each question, by its words: paths, the best first."""
+    return {question.text: run(question.text)[:DEPTH] for question in questions}
+
+
+def shadow(
+    served: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]], questions: Sequence[Question]
+) -> tuple[list[str], bool]:
+    """Return what a new ranking would change, and whether it may serve: its MRR is not surely lower.
+
+    `served` is the ranking that answers today, kept from an earlier run; questions it does not know are left out.
+    """
+    asked = [one for one in questions if one.text in served]
+    if not asked:
+        return ["the kept ranking knows none of these questions"], False
+    before, after = (quality(lambda text, by=by: list(by[text]), asked) for by in (served, new))
+    apart = [one - other for one, other in zip(after.rank, before.rank, strict=True)]
+    same = [len({*served[one.text][:NEAR]} & {*new[one.text][:NEAR]}) for one in asked]
+    moved = sorted(zip(apart, (one.text for one in asked), strict=True), key=lambda pair: -abs(pair[0]))
+    better, worse = sum(one > 0 for one in apart), sum(one < 0 for one in apart)
+    lines = [
+        f"{len(asked)} questions: {better} answered better, {worse} worse; "
+        f"{sum(same) / len(asked):.2f} of the first {NEAR} are the same",
+        f"recall@{NEAR} {_figure([one - other for one, other in zip(after.recall, before.recall, strict=True)])}, "
+        f"MRR@{DEPTH} {_figure(apart)}, each less that of the ranking that serves",
+        *(f"{by:+.2f}  {text[:100]}" for by, text in moved[:DEPTH] if by),
+    ]
+    return lines, interval(apart)[2] >= 0
+
+
 def main(words: Sequence[str]) -> int:
     """Measure one repository and print the table; `--page` puts it into the page of figures."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench recall", description=__doc__)
@@ -157,6 +187,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--without", action="append", default=[], help="a folder that cites ids which mean nothing")
     parser.add_argument("--questions", type=Path, help="a folder of questions instead of the repository's history")
     parser.add_argument("--page", type=Path, help="the Markdown page whose part on recall is replaced")
+    parser.add_argument("--keep", type=Path, help="keep what is found now in this file, for a later --shadow")
+    parser.add_argument("--shadow", type=Path, help="compare with a kept ranking instead; 1 where this one is worse")
     asked = parser.parse_args(words)
     registry = Registry.open(asked.repo)
     questions = list(
@@ -165,6 +197,15 @@ def main(words: Sequence[str]) -> int:
     if not questions:
         print("nothing in this history names a record")
         return 1
+    if asked.keep is not None or asked.shadow is not None:
+        now = ranked(ours(registry), questions)
+        lines, is_fit = [f"{len(now)} questions kept in {asked.keep}"], True
+        if asked.shadow is not None:
+            lines, is_fit = shadow(json.loads(asked.shadow.read_text("utf-8")), now, questions)
+        if asked.keep is not None:
+            asked.keep.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        print("\n".join(lines))
+        return 0 if is_fit else 1
     records = {record.path: record for record in registry.records}
     texts: Texts = {path: parts_of(record) for path, record in records.items()}
     found, absent = retrievers(registry, texts)

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.bench.recall import Question, interval, main, of_files, of_history, quality
+from tests.bench.recall import Question, interval, main, of_files, of_history, quality, shadow
 
 from orbit_registry.cli.main import run
 from orbit_registry.registry import Registry
@@ -67,3 +67,21 @@ def test_the_table_names_who_could_not_be_asked(
     assert "old" not in said
     assert said.index("# A") < said.index("## Recall\n\n1 questions") < said.index("## Z\n\nkept")
     assert len(list(of_files(tmp_path / "q", Registry.open(repository).records))) == 1
+
+
+def test_a_new_ranking_is_compared_before_it_serves(
+    repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what was kept before the change: better, worse and the same are said, and a worse one ends with 1."""
+    kept = tmp_path / "kept.json"
+    assert main(["--keep", str(kept)]) == 0
+    held = json.loads(kept.read_text("utf-8"))
+    assert len(held) == 2
+    assert main(["--shadow", str(kept)]) == 0
+    assert "2 questions: 0 answered better, 0 worse; " in capsys.readouterr().out
+
+    nothing, questions = {text: [] for text in held}, [*of_history(Registry.open(repository))]
+    assert shadow(held, nothing, questions)[1] is False
+    lines, is_fit = shadow(nothing, held, questions)
+    assert (is_fit, lines[0][:30]) == (True, "2 questions: 2 answered better")
+    assert shadow({}, held, questions) == (["the kept ranking knows none of these questions"], False)
