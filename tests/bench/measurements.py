@@ -7,12 +7,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.rows import make_hook_rows, make_rows
-from tests.bench.synthetic import make_foreign, make_repository, make_resting, make_session, paths
+from tests.bench.synthetic import make_foreign, make_repository, make_resources, make_resting, make_session, paths
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
 BENCH = Path(__file__).parent
@@ -62,6 +63,12 @@ def change_one(root: Path, number: int) -> None:
     priority = next(place for place, line in enumerate(lines) if line.startswith("priority:"))
     lines[priority] = f"priority: {(int(lines[priority].split()[1]) + 1) % 200}\n"
     file.write_text("".join(lines), "utf-8")
+
+
+def change_script(root: Path, number: int) -> None:
+    """Add a line to a script."""
+    with (root / "tools/00/0.sh").open("a", encoding="utf-8") as file:
+        file.write(f"# {time.time_ns()}\n")
 
 
 def nothing(root: Path, number: int) -> None:
@@ -145,6 +152,14 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     ),
     Measurement(
         "search, cold process", "`orbit search` with a kept index", orbit("search", "auth", "cache"), None, {}, 1.1,
+    ),
+    Measurement(
+        "resources, search", "the same over scripts of twenty chunks each", plain("search"), None, {10_000: 40.0}, None,
+        "ms", (1000, 10_000), 1, make=make_resources,
+    ),
+    Measurement(
+        "resources, one changed", "`orbit sync` after an edit of one such script", orbit("sync"), change_script,
+        {10_000: 0.5}, 1.1, None, (1000, 10_000), 2, make=make_resources,
     ),
     Measurement(
         "match, one path", "the first 20 records for a path, as numbers, in process; each path in a new folder",

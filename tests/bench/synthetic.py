@@ -96,6 +96,30 @@ def make_resting(root: Path, number: int, *, seed: int = 7) -> None:
     _commit(root)
 
 
+def make_resources(root: Path, number: int, *, seed: int = 7) -> None:
+    """Write a git repository with `number` scripts that are resources, of some twenty chunks each."""
+    chance = random.Random(f"{seed}/{number}/resources")
+    words = Words(chance)
+    _write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: synthetic\n")
+    _write(root / ".gitignore", ".orbit/state/\n")
+    for position in range(number):
+        path = f"tools/{position % 100:02d}/{position}.sh"
+        text = "#!/bin/sh\n" + "".join(f"# {words.sentence(14)}\n" for _ in range(100))
+        _write(root / path, text)
+        uid = f"{chance.getrandbits(128):032x}"
+        created, updated = _times(chance)
+        record_id = "RES-" + "".join(chance.choice(ALPHABET) for _ in range(8))
+        _write(
+            root / f".orbit/resources/{record_id}/resource.yaml",
+            f"schema_version: 1\nid: {record_id}\nuid: {uid}\ntitle: {words.sentence(6)}\nstatus: active\n"
+            f"type: script\nversions: [unversioned]\npath: {path}\n"
+            f'content_hash: "sha256:{hashlib.sha256(text.encode()).hexdigest()}"\n'
+            f"chunking: {{strategy: fixed, min_tokens: 20, fixed_tokens: {len(text) // 80 + 1}, overlap_tokens: 0}}\n"
+            f"created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n",
+        )
+    _commit(root)
+
+
 def make_foreign(root: Path, number: int, *, seed: int = 7) -> None:
     """Write a git repository with `number` MADR documents and no `.orbit/`."""
     chance = random.Random(f"{seed}/{number}/foreign")
