@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
 
-from orbit_registry.importers.detect import import_from
+from orbit_registry.importers.takeover import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 

@@ -27,8 +27,8 @@ from orbit_registry.push.render import render
 from orbit_registry.push.select import BRIEF, EXAMINED, Choice, Context, Selection, select
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.matches import current_index
+from orbit_registry.store.config import GENERAL, Categories, LearningsConfig, agent_name
 from orbit_registry.store.files import write_error
-from orbit_registry.store.learnings_config import GENERAL, Categories, LearningsConfig, agent_name
 
 VARIABLE = "learnings"
 SURFACE = "inject"

@@ -72,8 +72,8 @@ class Registry:
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
-        """Bring learnings of an older layout into today's; see `importers.orbit_migration`."""
-        from orbit_registry.importers.orbit_migration import migrate_layout
+        """Bring learnings of an older layout into today's; see `importers.orbit`."""
+        from orbit_registry.importers.orbit import migrate_layout
 
         return migrate_layout(Path(path), dry_run=dry_run)
 

@@ -8,8 +8,7 @@ import pytest
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.registry import Registry
-from orbit_registry.store.config import Config, read_config
-from orbit_registry.store.learnings_config import GENERAL, Categories, default_mapping, mapping_lines
+from orbit_registry.store.config import GENERAL, Categories, Config, default_mapping, mapping_lines, read_config
 
 HEAD = "format: orbit-registry\nschema_version: 1\n"
 PAGE = Path(__file__).parents[3] / "docs/reference/brief.md"

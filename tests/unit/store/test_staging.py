@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import WriteError
-from orbit_registry.store.staging import Staging, sweep
+from orbit_registry.store.journal import Staging, sweep
 
 
 def names(root: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""Says what a record's votes come to, as data and as words; what they weigh is `records.vote`'s."""
+"""Says what votes come to, as data and as words, and orders lists of records; what they weigh is `records.vote`'s."""
 
 from __future__ import annotations
 
@@ -6,8 +6,26 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from orbit_registry.records.vote import Vote, counted, stamp, tally
+from orbit_registry.records.rank import rank_order
+from orbit_registry.records.record import Record
+from orbit_registry.records.vote import Vote, counted, moment, stamp, tally
 from orbit_registry.store.votes import half_life_days
+
+ORDERS = ("votes", "updated", "id")
+
+
+def in_order(records: Sequence[Record], sort: str) -> list[Record]:
+    """Return records in one of `ORDERS`; by votes is the order in which they are pushed."""
+    if sort == "updated":
+        return sorted(records, key=_updated, reverse=True)
+    if sort == "votes":
+        half_life = half_life_days()
+        return sorted(records, key=lambda record: rank_order(record, half_life))
+    return list(records)
+
+
+def _updated(record: Record) -> datetime:
+    return moment(str(record.data["updated_at"]))
 
 
 def vote_data(votes: Sequence[Vote]) -> dict[str, object]:

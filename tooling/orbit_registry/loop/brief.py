@@ -22,8 +22,8 @@ from orbit_registry.push.render import render
 from orbit_registry.push.select import BRIEF, CODE, DROPS, MIN_RELEVANCE, WAYS, Context, Selection, select
 from orbit_registry.records.task import Task
 from orbit_registry.snapshot.matches import current_index
+from orbit_registry.store.config import GENERAL, Categories, agent_name
 from orbit_registry.store.files import write_error
-from orbit_registry.store.learnings_config import GENERAL, Categories, agent_name
 from orbit_registry.store.workspace import Workspace, project_path
 
 LONGEST_NAME = 100

@@ -17,10 +17,10 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS, redacted
+from orbit_registry.store.config import PublishConfig
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.store.publish_config import PublishConfig
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, read_document

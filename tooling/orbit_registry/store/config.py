@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, OrbitError
-from orbit_registry.kinds.schema import read_schema
+from orbit_registry.kinds.schema import SchemaProblem, read_schema
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.store.files import read_text
-from orbit_registry.store.learnings_config import SECTION, LearningsConfig, learnings_config
-from orbit_registry.store.publish_config import PublishConfig, publish_config, publish_problems
 from orbit_registry.text.yaml import load, locate
 from orbit_registry.text.yaml_problem import YamlProblemError
 
@@ -22,6 +22,142 @@ CONFIG_SCHEMA = Path(__file__).with_name("config.schema.json")
 _INIT = "`orbit init` writes a new one"
 _CORRECT = "correct the setting there, or take it out to get its default"
 IMPORT_HINT = "it is another tool's; `orbit import PATH` takes its records over"
+PUBLISH = ("site", "publish")
+_PUBLISH_KEY = ".".join(PUBLISH)
+CHOICES = ("kinds", "statuses", "tags")
+LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
+GENERAL = "general"
+"""The category of what is for everybody: what an agent that nobody knows is briefed with."""
+_APART = re.compile(r"[\s_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Names that are wanted, and names that are never: `internal` and `!internal`; case makes no difference."""
+
+    only: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
+
+    def admits(self, names: Iterable[str]) -> bool:
+        """Say whether something with these names is wanted; where none is asked for, all are."""
+        held = {name.casefold() for name in names}
+        return not held & self.never and (not self.only or bool(held & self.only))
+
+
+@dataclass(frozen=True, slots=True)
+class PublishConfig:
+    """The section `site.publish`; without one everything that the site shows is published."""
+
+    kinds: Choice = field(default_factory=Choice)
+    statuses: Choice = field(default_factory=Choice)
+    tags: Choice = field(default_factory=Choice)
+    redact: tuple[re.Pattern[str], ...] = ()
+    stated: bool = False
+    """Whether anything is said at all."""
+
+
+def publish_config(data: Mapping[str, Any]) -> PublishConfig:
+    """Return the values of a section in which `publish_problems` found nothing."""
+    chosen = {name: _choice(data.get(name, ())) for name in CHOICES}
+    patterns = tuple(re.compile(pattern) for pattern in data.get("redact", ()))
+    stated = any(data.get(name) for name in (*CHOICES, "redact"))
+    return PublishConfig(**chosen, redact=patterns, stated=stated)
+
+
+def _choice(names: Iterable[str]) -> Choice:
+    held = [name.strip().casefold() for name in names]
+    never = frozenset(name[1:].strip() for name in held if name.startswith("!"))
+    return Choice(frozenset(name for name in held if not name.startswith("!")), never)
+
+
+def publish_problems(data: Mapping[str, Any], kinds: KindTable | None = None) -> Iterator[SchemaProblem]:
+    """Yield what is wrong with a section that the schema accepts.
+
+    A misspelt kind or status would publish what it was to keep back; where the kinds are given, that is a problem.
+    """
+    for place, pattern in enumerate(data.get("redact", ())):
+        said = _refused(pattern)
+        if said:
+            hint = "write a regular expression of Python's that matches what must not be read: `(?i)project falcon`"
+            yield SchemaProblem((*PUBLISH, "redact", place), f"{_PUBLISH_KEY}.redact: {pattern!r} {said}", hint)
+    if kinds is None:
+        return
+    statuses = {status for kind in kinds for status in kind.statuses}
+    for name, known in (("kinds", {kind.name for kind in kinds}), ("statuses", statuses)):
+        for place, written in enumerate(data.get(name, ())):
+            if written.removeprefix("!").strip().casefold() not in known:
+                said = f"{_PUBLISH_KEY}.{name}: there is no {written.removeprefix('!')!r}"
+                yield SchemaProblem((*PUBLISH, name, place), said, f"known are {', '.join(sorted(known))}")
+
+
+def _refused(pattern: str) -> str | None:
+    try:
+        matches_nothing = re.compile(pattern).search("")
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"is no regular expression: {error}"
+    return "matches the empty text, so it would strike out everything" if matches_nothing else None
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """The categories an agent is briefed with; `known` says whether a mapping names the agent."""
+
+    names: tuple[str, ...]
+    known: bool
+
+
+def agent_name(said: str) -> str:
+    """Return an agent's name in the one form in which names are compared."""
+    return _APART.sub("-", said.strip()).casefold()
+
+
+@cache
+def default_mapping() -> Mapping[str, tuple[str, ...]]:
+    """Return the table that is shipped: an agent's name, its categories."""
+    text = Path(__file__).with_name("agent_categories.yaml").read_text(encoding="utf-8")
+    return _mapping(load(text))
+
+
+def _mapping(said: object) -> dict[str, tuple[str, ...]]:
+    held = said if isinstance(said, Mapping) else {}
+    return {agent_name(name): tuple(dict.fromkeys(names)) for name, names in held.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class LearningsConfig:
+    """The section `learnings_config`, defaults filled in: agents of the shipped table that it does not name too."""
+
+    mapping: Mapping[str, tuple[str, ...]] = field(default_factory=default_mapping)
+    per_category: int = 5
+    tokens: int = 1000
+    ttl_seconds: float = 300
+
+    def categories_for(self, agent: str) -> Categories | None:
+        """Return what an agent is briefed with; None where nobody says which agent it is: nothing is narrowed then.
+
+        Case, and whether words are parted by `-`, `_` or a space, make no difference.
+        """
+        name = agent_name(agent)
+        if not name:
+            return None
+        named = self.mapping.get(name)
+        return Categories((GENERAL,), False) if named is None else Categories(named, True)
+
+
+def learnings_config(section: Mapping[str, Any]) -> LearningsConfig:
+    """Return the values of a section that is valid by the configuration's schema."""
+    default = LearningsConfig()
+    return LearningsConfig(
+        {**default.mapping, **_mapping(section.get(MAPPING, {}))},
+        section.get("max_learnings_per_category", default.per_category),
+        section.get("max_total_tokens", default.tokens),
+        section.get("cache_ttl_seconds", default.ttl_seconds),
+    )
+
+
+def mapping_lines() -> Sequence[str]:
+    """Return the shipped table as lines of YAML, for a new configuration to show."""
+    return [f"{name}: [{', '.join(names)}]" for name, names in default_mapping().items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +263,7 @@ def _config_from(data: Mapping[str, Any]) -> Config:
         site=data.get("site", {}),
         publish=publish_config(_section(data)),
         duplicates={**default.duplicates, **data.get("duplicates", {})},
-        learnings=learnings_config(data.get(SECTION, {})),
+        learnings=learnings_config(data.get(LEARNINGS, {})),
         tasks=TasksConfig(
             tasks.get("url", default.tasks.url),
             tuple(tasks.get("command", default.tasks.command)),

@@ -11,11 +11,10 @@ from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNo
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.records.task import TASK_SCHEMA
-from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT
+from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT, mapping_lines
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.git import Git
-from orbit_registry.store.learnings_config import mapping_lines
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 from orbit_registry.text.adr.file_names import is_decision_name
 from orbit_registry.text.yaml import scalar

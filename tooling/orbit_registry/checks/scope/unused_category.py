@@ -9,7 +9,7 @@ from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.places import place_of
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.store.learnings_config import GENERAL, MAPPING, SECTION, agent_name, default_mapping
+from orbit_registry.store.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
 
 CONFIG = ".orbit/config.yaml"
 
@@ -19,7 +19,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 
     Who takes the `#` from the shipped lines has not chosen those words, and learnings for them may come.
     """
-    mapping = context.config.setting(SECTION, MAPPING, {})
+    mapping = context.config.setting(LEARNINGS, MAPPING, {})
     if not mapping:
         return
     used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}
@@ -29,7 +29,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         for number, name in enumerate(categories):
             if name in known:
                 continue
-            place = place_of(text, (SECTION, MAPPING, agent, number)) if text is not None else None
+            place = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
             near = difflib.get_close_matches(name, sorted(known), 1)
             hint = f"did you mean `{near[0]}`? `orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
