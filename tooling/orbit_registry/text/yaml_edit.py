@@ -50,14 +50,15 @@ def rewrite(text: str, new: Mapping[str, object], *, order: Sequence[str] = ()) 
     # From the end, so that offsets hold; at one offset the last one first, so that the first ends up in front of it.
     for splice in sorted(splices, key=lambda one: (one.start, one.end))[::-1]:
         result = result[: splice.start] + splice.text.replace("\n", newline) + result[splice.end :]
-    if not _means(result, plain):
+    if not means(result, plain):
         place = locate(rest, (next((key for key in plain if old.get(key) != plain[key]), ""),))
         said = "this file's form can't be edited without touching other lines"
         raise YamlProblemError(Problem(MALFORMED, said, place, "edit it by hand"))
     return bom + result
 
 
-def _means(text: str, value: Mapping[str, object]) -> bool:
+def means(text: str, value: object) -> bool:
+    """Say whether a text is YAML of this value."""
     try:
         return load(text) == value
     except YamlProblemError:

@@ -11,7 +11,7 @@ from orbit_registry.store.codec import decode_record
 from orbit_registry.store.git import merge_lines
 from orbit_registry.store.votes import FIELDS
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_edit import rewrite
+from orbit_registry.text.yaml_edit import means, rewrite
 from orbit_registry.text.yaml_problem import YamlProblemError
 
 _ABSENT = object()
@@ -95,7 +95,7 @@ def _text(base: str | None, ours: str, theirs: str, merged: dict[str, object], k
     """Return the merged values as a text that keeps the comments of both sides; None where it can't."""
     if base is not None:
         lines, conflict = merge_lines(base, ours, theirs)
-        if not conflict and _means(lines, merged):
+        if not conflict and means(lines, merged):
             return lines
     try:
         text = rewrite(ours, merged, order=kind.schema.properties)
@@ -103,13 +103,6 @@ def _text(base: str | None, ours: str, theirs: str, merged: dict[str, object], k
         return None
     known = {*_comments(text), *_comments(base or "")}
     return text if all(comment in known for comment in _comments(theirs)) else None
-
-
-def _means(text: str, value: object) -> bool:
-    try:
-        return load(text) == value
-    except YamlProblemError:
-        return False
 
 
 def _comments(text: str) -> list[str]:
