@@ -215,13 +215,13 @@ def test_any_title_makes_a_valid_record(workspace: Workspace, write: Write, titl
 
 
 def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace) -> None:
-    """After an adoption elsewhere, a document added there later is found without being named."""
+    """After an adoption elsewhere, new decisions go there too, and a document added there is found unnamed."""
     folder = workspace.root / "notes/decisions"
     folder.mkdir(parents=True)
     (folder / "0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
     adopt(workspace, ["notes/decisions/0001-first.md"])
     config = open_workspace(workspace.root).config
-    assert config.adr.folders == ("notes/decisions",)
+    assert (config.adr.folder, config.adr.folders) == ("notes/decisions", ())
     (folder / "0002-second.md").write_text("# Second\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
     assert backfill(open_workspace(workspace.root)).records == ("ADR-0002",)
 
