@@ -170,6 +170,10 @@ def test_time_promotes_only_what_is_trusted_and_only_where_it_is_turned_on(proje
     assert project.json("promote", "--due") == []
     with pytest.raises(Exception, match="an agent may not"):
         due(7.1, Author("claude", "agent"))
+    held = (project.root / "noxfile.py").read_text("utf-8")
+    (project.root / "noxfile.py").write_text("", "utf-8")
+    assert due(7.1) == []  # it is stale: somebody has to look
+    (project.root / "noxfile.py").write_text(held, "utf-8")
     assert due(7.1) == [name]
     promoted = project.json("show", name)
     assert promoted["status"] == "active"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Phase
 from orbit_registry.push.events import APPROVED, REJECTED, Event, append
@@ -104,13 +105,16 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
 def promote_due(workspace: Workspace, records: Iterable[Record], author: Author, now: datetime) -> list[Record]:
     """Bring into force what was captured, comes from a trusted source and was not turned down for the set days.
 
+    What has become stale by then wants to be looked at, which time does not.
+
     Raises:
         RefusedError: an agent asks.
     """
     due = [one.record for one in waits(workspace, records) if one.due_at is not None and one.due_at <= now]
+    stale = standing(workspace, due, now).freshness if due else {}
     days = workspace.config.setting("capture", "auto_promote_days", 0)
     review = Review("auto-promotion", f"not turned down in {days} days")
-    return [decide(workspace, record, "live", author, review) for record in due]
+    return [decide(workspace, record, "live", author, review) for record in due if record.path not in stale]
 
 
 def write_event(

@@ -15,7 +15,7 @@ from orbit_registry.loop.capture.project import Project
 from orbit_registry.loop.capture.turns import Session, turns
 from orbit_registry.loop.review import write_event
 from orbit_registry.loop.transcripts import claude, codex, gemini, reasonix
-from orbit_registry.loop.transcripts.reading import Entries, Progress, entries_in
+from orbit_registry.loop.transcripts.reading import Entries, Progress, entries_in, newest_first
 from orbit_registry.push.events import CAPTURED
 from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace
@@ -96,7 +96,8 @@ def transcripts_of(
     if not listed:
         where = ", ".join(names)
         raise UsageError(f"no transcript of this project is found for {where}", hint="name its file")
-    return [max(listed, key=lambda one: one[1].stat().st_mtime)]
+    newest = newest_first(one for _, one in listed)[0]
+    return [one for one in listed if one[1] == newest][:1]
 
 
 def _agent_of(path: Path) -> str:

@@ -6,14 +6,15 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from orbit_registry.loop.transcripts.reading import Entry, Row, What, clipped, texts_of
+from orbit_registry.loop.transcripts.reading import Entry, Row, What, clipped, first_line, texts_of
 
 _CODE = re.compile(r'(?m)^(?:Exit code: |Process exited with code )(-?\d+)|"exit_code":\s*(-?\d+)')
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _THREAD = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-MOST_SUBAGENTS = 50
+MOST_SUBAGENTS = MOST_SESSIONS = 50
 ROLES = ("developer", "system", "user")
 
 
@@ -84,8 +85,7 @@ def subagents(path: Path) -> list[Path]:
         return []
     found = []
     for other in sorted(path.parent.glob("rollout-*.jsonl")):
-        with other.open("rb") as file:
-            first = file.readline(20_000)
+        first = first_line(other)
         if other != path and b"parent_thread_id" in first and own[0].encode() in first:
             found.append(other)
     return found[:MOST_SUBAGENTS]
@@ -94,11 +94,5 @@ def subagents(path: Path) -> list[Path]:
 def sessions(root: Path) -> list[Path]:
     """Return the transcripts of the sessions that were started at a project's root, the newest first."""
     wanted = json.dumps(str(root)).encode()
-    found = []
-    for path in sorted((home() / "sessions").glob("*/*/*/rollout-*.jsonl"), reverse=True):
-        with path.open("rb") as file:
-            if wanted in file.readline(20_000):
-                found.append(path)
-        if len(found) == MOST_SUBAGENTS:
-            break
-    return found
+    every = sorted((home() / "sessions").glob("*/*/*/rollout-*.jsonl"), reverse=True)
+    return list(islice((path for path in every if wanted in first_line(path)), MOST_SESSIONS))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, texts_of
+from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, newest_first, texts_of
 
 WRONG = ("error", "cancelled")
 
@@ -22,7 +22,7 @@ def sessions(root: Path) -> list[Path]:
     """Return the transcripts of the sessions that were started at a project's root, the newest first."""
     names = {hashlib.sha256(str(root).encode()).hexdigest(), root.name}
     found = [path for name in names for path in (home() / "tmp" / name / "chats").glob("session-*.json*")]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    return newest_first(found)
 
 
 def subagents(path: Path) -> list[Path]:

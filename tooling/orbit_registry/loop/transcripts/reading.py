@@ -93,6 +93,21 @@ def entries_in(
         tell(met.done)
 
 
+def first_line(path: Path, most: int = 20_000) -> bytes:
+    """Return the beginning of a transcript's first line; empty where it can't be read."""
+    try:
+        with _opened(path) as file:
+            return file.readline(most)
+    except OSError:
+        return b""
+
+
+def newest_first(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that are there, the one that was written last first."""
+    found = [(path.stat().st_mtime, path) for path in paths if path.is_file()]
+    return [path for _, path in sorted(found, reverse=True)]
+
+
 def _rows(file: BinaryIO, met: Progress) -> Iterator[bytes]:
     """Yield the lines that are not too long; of a longer one no more than a part is ever held."""
     while met.done < MOST_BYTES and (line := file.readline(LONGEST_ROW)):

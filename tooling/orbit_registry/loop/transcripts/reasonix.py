@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, texts_of
+from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, newest_first, texts_of
 
 SUFFIX = ".events.jsonl"
 MAIN = ("", "main")
@@ -29,7 +29,7 @@ def sessions(root: Path) -> list[Path]:
     slug = _OTHER.sub("-", str(root))
     places = (home() / "projects" / slug, home() / "sessions" / slug, root / ".reasonix")
     found = [path for folder in places for path in folder.glob(f"**/*{SUFFIX}")]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    return newest_first(found)
 
 
 def subagents(path: Path) -> list[Path]:
