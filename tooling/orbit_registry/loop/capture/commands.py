@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _PURPOSES = {
-    "test": "test tests spec specs unit units e2e integration pytest jest vitest",
-    "lint": "lint lints linter check checks eslint ruff",
+    "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",
+    "lint": "lint lints linter check checks eslint ruff clippy vet",
     "types": "types type typecheck typing tsc mypy pyright",
     "build": "build compile bundle dist",
     "format": "format fmt prettier black",
@@ -63,10 +63,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A command line: its ways in their order, and whether the exit code is that of the one way."""
+    """A command line: its ways in their order; where it is piped, the exit code is not that of the last."""
 
     ways: tuple[Way, ...]
-    is_plain: bool
+    is_piped: bool = False
 
 
 def read_command(text: str) -> Line:
@@ -76,23 +76,23 @@ def read_command(text: str) -> Line:
         lexer.whitespace_split = True
         words = list(lexer)
     except ValueError:
-        return Line((), is_plain=False)
+        return Line(())
     pieces = list(_pieces(words))
     if any(mark in ("||", ";", "&", "(", ")") for mark, _ in pieces):
-        return Line((), is_plain=False)
+        return Line(())
     found: list[Way] = []
-    piped = moved = other = 0
+    piped = other = 0
     for mark, piece in pieces:
         if mark == "|":
             piped += 1
             other += piece[0] not in _FILTERS
         elif piece[0] == "cd":
-            moved += piece[-1:] not in (["."], [""])
+            continue
         elif (way := way_of(piece)) is not None:
             found.append(way)
         else:
             other += 1
-    return Line(tuple(found) if not other else (), is_plain=len(found) == 1 and not piped and not other)
+    return Line(() if other else tuple(found), is_piped=piped > 0)
 
 
 def _pieces(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

@@ -38,8 +38,13 @@ _FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(reads), said, pattern)
     for reads, said, pattern in (
         (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is not found", "No module named*"),
-        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is not found", "Cannot find *"),
+        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is not found", "Cannot find module*"),
         (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
+        (
+            r"(?i)no such (?:sub)?command\b|no such (?:task|session|target)\b",
+            "there is no such command",
+            "no such command",
+        ),
         (r"(?i)missing script:?", "there is no such script", "missing script"),
         (r"\bERR_PNPM_NO_SCRIPT\b", "there is no such script", "ERR_PNPM_NO_SCRIPT"),
         (r"No rule to make target", "there is no such target", "No rule to make target"),
@@ -58,13 +63,14 @@ _FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
             "the project uses another tool",
             "",
         ),
-        (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", "permission denied"),
-        (r"\b(?:ECONNREFUSED|ConnectionRefusedError)\b", "a connection is refused", "ECONNREFUSED"),
+        (r"\b(?:EACCES|EPERM)\b|(?i:permission denied)", "permission is denied", ""),
+        (r"\b(?:ECONNREFUSED|ConnectionRefusedError)\b", "a connection is refused", ""),
         (r"(?i)unrecognized arguments|unknown option|no such option", "an option is unknown", "unrecognized arguments"),
         (r"\bDJANGO_SETTINGS_MODULE\b|\bImproperlyConfigured\b", "settings are missing", "ImproperlyConfigured"),
     )
 )
-"""Faults of an environment rather than of the code: how they read, and what they are in our words."""
+"""Faults of an environment rather than of the code: how they read, what they are in our words, and by which text the
+same is known again; `{}` is the program. Empty where that would fit all kinds of errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +152,7 @@ class Observer:
         if not line.ways:
             return []
         worked = not step.failed and (
-            line.is_plain or bool(_PASSED.search(step.said) and not _FAILED.search(step.said))
+            not line.is_piped or bool(_PASSED.search(step.said) and not _FAILED.search(step.said))
         )
         if worked:
             for way in line.ways:
@@ -165,7 +171,8 @@ class Observer:
             found = reads.search(step.said)
             if found is not None:
                 name = found[1] if found.lastindex and self._project.knows(found[1]) else ""
-                stumble = _Stumble(way, said, pattern + name, [*step.paths, *written])
+                pattern = pattern.replace("{}", way.tool) + name
+                stumble = _Stumble(way, said, pattern, [*step.paths, *written])
                 self._open.setdefault(way.purpose, stumble)
                 return
 
