@@ -67,7 +67,7 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=["L-7k3fq"], tokens=40)
     write(shell.root, "retrieval", 1_790_000_001, skip_reason="no match")
     write(shell.root, "stop", 1_790_000_002)
-    write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=["L-8m2xd"], details=', "candidates": 1')
+    write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=["L-8m2xd"], details=', "turns": 7')
     write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details=', "built": true, "records": 3')
 
     done = orbit(shell.root, "events", "export", "--endpoint", f"http://{receiver.place}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from orbit_registry.doctor.watchdog import MOST_LEARNINGS, Watch, watch
 from orbit_registry.push.events import DISPATCHED, Event, append
@@ -21,6 +22,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import find_workspace
 from orbit_registry.text.yaml import load
 
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/watchdog.schema.json").read_text("utf-8"))
 EXAMPLES = Path(__file__).parents[3] / "docs/examples/watchdog"
 WINDOW = timedelta(hours=4)
 NOW = datetime.now(UTC)
@@ -42,7 +44,9 @@ def look(shell: Any, later: timedelta = timedelta(0)) -> Watch:
 
 
 def found(seen: Watch, level: str = "") -> dict[str, str]:
-    """Return the findings that are no news of health, by topic; of one level, if given."""
+    """Return the findings that are no news of health, by topic; of one level, if given; the schema knows each topic."""
+    known = SCHEMA["properties"]["data"]["properties"]["findings"]["items"]["properties"]["topic"]["enum"]
+    assert {one.topic for one in seen.findings} <= {*known}
     return {one.topic: one.what for one in seen.findings if one.level == (level or one.level) and "-" in one.topic}
 
 
@@ -69,6 +73,7 @@ def test_a_healthy_workspace_has_no_finding(shell: Any) -> None:
     assert shell("sync")[0] == 0
     for _ in range(2):
         code, whole = shell.json("watchdog", "--once", "--strict")
+        assert list(Draft202012Validator(SCHEMA).iter_errors(whole)) == []
         assert (code, whole["ok"], whole["data"]["counts"]) == (0, True, {"ok": 3, "warning": 0, "problem": 0})
 
 

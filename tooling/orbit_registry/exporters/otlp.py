@@ -27,7 +27,7 @@ SPANS = {RETRIEVAL: "orbit.selection", CAPTURED: "orbit.capture", SYNCED: "orbit
 """The events that are sent, and what their spans are called."""
 TOLD = (
     "surface", "session", "agent", "hits", "ids", "count", "omitted", "skip_reason", "fault", "tokens", "withheld",
-    "built", "records", "digest", "candidates",
+    "built", "records", "digest", "turns",
 )  # fmt: skip
 """The members of an event that a span has as its attributes, each where it is there."""
 MARK = "otlp.json"

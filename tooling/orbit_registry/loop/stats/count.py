@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.event_log import Said
+from orbit_registry.push.events import SYNCED
 from orbit_registry.push.select import TRIAL
 
 MOST_NAMES = 50_000
@@ -118,6 +119,8 @@ class Counting:
         for said in events:
             if self._since is not None and said.at < self._since:
                 self.tally.before += 1
+            elif said.kind == SYNCED:
+                continue  # nobody asked for anything
             elif said.session.startswith(TRIAL):
                 self.tally.trials += said.kind == "retrieval"
             else:
