@@ -119,13 +119,14 @@ def test_a_failed_target_is_left_out_for_its_days(shell: Any) -> None:
     [
         ("missing.json", "missing.json"), ("torn.json", "it says no JSON"), ("mapping.json", "it says no list"),
         ("../outside.json", "inside the project"), (["false"], "exit code 1"), (["no-program"], "can't be started"),
-        ([sys.executable, "-c", "print('x')"], "it says no JSON"),
+        ([sys.executable, "-c", "print('x')"], "it says no JSON"), ("nan.json", "it says no JSON"),
     ],
 )  # fmt: skip
 def test_a_source_that_fails_is_unknown(shell: Any, source: object, words: str) -> None:
     """Whatever is wrong with it is a warning, never an error, and the other sections stand."""
     put(shell.root, "torn.json", '[{"loop_id": ')
     put(shell.root, "mapping.json", {"loops": 3})
+    put(shell.root, "nan.json", "[NaN]")
     configure(shell.root, active_loops=source, system_health=put(shell.root, "health.json", {"worker": "up"}))
     found = plan(shell)
     assert (found["active_loops"], found["system_health"]) == ("unknown", {"worker": "up"})

@@ -367,3 +367,18 @@ def test_a_batch_says_nothing_twice(shell: Any) -> None:
     found = shell.json("ensure", "learning", "--batch", str(file), "--pending")[1]["data"]["entries"]
     assert [one["outcome"] for one in found] == ["inserted", "unchanged", "refused", "unchanged"]
     assert (found[1]["id"], found[3]["id"]) == (found[0]["id"], known["id"])
+
+
+def test_what_people_changed_stays_while_the_producer_says_the_same(shell: Any, told: Path) -> None:
+    """A learning that was edited in review is not set back by the next run of the same retro, nor of any producer."""
+    one = shell.json("retro", "--from", str(told))[1]["data"]["findings"][0]["id"]
+    assert shell("learning", "update", one, "--summary", "Read the fixture first", "--path", "src/**")[0] == 0
+    other = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]["id"]
+    assert shell("learning", "update", other, "--summary", "Name each lock by its owner")[0] == 0
+    before = files(shell.root)
+    shell("retro", "--from", str(told))
+    again = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name each lock")[1]["data"]["entries"][0]
+    assert again["outcome"] == "unchanged"
+    assert files(shell.root) == before
+    said = shell.json("ensure", "learning", "--key", "d/1", "--title", "Name no lock")[1]["data"]["entries"][0]
+    assert (said["outcome"], said["id"]) == ("updated", other)

@@ -6,6 +6,7 @@ looks for near neighbours does without where it can't be read.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,6 +52,12 @@ class Entry:
     join: Callable[[Record], Entry] | None = None
     """Makes of a record that stands there what is said with it; asked while nobody else can write."""
 
+    @property
+    def digest(self) -> str:
+        """Return a hash of what is said, by which the same is known again whatever people made of it."""
+        said = json.dumps([self.fields, self.status, self.text], sort_keys=True, default=str)
+        return f"sha256:{hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Ensured:
@@ -89,7 +96,7 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[Entry | Usage
         if not line.strip():
             continue
         try:
-            data = json.loads(line) if len(line) <= LARGEST_LINE else None
+            data = json.loads(line, parse_constant=refuse_constant) if len(line) <= LARGEST_LINE else None
         except (ValueError, RecursionError):
             data = None
         if not isinstance(data, dict) or not isinstance(data.get("fields", {}), dict):
@@ -98,6 +105,15 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[Entry | Usage
         own = {name: value for name, value in data.items() if name not in _NAMED}
         named = str(data.get("kind") or kind)
         yield Entry(named, str(data.get("key") or ""), {**data.get("fields", {}), **own}, str(data.get("status") or ""))
+
+
+def refuse_constant(name: str) -> None:
+    """Refuse what Python reads as JSON and JSON has not: NaN, Infinity.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(name)
 
 
 def ensure(
@@ -206,6 +222,9 @@ class _Batch:
             said = record.approval
             why = f"rejected by {said['rejected_by']}" if "rejected_by" in said else f"it was {record.status.name}"
             return Ensured(entry, UNCHANGED, record, why)
+        if record.data.get("ensured") == entry.digest:
+            entry = replace(entry, status="")  # nothing new was said: what people made of it stays
+            return Ensured(entry, UNCHANGED, record, record.status.word if record.phase == "closed" else "")
         differs = self._differs(record, entry)
         if record.phase == "closed":
             return self._inserted(kind, entry) if differs else Ensured(entry, UNCHANGED, record, record.status.word)
@@ -245,7 +264,7 @@ class _Batch:
         record_id = free_code_id(self.workspace, kind, uid)
         while record_id in self._ids:
             record_id = code_id(kind.prefix, uid, len(record_id) - len(kind.prefix) + 1)
-        data = new_data(kind, record_id, uid, self.author, {**entry.fields, "key": entry.key, **status})
+        data = new_data(kind, record_id, uid, self.author, {**entry.fields, **_named(entry), **status})
         return drafted(self.workspace, kind, self.author, record_id, data)
 
     def _same(self, entry: Entry, new: Record) -> tuple[Record, str] | None:
@@ -265,7 +284,7 @@ class _Batch:
         return record, f"{record.id} says so already, {how}"
 
     def _updated(self, record: Record, entry: Entry) -> Ensured:
-        change, result = edited(self.workspace, record, lambda data: {**data, **entry.fields})
+        change, result = edited(self.workspace, record, lambda data: {**data, **entry.fields, **_named(entry)})
         changes = [change]
         if entry.text is not None and record.source is not None:
             changes.append(Change(record.source.path, self._text(record), entry.text))
@@ -300,14 +319,21 @@ class _Batch:
         entry, record = found.entry, found.record
         if found.outcome == INSERTED:
             waits = self.pending or self.author.role == "agent"
-            wanted = adrs.new_adr(entry.fields, key=entry.key, status="proposed" if waits else entry.status or None)
+            wanted = adrs.new_adr(entry.fields, **_named(entry), status="proposed" if waits else entry.status or None)
             return replace(found, record=adrs.add_adr(self.workspace, wanted, self.author).record)
         if found.outcome != UPDATED or record is None:
             return found
         fields = {name: value for name, value in entry.fields.items() if not _is_prose(record, name)}
         title = str(fields.pop("title")) if fields.get("title") != record.data.get("title") else None
-        changed = adrs.update_adr(self.workspace, record.id, lambda data: {**data, **fields}, title, author=self.author)
+        changed = adrs.update_adr(
+            self.workspace, record.id, lambda data: {**data, **fields, **_named(entry)}, title, author=self.author
+        )
         return replace(found, record=changed)
+
+
+def _named(entry: Entry) -> dict[str, str]:
+    """Return the fields by which an entry's record is known again."""
+    return {"key": entry.key, "ensured": entry.digest}
 
 
 def _is_prose(record: Record, name: str) -> bool:

@@ -117,7 +117,8 @@ def pitch(workspace: Workspace, records: RecordSet, now: datetime, most: int = 5
     sources = ask_sources(workspace, ("active_loops", "capacity", "work_items"))
     room = capacity(workspace, sources)
     warnings = list(sources.warnings)
-    candidates = [*_decisions(records), *_items(sources.get("work_items"), warnings)]
+    items = {one.id: one for one in _items(sources.get("work_items"), warnings)}
+    candidates = [*_decisions(records), *items.values()]
     if room["available"] == 0:
         found = Pitch((), (), room, NO_CAPACITY, tuple(warnings))
     else:

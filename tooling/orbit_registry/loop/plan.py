@@ -17,6 +17,7 @@ from typing import Any
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.loop import failures
+from orbit_registry.loop.ensure import refuse_constant
 from orbit_registry.loop.programs import SWITCH, is_allowed, run_program
 from orbit_registry.loop.retro import COMPLETED, FAILED
 from orbit_registry.loop.retros import KIND as RETRO
@@ -80,7 +81,7 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
         if not source:
             return name, None, "" if name == "capacity" else "no source is configured"
         try:
-            value = _plain(json.loads(_text(workspace, source)))
+            value = _plain(json.loads(_text(workspace, source), parse_constant=refuse_constant))
         except (OrbitError, ValueError, RecursionError) as error:
             return name, None, error.message if isinstance(error, OrbitError) else "it says no JSON"
         if isinstance(value, Mapping) and name in value:  # one program may print several sections

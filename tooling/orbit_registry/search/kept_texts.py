@@ -19,7 +19,7 @@ from orbit_registry.text.secrets import without_secrets
 _ENVELOPE = """
 schema_version id uid status title labels project scope links evidence source supersedes superseded_by legacy_ids
 distinct_from freshness created_at updated_at created_by date tasks feature status_raw approval confidence
-priority key versions path file source_ref content_hash chunking type
+priority key ensured versions path file source_ref content_hash chunking type
 """
 _NO_TEXT = frozenset(_ENVELOPE.split())
 """Fields that are not read as text: identity, state and what has a weight of its own."""

@@ -35,6 +35,7 @@ Admission = Callable[[Record], None]
 """Sees a new record when nobody else can write any more, and raises where it is not to be written."""
 FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updated_at", "created_by", "supersedes")) | {
     "key",
+    "ensured",
     "superseded_by",
     "source",
     "approval",

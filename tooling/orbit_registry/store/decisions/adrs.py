@@ -69,6 +69,7 @@ class NewAdr:
     style: str | None = None
     body: str | None = None
     key: str | None = None
+    ensured: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,9 @@ class Added:
     above: str
 
 
-def new_adr(fields: Mapping[str, object], *, key: str | None = None, status: str | None = "proposed") -> NewAdr:
+def new_adr(
+    fields: Mapping[str, object], *, key: str | None = None, ensured: str | None = None, status: str | None = "proposed"
+) -> NewAdr:
     """Return a decision of the fields that a program gives; those of another form are left out."""
     scope = fields.get("scope")
     axes = scope if isinstance(scope, Mapping) else {}
@@ -96,7 +99,7 @@ def new_adr(fields: Mapping[str, object], *, key: str | None = None, status: str
     given: dict[str, Any] = {name: text(name) for name in ("feature", "date", "summary", "body")}
     given |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels")}
     given |= {name: words(axes, name) for name in ("paths", "tags")}
-    return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, **given)
+    return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **given)
 
 
 def add_adr(workspace: Workspace, wanted: NewAdr, author: Author, *, dry_run: bool = False) -> Added:
@@ -205,6 +208,7 @@ def _fields(wanted: NewAdr) -> dict[str, object]:
         "labels": list(wanted.labels),
         "scope": {axis: words for axis, words in scope.items() if words},
         "key": wanted.key,
+        "ensured": wanted.ensured,
         "legacy_ids": list(wanted.legacy_ids),
     }
 
