@@ -107,7 +107,7 @@ class Project:
             whole = way.script in ("install", "ci") and " run " not in way.words
             yield from [one for one in ("package.json" if whole else field,) if self.is_there(one)]
         else:
-            yield from [one for one in (*_GROUNDS.get(way.tool, ()), *_ANY) if self.is_there(one)][:1]
+            yield from [one for one in _GROUNDS.get(way.tool, _ANY) if self.is_there(one)][:1]
 
     def knows(self, name: str) -> bool:
         """Say whether a module's name is one of the project's own."""
