@@ -83,6 +83,8 @@ def test_a_stale_fact_seen_again_is_proposed_in_its_place(project: Project) -> N
     project.orbit("promote", old)
     (project.root / "noxfile.py").write_text("def tests(session):\n    session.run('pytest', '-q')\n", "utf-8")
     before = (project.root / f".orbit/learnings/{old}/learning.yaml").read_bytes()
+    told = f"<project-notes>\n- [{old}] Tests run with `nox -s tests`; `pytest` fails here: a module is not found.\n"
+    path = project.transcript([*Talk(project.root).ask(told).rows, *stumble(project.root).rows])
 
     (new,) = project.capture(path)["candidates"]
 

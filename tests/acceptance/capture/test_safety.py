@@ -65,6 +65,8 @@ def test_a_programs_answer_is_quarantined(project: Project) -> None:
         {"summary": "The token is ghp_" + "a1B2" * 9},
         {"summary": "Prices are rounded half to even.", "paths": ["src/shop/**"], "inputs": ["src/shop/cart.py"]},
         {"summary": "Retries need an idempotency key, also here."},
+        {"summary": "Carts are private.", "paths": ["/etc/**"]},
+        {"summary": "The sixth is one too many."},
     ]
     program = project.root.parent / "program.py"
     program.write_text(
@@ -83,6 +85,7 @@ def test_a_programs_answer_is_quarantined(project: Project) -> None:
     assert found["candidates"][0]["provenance"]["source"] == "tool"
     assert found["left"] == {
         "reads as an instruction": 1, "holds what looks like a secret": 1, "was shown to the session": 1,
+        "is no valid learning": 1,
     }  # fmt: skip
     registry = Registry.open(project.root)
     later = datetime.now(UTC) + timedelta(days=400)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from orbit_registry.checks.derivation import standing
 from orbit_registry.checks.neighbours import Neighbour, copies_of, neighbours
-from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.loop.capture.patterns import Finding
 from orbit_registry.records.record import Record
 from orbit_registry.search.terms import terms
@@ -85,12 +85,8 @@ def propose(
     known = list(records)
     shown = [_plain(line) for line in recalled]
     for finding, provenance in found:
-        why = _unfit(finding, shown)
-        if why:
-            taken.left[why] += 1
-            continue
         try:
-            candidate = _candidate(workspace, known, finding, provenance, dry_run=dry_run)
+            candidate = _candidate(workspace, known, finding, provenance, shown, dry_run=dry_run)
         except _KnownError as one:
             taken.left[one.why] += 1
             continue
@@ -107,17 +103,18 @@ class _KnownError(Exception):
         self.why = why
 
 
-def _unfit(finding: Finding, shown: Sequence[str]) -> str:
-    """Return why a finding may not be kept; empty where it may."""
+def _refuse_unfit(finding: Finding) -> None:
     texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
     if any(any(find_secrets(text)) for text in texts):
-        return "holds what looks like a secret"
+        raise _KnownError("holds what looks like a secret")
     if finding.pattern == "command" and any(_ORDER.search(text) for text in texts):
-        return "reads as an instruction"
+        raise _KnownError("reads as an instruction")
+
+
+def _refuse_recalled(finding: Finding, shown: Sequence[str]) -> None:
     said = _plain(finding.summary)
     if any(said in line or line in said for line in shown if line):
-        return "was shown to the session"
-    return ""
+        raise _KnownError("was shown to the session")
 
 
 def reads_as_instruction(text: str) -> bool:
@@ -130,14 +127,18 @@ def _plain(text: str) -> str:
 
 
 def _candidate(
-    workspace: Workspace, known: Sequence[Record], finding: Finding, provenance: Provenance, *, dry_run: bool
-) -> Candidate:
+    workspace: Workspace, known: Sequence[Record], finding: Finding, provenance: Provenance, shown: Sequence[str], *,
+    dry_run: bool,
+) -> Candidate:  # fmt: skip
     """Return the candidate of a finding, written unless it is a dry run.
 
     Raises:
         _KnownError: it is known, or can't be kept.
     """
+    _refuse_unfit(finding)
     old = _already(workspace, known, finding)
+    if old is None or finding.pattern == "command":  # what was shown as stale, and then seen, is news
+        _refuse_recalled(finding, shown)
     fields = _fields(workspace, finding, provenance, old)
     kind = workspace.kinds[KIND]
     try:
@@ -151,6 +152,8 @@ def _candidate(
             _refuse(copies_of(newcomers(workspace, kind, compared), new))
 
         return Candidate(create_record(workspace, kind, AUTHOR, fields, admit), old)
+    except InvalidRecordError:
+        raise _KnownError("is no valid learning") from None
     except RefusedError as error:
         raise _KnownError(error.message) from None
 
