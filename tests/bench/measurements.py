@@ -65,6 +65,12 @@ def change_one(root: Path, number: int) -> None:
     file.write_text("".join(lines), "utf-8")
 
 
+def add_file(root: Path, number: int) -> None:
+    """Add a file of code in a folder that is there."""
+    folder = root / paths(number)[0].rpartition("/")[0]
+    (folder / f"new_{len(list(folder.iterdir()))}.py").touch()
+
+
 def change_script(root: Path, number: int) -> None:
     """Add a line to a script."""
     with (root / "tools/00/0.sh").open("a", encoding="utf-8") as file:
@@ -129,6 +135,9 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement(
         "check, one changed", "`orbit check` after one edit", orbit("check"), change_one, {10_000: 0.6}, 1.1,
         codes=(0, 1),
+    ),
+    Measurement(
+        "check, new file", "`orbit check` after a file of code came", orbit("check"), add_file, {}, 1.1, codes=(0, 1),
     ),
     Measurement(
         "stale", "`orbit stale`, two inputs a learning", orbit("stale"), None, {}, 1.1, make=make_resting, repeats=2
