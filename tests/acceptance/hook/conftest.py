@@ -108,10 +108,11 @@ def sync() -> Callable[[Path], None]:
 
 @pytest.fixture(scope="session")
 def events() -> Callable[[Path], list[dict[str, Any]]]:
-    """Return what reads a project's event log."""
+    """Return what reads a project's event log, but for syncs: one that a call starts ends whenever it ends."""
 
     def read(root: Path) -> list[dict[str, Any]]:
         file = root / ".orbit/state/log/events.jsonl"
-        return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+        return [row for row in rows if row["event"] != "synced"]
 
     return read
