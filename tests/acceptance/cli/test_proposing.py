@@ -269,3 +269,13 @@ def test_skills_are_found_by_search_and_never_pushed(shell: Any, skill: Path) ->
     skill.write_text(TEXT, "utf-8")
     brief = shell.json("brief", "--for", "prompt", "--text", "text.md")[1]["data"]
     assert {one["kind"] for one in brief["matches"]} == {"learning"}
+
+
+def test_a_sync_takes_skills_over_and_what_changed_in_them(shell: Any, skill: Path) -> None:
+    """The snapshot has their pages beside what holds; one that changes is behind no further than the next question."""
+    asked = ("query", "SELECT id, title FROM system_knowledge WHERE kind = 'skill'")
+    assert shell.json(*asked)[1]["data"] == [{"id": PAGE, "title": "testing"}]
+    skill.write_text(TEXT.replace("name: testing", "name: tests"), "utf-8")
+    assert shell.json(*asked)[1]["data"] == [{"id": PAGE, "title": "tests"}]
+    skill.unlink()
+    assert shell.json(*asked)[1]["data"] == []

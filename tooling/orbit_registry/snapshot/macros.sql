@@ -90,7 +90,9 @@ SELECT
     r.updated_at,
     r.path
 FROM records AS r LEFT JOIN vote_ranking AS v ON v.id = r.id
-WHERE r.phase = 'live' AND r.searched AND NOT r.inbox;
+WHERE r.phase = 'live' AND r.searched AND NOT r.inbox
+UNION ALL
+SELECT s.path, 'skill', s.title, 'active', s.description, s.body, NULL, NULL, 0, 0, NULL, s.path FROM skills AS s;
 
 -- Every record whose scope covers a path, whatever its phase, with the first glob that does.
 CREATE MACRO scope_match(path) AS TABLE

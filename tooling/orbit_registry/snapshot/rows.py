@@ -21,6 +21,7 @@ from orbit_registry.records.vote import counted, moment
 from orbit_registry.resources.chunk import Chunk, chunks_of
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
 from orbit_registry.store.cache import FileState
+from orbit_registry.store.skills import Skill
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
 
 Row = dict[str, object]
@@ -39,9 +40,9 @@ CONTENT = (
     "sources",
 )
 """The tables the digest covers: what two clones of one commit share."""
-LOCAL = ("freshness_states", "diagnostics", "events", "vote_keys")
+LOCAL = ("freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
-WHOLE = ("links", "freshness_states", "diagnostics", "events", "sources")
+WHOLE = ("links", "freshness_states", "diagnostics", "events", "skills", "sources")
 """The tables that are made of all records at once; the rows of the others belong to one record each."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -84,12 +85,14 @@ def rows_of(
     half_life_days: float | None = None,
     untouched: Mapping[str, str] = MappingProxyType({}),
     references: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    skills: Iterable[Skill] = (),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
     the one in git counts. `untouched` has the hashes of records whose own rows are made already, and are not among
     those returned. `references` are what the texts of records refer to, by path (`checks.citing.references_of`).
+    `skills` are free of secrets.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
@@ -121,6 +124,10 @@ def rows_of(
         for reason in held.reasons
     ]
     local["diagnostics"] = [_encode(_diagnostic_row(one)) for one in sorted(diagnostics, key=lambda one: one.sort_key)]
+    local["skills"] = [
+        _encode({"path": one.path, "title": one.name, "description": one.description, "body": one.body})
+        for one in skills
+    ]
     return Rows(shared, local, hashes, total.hexdigest())
 
 

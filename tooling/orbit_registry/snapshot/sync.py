@@ -29,6 +29,7 @@ from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading, fingerprint
+from orbit_registry.store.skills import Skill, read_skills
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
@@ -148,14 +149,15 @@ def sync_snapshot(
     began = time.perf_counter()
     prose = prose_of(workspace, reading.entries, reading.documents)
     settings = _settings(workspace, policy)
-    inputs = _inputs(workspace, settings, reading, prose)
+    skills = read_skills(workspace)[0]
+    inputs = _inputs(workspace, settings, reading, prose, skills)
     folder = cache_folder(workspace)
     held = None if rebuild else _current(folder, inputs)
     if held is None:
         with locked(folder / "snapshot.lock"):
             held = None if rebuild else _current(folder, inputs)
             if held is None:
-                build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild)
+                build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild, skills)
                 done = build.run(diagnostics, freshness)
                 return replace(done, seconds=time.perf_counter() - began)
     reading.save()
@@ -178,7 +180,7 @@ def _settings(workspace: Workspace, policy: Policy) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _inputs(workspace: Workspace, settings: str, reading: Reading, prose: ProseReading) -> str:
+def _inputs(workspace: Workspace, settings: str, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
     """Return a hash of everything that decides what the snapshot holds."""
     total = hashlib.sha256()
     for part in (settings, workspace.git.head() or "", *(problem.fingerprint for problem in reading.misplaced)):
@@ -186,6 +188,8 @@ def _inputs(workspace: Workspace, settings: str, reading: Reading, prose: ProseR
     for states in (reading.states, prose.states):
         for path in sorted(states):
             total.update(f"{path}\0{states[path].sha256}\n".encode("utf-8", "surrogateescape"))
+    for skill in skills:
+        total.update(f"{skill.path}\0{skill.text}\0".encode("utf-8", "surrogateescape"))
     return total.hexdigest()
 
 
@@ -209,10 +213,11 @@ def next_rows(
     settings = _settings(workspace, policy)
     folder = cache_folder(workspace)
     previous = _current(folder, None)
-    inputs = _inputs(workspace, settings, reading, prose)
+    skills = read_skills(workspace)[0]
+    inputs = _inputs(workspace, settings, reading, prose, skills)
     if previous is None or previous.inputs == inputs or previous.settings != settings:
         return None
-    build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False)
+    build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False, skills=skills)
     planned = build.plan(previous, tuple, freshness)[1]
     return planned if planned.base is not None else None
 
@@ -229,6 +234,7 @@ class _Build:
     settings: str
     inputs: str
     rebuild: bool
+    skills: Sequence[Skill] = ()
 
     def run(
         self, diagnostics: Callable[[], Iterable[Diagnostic]], freshness: Mapping[str, Freshness] | None
@@ -268,6 +274,7 @@ class _Build:
         records = self._records(kept, base)
         known = standing_of_all(workspace, records).freshness if freshness is None else freshness
         problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
+        clean = self.policy.cleaned
         rows = rows_of(
             records,
             sources,
@@ -277,6 +284,10 @@ class _Build:
             half_life_days=half_life_days(),
             untouched=base.untouched if base is not None else {},
             references=self._references(records, held, base),
+            skills=[
+                replace(one, name=clean(one.name), description=clean(one.description), text=clean(one.text))
+                for one in self.skills
+            ],
         )
         return held, Planned(rows, base, meta_of(workspace, rows.digest))
 

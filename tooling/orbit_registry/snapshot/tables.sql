@@ -142,6 +142,13 @@ CREATE TABLE events (
     data VARCHAR NOT NULL
 );
 
+CREATE TABLE skills (
+    path VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    description VARCHAR NOT NULL,
+    body VARCHAR NOT NULL
+);
+
 CREATE TABLE sources (
     path VARCHAR NOT NULL,
     role VARCHAR NOT NULL,
