@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.loop.consolidate import Usage
 from orbit_registry.loop.stats.effect import NOT_ENOUGH, Report, Told, newcombe, report, wilson
 from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.loop.stats.signals import Pair, mark_reverted, pairs_of
@@ -63,6 +64,16 @@ def test_a_known_effect_is_found_within_its_interval(seed: int) -> None:
         assert tokens.difference == pytest.approx(40)
         assert effect.avoided is not None
         assert effect.avoided[1] < 0.3 * effect.shown < effect.avoided[2]
+
+
+def test_failures_are_avoided_by_records_that_describe_them_alone() -> None:
+    """A record beside it, of which no failure is known, adds none to what was avoided in all; and it is not proven."""
+    beside = [replace(one, shown=(*one.shown, "ADR-0001")) for one in log(1, 1000, 0.1, 0.4) if one.shown]
+    whole = report(pairs_of([*log(1, 1000, 0.1, 0.4), *beside]), TOLD)
+    assert whole.overall.avoided is not None
+    assert whole.overall.avoided[0] == pytest.approx((whole.records[RECORD].avoided or (0,))[0])
+    assert whole.records["ADR-0001"].avoided is None
+    assert Usage.of(whole).scores[RECORD] == 1
 
 
 def test_where_there_is_no_effect_nineteen_of_twenty_intervals_hold_nothing() -> None:

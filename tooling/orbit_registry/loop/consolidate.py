@@ -221,9 +221,9 @@ class Usage:
         """Return what a report says."""
         shown = {one: effect.shown for one, effect in report.records.items()}
         opened = {one: int(said["opened"]) for one, said in report.signals.items()}
-        return cls(
-            shown, opened, report.sessions, report.days, {one: said["score"] for one, said in report.signals.items()}
-        )
+        scores = {one: said["score"] for one, said in report.signals.items()}
+        proven = {one: 1.0 for one, effect in report.records.items() if effect.avoided and effect.avoided[1] > 0}
+        return cls(shown, opened, report.sessions, report.days, {**scores, **proven})
 
 
 def unneeded(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:

@@ -80,6 +80,8 @@ class Effect:
     withheld: int
     estimates: Mapping[str, Estimate]
     by: str = LOT
+    described: int = 0
+    """How many of those shown are of records that describe an error: of the others no failure is known."""
 
     @property
     def avoided(self) -> tuple[float, float, float] | None:
@@ -90,7 +92,7 @@ class Effect:
         found = self.estimates["failures"]
         if self.by != LOT or found.difference is None or found.low is None or found.high is None:
             return None
-        count, least, most = (0.0 - one * self.shown for one in (found.difference, found.high, found.low))
+        count, least, most = (0.0 - one * self.described for one in (found.difference, found.high, found.low))
         return count, least, most
 
     def as_data(self) -> dict[str, object]:
@@ -230,7 +232,8 @@ def _effect(pairs: Sequence[Pair], patterned: Collection[str], estimate: Estimat
     described = [pair for pair in pairs if pair.record in patterned]
     found = {name: estimate(described if name == "failures" else pairs, has, True) for name, has in SHARES.items()}
     found |= {name: estimate(pairs, value, False) for name, value in MEANS.items()}
-    return Effect(len(pairs) - withheld, withheld, {name: found[name] for name in SAID[by]}, by)
+    shown = sum(not pair.withheld for pair in described)
+    return Effect(len(pairs) - withheld, withheld, {name: found[name] for name in SAID[by]}, by, shown)
 
 
 def _of_one_record(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: bool) -> Estimate:
