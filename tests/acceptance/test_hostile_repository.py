@@ -18,7 +18,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.store.citing_files import lines_at
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.files import inside
-from orbit_registry.store.history import commits
+from orbit_registry.store.git import commits
 
 Git = Callable[..., str]
 

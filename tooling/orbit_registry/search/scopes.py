@@ -11,7 +11,7 @@ from orbit_registry.search.suggestion import LIKELY, SURE, Clue, Proposal, Tree,
 from orbit_registry.store.citing_files import mentioning_files
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.store.history import Commit, commits
+from orbit_registry.store.git import Commit, commits
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.citations import find_citations
 
