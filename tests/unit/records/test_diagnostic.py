@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem, worst
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.text.position import Position, Problem, Span, position_at
 
 
@@ -51,15 +51,6 @@ def test_what_a_text_reader_found_becomes_a_finding() -> None:
         "x.yaml:2:5",
         "mend it",
     )
-
-
-def test_the_heaviest_severity_decides() -> None:
-    """An error outweighs any number of warnings; nothing found weighs nothing."""
-    notes = [finding(severity=Severity.NOTE), finding(severity=Severity.WARNING)]
-
-    assert worst([*notes, finding()]) is Severity.ERROR
-    assert worst(notes) is Severity.WARNING
-    assert worst([]) is None
 
 
 def test_positions_count_from_one_in_characters() -> None:

@@ -16,9 +16,6 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-
-
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in the repository: the path from its root, with `/`, and a position in that file."""
@@ -78,8 +75,3 @@ def from_problem(
 ) -> Diagnostic:
     """Return what a text reader found as a diagnostic of the file at `path`."""
     return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint, record)
-
-
-def worst(diagnostics: list[Diagnostic]) -> Severity | None:
-    """Return the heaviest severity among the diagnostics."""
-    return min((diagnostic.severity for diagnostic in diagnostics), key=lambda one: _ORDER[one], default=None)

@@ -23,7 +23,7 @@ INVERSES: Mapping[str, str] = {
     "references": "referenced_by",
 }
 """Each relation and how it reads from the other end. Supersession is derived from its own fields."""
-SUPERSEDES, REFERENCES, RELATED = "supersedes", "references", "related_to"
+SUPERSEDES, RELATED = "supersedes", "related_to"
 DIRECTIONS = ("in", "out", "both")
 """Which links are walked from a record: those that lead to it, those it states, or both."""
 

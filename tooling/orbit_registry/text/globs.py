@@ -263,7 +263,6 @@ class GlobIndex(Generic[Key]):
     def __init__(self, items: Iterable[tuple[Key, Iterable[Glob]]]) -> None:
         self._keys: list[Key] = []
         self._excludes: dict[int, list[Glob]] = {}
-        self._uses: list[list[_Use]] = []
         self._places: dict[tuple[AnchorKind, str], dict[tuple[str | None, int | None], list[_Posting]]] = {}
         numbers: dict[str, list[_Use]] = {}
         for item, (key, globs) in enumerate(items):
