@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
+from playwright.sync_api import Browser
+from tests.acceptance.browsing import served, tab
 from tests.acceptance.site_cases import site_of
 
 from orbit_registry.registry import Registry
+from orbit_registry.search.terms import STOP_WORDS, terms
 from orbit_registry.site.build import build_site
 from orbit_registry.site.finder import LONGEST_LEAD, lead
 from orbit_registry.site.serve import SiteServer
+from orbit_registry.site.theme import overrides
 
 CASES = Path(__file__).parents[1] / "cases/site"
+ROOT = Path(__file__).parents[2]
 Look = Callable[[str], tuple[str, str]]
 
 
@@ -48,6 +55,33 @@ def test_the_record_of_an_id_comes_before_those_that_speak_of_it(look: Look, tmp
         server.close()
     hits = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
     assert hits[:2] == ["ADR-0005", "ADR-0001"]
+
+
+def test_words_are_found_by_their_stem_and_never_by_a_part_of_them(look: Look, tmp_path: Path) -> None:
+    """Another form of a word finds it, and so does the start of the last one; what stands inside a word does not."""
+    server = SiteServer(site_of("demo", tmp_path), 0)  # ADR-0002: Store sessions in files
+    try:
+        hits = {}
+        for said in ("stored session", "session fil", "essio", "fil sessio", "ADR-0002"):
+            dom, _ = look(f"{server.url}?q={quote(said)}")
+            hits[said] = re.findall(r'<a class="orbit-hit" href="[^"]*/(ADR-\d+)/"', dom)
+            assert (hits[said][:1] == ["ADR-0002"]) is (said != "essio"), hits
+        assert hits["essio"] == []
+    finally:
+        server.close()
+
+
+def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_path: Path) -> None:
+    """Terms are the same in both, in prose, identifiers and writing without spaces."""
+    shutil.copy(overrides() / "assets/orbit/search.js", tmp_path)
+    (tmp_path / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
+    texts = [file.read_text("utf-8") for file in (ROOT / "docs").rglob("*.md")]
+    texts += ["parseHTTPHeader URLs x2y 7f3a9c21b", "日本語のテスト ABC한국어 ไทย", "Größe naïve ÀbC ²½ ß", "नमस्ते ١٢٣"]
+    said = "async ([texts, common]) => (await import('/search.js')).terms(texts.join('\\n'), new Set(common))"
+    with served(tmp_path) as url, tab(browser) as opened:
+        found = opened.go(url).evaluate(said, [texts, sorted(STOP_WORDS)])
+    assert [one["term"] for one in found] == terms("\n".join(texts))
+    assert len(found) > 10_000
 
 
 def test_hostile_rows_are_text(look: Look, tmp_path: Path) -> None:

@@ -21,10 +21,11 @@
   });
 })();
 
-/* The search box finds records too: their rows are fetched at the first letter and stand above the pages found. */
+/* The search box finds records too: what finds them is fetched when the box gets the focus; they stand above the pages found. */
 (() => {
   "use strict";
   const MOST = 8;
+  const LINES = 100; // as many as stand in one file of first lines
   const input = document.querySelector("[data-md-component=search-query]");
   const result = document.querySelector("[data-md-component=search-result]");
   const config = document.getElementById("__config");
@@ -37,37 +38,37 @@
     element.append(...inside);
     return element;
   };
+  const json = async (path) => (await fetch(new URL(path, root))).json();
   let loading = null;
   const loaded = () =>
-    (loading ??= fetch(new URL("search/records.json", root))
-      .then((answer) => answer.json())
-      .then((rows) => rows.map((row) => ({ row, id: row[0].toLowerCase(), title: row[1].toLowerCase(), all: [row[0], row[1], row[5], row[6]].join("\n").toLowerCase() })))
-      .catch(() => []));
-  const weight = ({ id, title }, words) =>
-    words.reduce((sum, word) => sum + (id === word ? 100 : 0) + (title.startsWith(word) ? 4 : 0) + (title.includes(word) ? 3 : 0) + (id.includes(word) ? 2 : 0), 0);
-  const find = (records, words) =>
-    records
-      .filter(({ all }) => words.every((word) => all.includes(word)))
-      .map((record, place) => ({ record, place, weight: weight(record, words) }))
-      .sort((one, other) => other.weight - one.weight || one.place - other.place);
-  const item = ({ record: { row } }) => {
-    const [id, title, url, word, css, , lead] = row;
-    const link = made("a", "orbit-hit", made("b", "", `${id} ${title} `), made("span", `orbit-chip ${css}`, word), made("small", "", lead));
+    (loading ??= Promise.all([json("search/records.json"), import(new URL("assets/orbit/search.js", root))])
+      .then(([held, { finder }]) => ({ held, find: finder(held) }))
+      .catch(() => null));
+  const lines = new Map();
+  const lead = async (row) => {
+    const file = Math.floor(row / LINES);
+    if (!lines.has(file)) lines.set(file, json(`search/lines-${file}.json`).catch(() => []));
+    return (await lines.get(file))[row % LINES] ?? "";
+  };
+  const item = ({ rows, looks }, row) => {
+    const [id, title, url, look] = rows[row];
+    const [word, css] = looks[look];
+    const line = made("small", "");
+    lead(row).then((text) => (line.textContent = text));
+    const link = made("a", "orbit-hit", made("b", "", `${id} ${title} `), made("span", `orbit-chip ${css}`, word), line);
     link.href = new URL(url, root);
     return made("li", "", link);
   };
   const box = made("div", "orbit-hits");
   result.before(box);
   const show = async () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) {
-      box.replaceChildren();
-      return;
-    }
-    const found = find(await loaded(), words);
-    if (words.join(" ") !== input.value.toLowerCase().split(/\s+/).filter(Boolean).join(" ")) return;
+    const arriving = loaded(); // when the box has the focus, before the first letter
+    const typed = input.value;
+    const known = typed.trim() ? await arriving : null;
+    if (typed !== input.value) return;
+    const found = known?.find(typed) ?? [];
     const said = made("div", "orbit-hits-count", found.length === 1 ? "1 record" : `${found.length} records`);
-    box.replaceChildren(...(found.length ? [said, made("ol", "", ...found.slice(0, MOST).map(item))] : []));
+    box.replaceChildren(...(found.length ? [said, made("ol", "", ...found.slice(0, MOST).map((row) => item(known.held, row)))] : []));
   };
   input.addEventListener("input", show);
   input.addEventListener("focus", show);

@@ -27,7 +27,7 @@ _COMMON = (
     "don doesn didn isn aren wasn weren won wouldn shouldn couldn hasn haven "  # codespell:ignore wasn,couldn
     "may might must shall should will would also just only very such same own too some any each both other more most"
 )
-_STOP_WORDS = frozenset(_COMMON.split())
+STOP_WORDS = frozenset(_COMMON.split())
 
 # First a quick, coarse split, whose pieces are remembered; a piece is read closely when it is met for the first time.
 _ASCII_PIECE = re.compile(r"[A-Za-z0-9_]+")
@@ -76,7 +76,7 @@ def _terms_of_word(word: str) -> list[str]:
             found += [part[i : i + 2] for i in range(max(len(part) - 1, 1))]
             continue
         term = part.lower()[:_LONGEST_TERM]
-        if term not in _STOP_WORDS:
+        if term not in STOP_WORDS:
             found.append(stem(term) if term.isascii() and term.isalpha() else term)
     return found
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from html import escape
 from pathlib import Path
 
 from orbit_registry.records.record import Record
 from orbit_registry.site import explorer, feeds, finder
+from orbit_registry.site.memo import Made, Memo, key_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.urls import relative
@@ -27,26 +28,30 @@ def write_data(
     title: str,
     base_url: str | None,
     same: Set[str],
-    prose: Callable[[Record], str],
 ) -> None:
     """Write the records as data and as feeds; those whose ids are in `same` are as the last build wrote them."""
     out.write(explorer.DATA, explorer.data(records, half_life_days(), out.read(explorer.DATA), same))
     out.write(feeds.ATOM, feeds.atom(records, title, base_url))
     out.write(feeds.JSON_FEED, feeds.json_feed(records, title, base_url))
     held = rows_by_id(out.read(RECORDS))
-    rows = _rows(records, held, same, lambda one: json.dumps(listing(one, relations), ensure_ascii=False))
+    rows = (
+        (held.get(one.id) if one.id in same else None) or json.dumps(listing(one, relations), ensure_ascii=False)
+        for one in records
+    )
     out.write(RECORDS, '{"records": [\n' + ",\n".join(rows) + "\n]}\n")
+
+
+def write_search(out: Output, memo: Memo, records: Sequence[Record], lead: Callable[[Record], str]) -> None:
+    """Write what the search box finds records by; `lead` is how a record's text begins."""
     # What the generator made a page of, its own search finds.
-    found = [one for one in records if one.page is None]
-    held = finder.rows_by_id(out.read(finder.DATA))
-    rows = _rows(found, held, same, lambda one: finder.row(one, prose(one)))
-    out.write(finder.DATA, "[\n" + ",\n".join(rows) + "\n]\n")
-
-
-def _rows(
-    records: Sequence[Record], held: Mapping[str, str], same: Set[str], make: Callable[[Record], str]
-) -> list[str]:
-    return [(held.get(one.id) if one.id in same else None) or make(one) for one in records]
+    entries = [finder.entry(one, lead(one)) for one in records if one.page is None]
+    key = key_of(entries)
+    known = [memo.fresh(path, key, lambda *_: "") for path in finder.paths(len(entries))]
+    if all(known) and all(out.keep(path) for path in finder.paths(len(entries))):
+        return
+    for path, text in finder.files(entries):
+        out.write(path, text)
+        memo.put(path, Made(key, path))
 
 
 def write_snapshot(out: Output, export: Callable[[Path], object]) -> None:

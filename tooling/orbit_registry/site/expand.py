@@ -19,7 +19,7 @@ from orbit_registry.site.adopted import BODY, joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.citers import Said, citers_of, said_by, said_from
 from orbit_registry.site.csp import Policy, policy_of
-from orbit_registry.site.data import SNAPSHOT, write_data, write_for_robots, write_snapshot
+from orbit_registry.site.data import SNAPSHOT, write_data, write_for_robots, write_search, write_snapshot
 from orbit_registry.site.documents import Document, neighbours, slot
 from orbit_registry.site.finder import description_of
 from orbit_registry.site.groups import GroupPage, Groups, groups_of
@@ -391,6 +391,6 @@ class Expansion:
             write_snapshot(self.out, self.export)
             self.memo.put(SNAPSHOT, Made(key, SNAPSHOT))
         same = {record.id for record in self.relations.by_id.values() if url_of(record) in self.kept}
-        prose = self.shelf.prose
-        write_data(self.out, self.records, self.relations, self.title, self.base_url, same, prose)
+        write_data(self.out, self.records, self.relations, self.title, self.base_url, same)
+        write_search(self.out, self.memo, self.records, lambda record: self._said(record).lead)
         write_for_robots(self.out, places, self.base_url)

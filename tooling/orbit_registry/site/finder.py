@@ -1,23 +1,35 @@
-"""What the search box knows of records: one short row each, a line of `search/records.json`; finding is the browser's.
+"""What the search box knows of records: the terms that `orbit search` finds them by, and how each begins.
 
-The theme's own index holds the curated pages; with thousands of records in it every reader would wait for it.
+The browser splits what is typed into the same terms, looks them up, and asks for the first lines of the few records
+that it shows. The theme's own index holds the curated pages; with thousands of records in it every reader would wait.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from orbit_registry.records.record import Record
+from orbit_registry.search.terms import STOP_WORDS, terms
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_class, tags_of
 
 DATA = "search/records.json"
+LINES = "search/lines-{}.json"
+LINES_A_FILE = 100
 LONGEST_LEAD = 160
+TITLE, WORDS, LEAD = 4, 2, 1
+"""The fields that a term of a record stands in, as bits; `search.js` weighs them as `orbit search` does."""
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SKIPPED = re.compile(
     r"(?:#|\||<!--|```|~~~|---|===|[-*+]?\s*\**(?:status|date|deciders|tags|legacy_id)\**\s*:)", re.IGNORECASE
 )
 _MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
+
+Entry = tuple[str, str, str, str, str, str, str]
+"""Of one record: id, title, address, status in words, its classes, other words that find it, first line."""
 
 
 def description_of(record: Record, prose: str) -> str:
@@ -25,11 +37,56 @@ def description_of(record: Record, prose: str) -> str:
     return record.text("summary") or lead(prose) or record.title
 
 
-def row(record: Record, prose: str) -> str:
-    """Return a record's row as JSON: id, title, address, status in words and its classes, other words, first line."""
-    words = " ".join([*tags_of(record), *record.legacy_ids, record.kind.label])
-    status = record.status.word, status_class(record)
-    return json.dumps([record.id, record.title, url_of(record), *status, words, lead(prose)], ensure_ascii=False)
+def entry(record: Record, first_line: str) -> Entry:
+    """Return what the search box knows of a record."""
+    words = " ".join([record.id, *tags_of(record), *record.legacy_ids, record.kind.label])
+    return record.id, record.title, url_of(record), record.status.word, status_class(record), words, first_line
+
+
+def paths(number: int) -> list[str]:
+    """Return the files that so many records make, by their path in the site."""
+    return [DATA, *(LINES.format(at // LINES_A_FILE) for at in range(0, number, LINES_A_FILE))]
+
+
+def files(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+    """Yield the files by their path in the site.
+
+    The first has `rows` (id, title, address, number of its look), `looks` (status in words, classes), the `common`
+    words that no term is made of, and for each of `terms` the rows that hold it: numbers to the base of 36, eight
+    times the distance from the row before, plus the fields.
+    """
+    looks = {look: number for number, look in enumerate(dict.fromkeys((one[3], one[4]) for one in entries))}
+    said = {
+        "rows": [[*one[:3], looks[one[3], one[4]]] for one in entries],
+        "looks": list(looks),
+        "common": sorted(STOP_WORDS),
+        "terms": _postings(entries),
+    }
+    yield DATA, json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"
+    for path, at in zip(paths(len(entries))[1:], range(0, len(entries), LINES_A_FILE), strict=True):
+        yield path, json.dumps([one[6] for one in entries[at : at + LINES_A_FILE]], ensure_ascii=False) + "\n"
+
+
+def _postings(entries: Sequence[Entry]) -> dict[str, str]:
+    held: dict[str, list[str]] = defaultdict(list)
+    last: dict[str, int] = {}
+    for number, one in enumerate(entries):
+        fields: dict[str, int] = {}
+        for text, field in ((one[1], TITLE), (one[5], WORDS), (one[6], LEAD)):
+            for term in terms(text):
+                fields[term] = fields.get(term, 0) | field
+        for term, where in fields.items():
+            held[term].append(_to_36((number - last.get(term, 0)) * 8 + where))
+            last[term] = number
+    return {term: " ".join(held[term]) for term in sorted(held)}
+
+
+def _to_36(number: int) -> str:
+    digits = ""
+    while number:
+        number, rest = divmod(number, 36)
+        digits = _DIGITS[rest] + digits
+    return digits or "0"
 
 
 def lead(prose: str) -> str:
@@ -43,9 +100,3 @@ def lead(prose: str) -> str:
             return said
         return said[:LONGEST_LEAD].rpartition(" ")[0] + " …"
     return ""
-
-
-def rows_by_id(text: str) -> dict[str, str]:
-    """Return the rows of an earlier file: each is a line, and begins with the record's id."""
-    lines = (line.removesuffix(",") for line in text.split("\n"))
-    return {line.split('"', 2)[1]: line for line in lines if line.startswith('["')}
