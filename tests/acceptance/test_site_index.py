@@ -122,3 +122,18 @@ def test_a_record_without_relations_has_no_drawing(site: Path) -> None:
     """Nothing empty is drawn."""
     page = (site / records(site, "learning")[0]["url"] / "index.html").read_text("utf-8")
     assert "orbit-neighbours" not in page
+
+
+def test_an_index_says_how_often_a_record_is_cited(look: Look, tmp_path: Path) -> None:
+    """The last column counts the records and files that cite each, also where the filter has filled the table."""
+    site = site_of("demo", tmp_path)
+    cited = {one["id"]: str(one["cited_by"] or "") for one in records(site, "adr")}
+    assert any(cited.values())
+    html = (site / "adrs/index.html").read_text("utf-8")
+    assert {row[0]: row[-1] for row in rows(html)} == cited
+    server = SiteServer(site, 0)
+    try:
+        dom, _ = look(f"{server.url}adrs/?find=a")
+    finally:
+        server.close()
+    assert {row[0]: row[-1] for row in rows(dom)} == cited

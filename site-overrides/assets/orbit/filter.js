@@ -53,6 +53,7 @@
     };
     const cell = (record, column) => {
       if (column === "status") return made("span", `orbit-chip orbit-${record.phase} orbit-status-${record.status}`, record.word);
+      if (column === "cited") return String(record.cited_by || "");
       const named = column === "id" || column === "title" || column === form.dataset.orbitHeadline;
       if (!named) return column === "date" ? record.date ?? "" : record.fields[column] ?? "";
       const link = made("a", "", column === "id" ? record.id : record.title);

@@ -93,6 +93,10 @@ class Citers:
     applying: Mapping[str, Sequence[Record]] = field(default_factory=dict)
     """The records in force whose scope matches a document that is a page, by path."""
 
+    def count(self, url: str) -> int:
+        """Return how many records and files cite what a page shows."""
+        return len(self.records.get(url, ())) + len(self.places.get(url, ()))
+
 
 def files_that_cite(workspace: Workspace, files: Iterable[str], mirrored: Iterable[str]) -> Mapping[str, Said]:
     """Return what the files that citations are looked up in name, and the documents that are pages; all by path."""

@@ -10,7 +10,7 @@ from html import escape
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of, own_columns, status_css, tags_of, texts_of
+from orbit_registry.site.words import CITED, date_of, own_columns, status_css, tags_of, texts_of
 
 SCRIPT = "assets/orbit/filter.js"
 MOST_CHOICES = 60
@@ -51,7 +51,7 @@ def bar(kind: Kind, choices: Choices, page: str) -> str:
         "records": relative(page, "records.json"),
         "root": relative(page, ""),
         "kind": kind.name,
-        "columns": " ".join(kind.columns),
+        "columns": " ".join([*kind.columns, CITED]),
         "headline": kind.headline,
         "newest": "1" if kind.numbering == "sequence" else "",
     }

@@ -14,10 +14,11 @@ from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations, index_cells
+from orbit_registry.site.words import CITED
 
 ROWS_A_PAGE = 500
 RECENT = 8
-_NAMES = {"id": "Id"}
+_NAMES = {"id": "Id", CITED: "Cited by"}
 
 
 def index_pages(kind: Kind, records: Sequence[Record]) -> list[tuple[str, Sequence[Record]]]:
@@ -38,7 +39,7 @@ def index_html(
     named = kind.label.lower() if total == 1 else kind.labels.lower()
     cells = [index_cells(record, page, relations, site) for record in records]
     used = {column for row in cells for column, text, _ in row if text}
-    heads = "".join(_head(column) for column in kind.columns if column in used)
+    heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
     rows = "".join(
         _row(record, [cell for cell in row if cell[0] in used], page, relations)
         for record, row in zip(records, cells, strict=True)

@@ -17,7 +17,7 @@ from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
+from orbit_registry.site.words import CITED, date_of, own_columns, status_class, tags_of, texts_of, words_in
 
 RELATIONS: Mapping[str, str] = {
     "amends": "Amends",
@@ -359,7 +359,7 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
 def index_cells(
     record: Record, page: str, relations: Relations, site: SiteMap
 ) -> Sequence[tuple[str, str, str | None]]:
-    """Return one row of an index: (column, text, address) for each column that the kind lists."""
+    """Return one row of an index: (column, text, address) for each column that the kind lists, then who cites it."""
     cells: list[tuple[str, str, str | None]] = []
     url = relative(page, url_of(record))
     for column in record.kind.columns:
@@ -370,6 +370,7 @@ def index_cells(
             cells.append((column, record.status.word, None))
         else:
             cells.append((column, ", ".join(words_in(record.data.get(column))), None))
+    cells.append((CITED, str(relations.citers.count(url_of(record)) or ""), None))
     return cells
 
 
@@ -390,6 +391,7 @@ def listing(record: Record, relations: Relations) -> dict[str, object]:
         "tags": tags_of(record),
         "fields": {column: ", ".join(texts_of([record], column)) for column in own_columns(kind)},
         "replaced_by": relations.replaced_by(record),
+        "cited_by": relations.citers.count(url_of(record)),
         "legacy_ids": list(record.legacy_ids),
         "updated_at": record.text("updated_at"),
         "votes": relations.votes(record),

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from orbit_registry.kinds.table import Kind, Status
 from orbit_registry.records.record import Record
 
+CITED = "cited"
+"""The last column of an index: how many records and files cite the record."""
+
 
 def status_class(record: Record) -> str:
     """Return the CSS classes of a status: its phase, then its name."""

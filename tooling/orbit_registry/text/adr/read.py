@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from orbit_registry.text.adr.build import build, is_iso_date
@@ -47,6 +48,7 @@ _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(
 _ANY_ENTRY = re.compile(r"\d")
 
 
+@lru_cache(maxsize=1024)  # pages, snapshot and checks of one run ask about the same documents
 def read_document(text: str, path: str = "") -> AdrFile:
     """Read `text`; `path` (with `/`, relative to the project) says by its name what the text may be. Never fails."""
     pure = PurePosixPath(path.replace("\\", "/"))
