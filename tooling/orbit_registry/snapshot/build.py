@@ -124,9 +124,8 @@ def fill(
     file, longest = folder / f"{table}.json", 0
     with file.open("wb") as lines:
         for row in rows:
-            longest = max(
-                longest, lines.write(f"{row}\n".encode("utf-8", "replace"))
-            )  # a file's name may be no Unicode
+            size = lines.write(f"{row}\n".encode("utf-8", "replace"))  # a file's name may be no Unicode
+            longest = max(longest, size)
     if not longest:
         return
     held = connection.execute(f"DESCRIBE {table}").fetchall()
