@@ -83,12 +83,8 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     first, second, third, last = map(said_of, found)
     assert first == {"surface": "hook:PreToolUse", "session": "s-1", "agent": "claude", "hits": ["L-7k3fq"], "count": 1,
                      "omitted": 0, "tokens": 40}  # fmt: skip
-    assert (second["skip_reason"], second["hits"], third["ids"], third["candidates"]) == (
-        "no match",
-        [],
-        ["L-8m2xd"],
-        1,
-    )
+    assert (second["skip_reason"], second["hits"]) == ("no match", [])
+    assert (third["ids"], third["turns"]) == (["L-8m2xd"], 7)
     assert (last["built"], last["records"], last["fault"]) == (True, 3, "index")
 
 
