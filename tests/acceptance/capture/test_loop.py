@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,9 @@ from orbit_registry.loop.review import promote_due
 from orbit_registry.push.refresh import capture
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
+
+PATIENCE = 600
+"""Seconds after which a process that never spoke is taken for dead; nothing is asserted of how soon it speaks."""
 
 
 def test_what_one_session_stumbled_over_the_next_is_shown_until_it_no_longer_holds(project: Project) -> None:
@@ -197,9 +201,14 @@ def test_the_end_of_a_session_is_captured_only_where_that_is_turned_on(project: 
     program = f"import sys; open({str(told)!r}, 'w').write(sys.stdin.read()); print('{{\"candidates\": []}}')"
     words = json.dumps([sys.executable, "-c", program])
     config.write_text(f"{base}\ncapture:\n  at_session_end: true\n  command: {words}\n", "utf-8")
-    project.hook("SessionEnd", SESSION, **ended)
-    with told.open(encoding="utf-8") as pipe:  # a process of its own: it is through with the transcript when it asks
-        assert json.load(pipe)["session"] == SESSION
+    pipe = os.open(told, os.O_RDWR)  # held open at both ends, so that nobody waits for the other to come
+    try:
+        project.hook("SessionEnd", SESSION, **ended)
+        ready, _, _ = select.select([pipe], [], [], PATIENCE)  # a process of its own asks once it is through
+        assert ready
+        assert f'"session": "{SESSION}"' in os.read(pipe, 1 << 16).decode()
+    finally:
+        os.close(pipe)
 
 
 def test_a_lesson_has_a_slug(project: Project) -> None:

@@ -93,9 +93,9 @@ def test_what_is_held_is_bounded_whatever_comes(tmp_path: Path) -> None:
 
     def endless() -> Iterator[Entry]:
         for number in range(5 * MOST_WAITING):
-            yield Entry("call", call=f"open-{number}", tool="Bash", given={"command": "x" * 100_000})
+            yield Entry("call", call=f"open-{number}", tool="Bash", given={"command": "x" * 5_000})
         for number in range(3 * MOST_STEPS):
-            yield Entry("call", call=f"c{number}", tool="Bash", given={"command": "y" * 100_000})
+            yield Entry("call", call=f"c{number}", tool="Bash", given={"command": "y" * 5_000})
             yield Entry("result", "z" * LONGEST_TEXT, call=f"c{number}")
 
     session = Session()
