@@ -27,7 +27,13 @@ GROUPS = ("test", "lint", "changelog")
 
 LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",), ("lint-imports",), ("codespell",))
 
-AGENTS = ("@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "@google/gemini-cli@0.61.0")
+AGENTS = (
+    "@anthropic-ai/claude-code@2.1.197",
+    "@github/copilot@1.0.102",
+    "@google/gemini-cli@0.61.0",
+    "@openai/codex@0.169.0",
+    "opencode-ai@1.18.33",
+)
 """Agents that run without an account where their model is named."""
 SHIPPED = (
     ("hook", "install", "opencode", "--dry-run"),

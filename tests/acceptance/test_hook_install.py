@@ -133,7 +133,13 @@ def test_status_shows_every_agent_whatever_one_file_holds(
     said = capsys.readouterr().out
     shown = {name: "proven" if agents.agent(name).proven else "unproven" for name in agents.NAMES}
     assert [name for name, word in shown.items() if f"{name} ({agents.agent(name).title}; {word}" not in said] == []
-    assert [name for name, word in shown.items() if word == "proven"] == ["claude", "codex", "gemini"]
+    assert [name for name, word in shown.items() if word == "proven"] == [
+        "claude",
+        "codex",
+        "copilot",
+        "gemini",
+        "opencode",
+    ]
     assert "hooks.json:1:2: no valid JSON" in said
     assert "symbolic link" in said
 

@@ -26,7 +26,10 @@ PATCH = "*** Begin Patch\n*** Update File: src/upload.py\n@@\n-def up(): pass\n+
 
 @dataclass(frozen=True)
 class Driver:
-    """How one agent is started, and how its model asks it to read, change and break something in `src/upload.py`."""
+    """How one agent is started, and how its model asks it to read and to change `src/upload.py`.
+
+    `{root}` stands for the project's folder in what its tools are called with, and in its settings.
+    """
 
     command: Callable[[Model], Sequence[str]]
     environment: Callable[[Model], Mapping[str, str]]
@@ -55,6 +58,24 @@ def gemini(model: Model) -> Sequence[str]:
     return ("gemini", "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", "Make uploads retry")
 
 
+def opencode(model: Model) -> Sequence[str]:
+    """Return the command of OpenCode without a person."""
+    return ("opencode", "run", "Make uploads retry")
+
+
+def opencode_settings(model: Model) -> str:
+    """Return settings that let OpenCode edit, and ask our model."""
+    provider = {"options": {"baseURL": f"{model.url}/v1", "apiKey": "none"}}
+    name = "anthropic/claude-sonnet-4-5"
+    allowed = {"edit": "allow", "bash": "allow"}
+    return json.dumps({"model": name, "small_model": name, "permission": allowed, "provider": {"anthropic": provider}})
+
+
+def copilot(model: Model) -> Sequence[str]:
+    """Return the command of Copilot CLI without a person, who would have to trust the folder first."""
+    return ("copilot", "-p", "Make uploads retry", "--allow-all-tools")
+
+
 DRIVERS = {
     "claude": Driver(
         claude,
@@ -79,6 +100,22 @@ DRIVERS = {
         ("replace", {"file_path": "src/upload.py", "old_string": "pass", "new_string": "return 3", "instruction": "x"}),
         {".gemini/settings.json": json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}})},
     ),
+    "opencode": Driver(
+        opencode,
+        lambda model: {"OPENCODE_CONFIG_CONTENT": opencode_settings(model), "OPENCODE_DISABLE_AUTOUPDATE": "1"},
+        ("read", {"filePath": "{root}/src/upload.py"}),
+        ("edit", {"filePath": "{root}/src/upload.py", "oldString": "pass", "newString": "return 3"}),
+        {},
+    ),
+    "copilot": Driver(
+        copilot,
+        lambda model: {"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_TYPE": "anthropic",
+                       "COPILOT_PROVIDER_BASE_URL": model.url, "COPILOT_PROVIDER_API_KEY": "none",
+                       "COPILOT_MODEL": "claude-sonnet-4.5"},
+        ("view", {"path": "{root}/src/upload.py"}),
+        ("edit", {"path": "{root}/src/upload.py", "old_str": "pass", "new_str": "return 3"}),
+        {".copilot/config.json": json.dumps({"trustedFolders": ["{root}"]})},
+    ),
 }  # fmt: skip
 
 
@@ -94,6 +131,10 @@ class Project:
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
         return {**kept, "HOME": str(self.home), "ORBIT_HOOK_DEADLINE_MS": "60000", **more}
 
+    def named(self, text: str) -> str:
+        """Return a text with the project's folder in it."""
+        return text.replace("{root}", str(self.root))
+
     def orbit(self, *words: str) -> str:
         """Run our command as a person."""
         environment = self.environment(ORBIT_ACTOR="human")
@@ -105,7 +146,7 @@ class Project:
     def work(self, name: str, *tools: Tool) -> Model:
         """Let an agent work on what its model asks for; return the model."""
         driver = DRIVERS[name]
-        with listening(tools) as model:
+        with listening([(tool, json.loads(self.named(json.dumps(given)))) for tool, given in tools]) as model:
             program, *words = driver.command(model)
             done = subprocess.run(
                 [str(Path(FOLDER) / program), *words], cwd=self.root, env=self.environment(**driver.environment(model)),
@@ -139,7 +180,7 @@ def project(agent: str, tmp_path: Path) -> Iterator[Project]:
     (made.root / "src/other.py").write_text("x = 1\n", "utf-8")
     for path, text in DRIVERS[agent].settings.items():
         (made.home / path).parent.mkdir(parents=True)
-        (made.home / path).write_text(text, "utf-8")
+        (made.home / path).write_text(made.named(text), "utf-8")
     made.home.mkdir(exist_ok=True)
     for words in (("init", "-q"), ("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")):
         subprocess.run(["git", *words], cwd=made.root, check=True)

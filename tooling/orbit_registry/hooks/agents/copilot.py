@@ -13,7 +13,8 @@ OWN = Entries(EVENTS, HANDLER, "bash", grouped=False, head={"version": 1})
 AGENT = Agent(
     name="copilot",
     title="GitHub Copilot",
-    evidence="checked against its published hooks reference, not run",
+    evidence="its 1.0.102 was run: what the hook says stands in the next request to its model, once",
+    proven=True,
     settings={
         "local": SettingsFile(".github/copilot/settings.local.json", INLINE),
         "project": SettingsFile(".github/hooks/orbit.json", OWN),
@@ -33,4 +34,5 @@ AGENT = Agent(
         **nested(event[0].upper() + event[1:] for event in ANSWERED),  # as an editor asks, and is answered
     },
     texts=(("additionalContext",), SPECIFIC),
+    after="Copilot runs the hooks of a project only where you trust its folder: start it there once, and say so.",
 )

@@ -8,7 +8,8 @@ FORMAT = CommandFile("opencode_plugin.js", in_javascript, of_javascript)
 AGENT = Agent(
     name="opencode",
     title="OpenCode",
-    evidence="its plugin was run in Node against the types of @opencode-ai/plugin 1.18.33, not in OpenCode",
+    evidence="its 1.18.33 was run: what the hook says stands in the next request to its model, once",
+    proven=True,
     settings={
         "local": SettingsFile(".opencode/plugin/orbit.local.js", FORMAT),
         "project": SettingsFile(".opencode/plugin/orbit.js", FORMAT),
