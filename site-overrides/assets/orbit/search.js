@@ -7,15 +7,15 @@ const HEX = /^(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}$/;
 const UNSPACED = /^[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{3ffff}]/u;
 const UPPER = /^\p{Lu}/u;
 const LOWER = /^\p{Ll}/u;
-const DIGIT = /^\p{Nd}/u;
+const DIGIT = /^\p{Nd}/u; // codespell:ignore nd
 const LONGEST = 64;
-const WHOLE = new Map(Object.entries({ skis: "ski", skies: "sky", idly: "idl", gently: "gentl", ugly: "ugli", early: "earli", only: "onli", singly: "singl", sky: "sky", news: "news", howe: "howe", atlas: "atlas", cosmos: "cosmos", bias: "bias", andes: "andes" }));
+const WHOLE = new Map(Object.entries({ skis: "ski", skies: "sky", idly: "idl", gently: "gentl", ugly: "ugli", early: "earli", only: "onli", singly: "singl", sky: "sky", news: "news", howe: "howe", atlas: "atlas", cosmos: "cosmos", bias: "bias", andes: "andes" })); // codespell:ignore singl
 const AFTER_PLURAL = new Set(["inning", "outing", "evening", "canning", "herring", "earring", "proceed", "exceed", "succeed"]);
-const REGIONS = ["gener", "commun", "arsen", "univers", "later", "emerg", "organ", "inter"];
+const REGIONS = ["gener", "commun", "arsen", "univers", "later", "emerg", "organ", "inter"]; // codespell:ignore commun
 const DOUBLES = new Set(["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"]);
 const STEP_2 = "ization=ize ational=ate fulness=ful ousness=ous iveness=ive tional=tion biliti=ble lessli=less entli=ent ation=ate alism=al aliti=al ousli=ous iviti=ive fulli=ful enci=ence anci=ance abli=able izer=ize ator=ate alli=al bli=ble ogi=og li=".split(" ").map((one) => one.split("="));
-const STEP_3 = "ational=ate tional=tion alize=al icate=ic iciti=ic ative= ical=ic ness= ful=".split(" ").map((one) => one.split("="));
-const STEP_4 = "ement ance ence able ible ment ant ent ism ate iti ous ive ize ion al er ic".split(" ");
+const STEP_3 = "ational=ate tional=tion alize=al icate=ic iciti=ic ative= ical=ic ness= ful=".split(" ").map((one) => one.split("=")); // codespell:ignore ative
+const STEP_4 = "ement ance ence able ible ment ant ent ism ate iti ous ive ize ion al er ic".split(" "); // codespell:ignore ment
 const vowel = (letter) => letter !== undefined && "aeiouy".includes(letter);
 const hasVowel = (part) => [...part].some(vowel);
 
@@ -69,7 +69,7 @@ export const stem = (given) => {
   word = withoutEdOrIng(word, first);
   if (/[yY]$/.test(word) && word.length > 2 && !vowel(word.at(-2))) word = `${word.slice(0, -1)}i`;
   word = step(word, STEP_2, (suffix, rest) => rest.length >= first && (suffix !== "ogi" || rest.endsWith("l")) && (suffix !== "li" || /[cdeghkmnrt]$/.test(rest)));
-  word = step(word, STEP_3, (suffix, rest) => rest.length >= (suffix === "ative" ? second : first));
+  word = step(word, STEP_3, (suffix, rest) => rest.length >= (suffix === "ative" ? second : first)); // codespell:ignore ative
   word = step(word, STEP_4.map((suffix) => [suffix, ""]), (suffix, rest) => rest.length >= second && (suffix !== "ion" || /[st]$/.test(rest)));
   const rest = word.slice(0, -1);
   if (word.endsWith("e") && (rest.length >= second || (rest.length >= first && !short(rest)))) word = rest;
