@@ -69,6 +69,6 @@ def test_a_code_is_an_id(name: str) -> None:
 def test_the_kinds_say_what_can_be_cited() -> None:
     """Only prefixes of the kinds at hand count; with none, nothing does."""
     assert not find_citations("X-zz9zz", load_kinds().id_forms)
-    assert load_kinds().id_forms == IdForms(("ADR-",), ("F-", "L-", "RES-", "R-"))
+    assert load_kinds().id_forms == IdForms(("ADR-",), ("F-", "L-", "P-", "RES-", "RT-", "R-"))
     assert [one.id for one in find_citations("L-zz9zz ADR-1", IdForms((), ("L-",)))] == ["L-zz9zz"]
     assert not find_citations("L-zz9zz ADR-1 ADR 2", IdForms(()))
