@@ -36,6 +36,12 @@ class SchemaProblem:
     unknown_field: bool = False
 
 
+@lru_cache(maxsize=1)
+def shared_fields() -> frozenset[str]:
+    """Return the names of the fields that records of every kind may have."""
+    return frozenset(json.loads(ENVELOPE.read_text("utf-8"))["properties"])
+
+
 @dataclass(frozen=True)
 class RecordSchema:
     """A JSON Schema, which is compiled when a value is first tried: a run knows seven kinds and reads two or three."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from orbit_registry.kinds.schema import shared_fields
 from orbit_registry.records.record import Record
 from orbit_registry.search.text_index import Fields, TextIndex, base_of, pack, unpack, weigh
 from orbit_registry.store.cache import code_stamp
@@ -16,12 +17,8 @@ from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
 
-_ENVELOPE = """
-schema_version id uid status title labels project scope links evidence source supersedes superseded_by legacy_ids
-distinct_from freshness created_at updated_at created_by date tasks feature status_raw approval confidence
-priority key ensured versions path file source_ref content_hash chunking type
-"""
-_NO_TEXT = frozenset(_ENVELOPE.split())
+_STATE = "source date tasks feature status_raw confidence versions path file source_ref content_hash chunking type"
+_NO_TEXT = shared_fields() | frozenset(_STATE.split())
 """Fields that are not read as text: identity, state and what has a weight of its own."""
 _PART = "\t"
 """Between a record's path and the number of its chunk; no path has one."""

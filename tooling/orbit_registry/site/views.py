@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any, TypedDict
 
+from orbit_registry.kinds.schema import shared_fields
 from orbit_registry.records.freshness import Freshness, State, expires, stated
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
@@ -48,13 +49,8 @@ SHORT = 90
 """How many characters of a field stand beside the prose; longer ones are prose themselves and stand below it."""
 MONTHS = 24
 """How far back votes are counted month by month."""
-_ENVELOPE = frozenset(
-    {
-        *("schema_version", "id", "uid", "title", "status", "labels", "project", "scope", "links", "evidence"),
-        *("supersedes", "superseded_by", "legacy_ids", "distinct_from", "priority", "freshness"),
-        *("created_at", "updated_at", "created_by", "source", "status_raw"),
-    }
-)
+_BESIDE = frozenset({"source", "status_raw"})
+"""A kind's own fields that stand beside its page, not in it."""
 
 
 class Ref(TypedDict):
@@ -325,8 +321,9 @@ def document_token(path: str, page: str, beside: Sequence[str], relations: Relat
 def own_fields(record: Record) -> list[tuple[str, list[str]]]:
     """Return a kind's own fields as label and texts, for a kind whose page has no template of its own."""
     found = []
+    elsewhere = shared_fields() | _BESIDE | {record.kind.headline, record.kind.prose}
     for name in record.kind.schema.properties:
-        if name in _ENVELOPE or name in (record.kind.headline, record.kind.prose) or name not in record.data:
+        if name in elsewhere or name not in record.data:
             continue
         texts = words_in(record.data[name])
         if texts:
