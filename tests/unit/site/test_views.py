@@ -8,8 +8,11 @@ from orbit_registry.site.views import own_fields
 
 
 def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
-    """What every kind has stands elsewhere on the page: no key, no hash and no approval reads as a fact of a failure."""
+    """What every kind has stands elsewhere on the page: no key and no hash reads as a fact."""
     kind = load_kinds()["failure"]
-    data = {name: "x" for name in kind.schema.properties} | {"attempts": 3, "target": {"type": "story", "id": "S-1"}}
+    data: dict[str, object] = dict.fromkeys(kind.schema.properties, "x") | {
+        "attempts": 3,
+        "target": {"type": "story", "id": "S-1"},
+    }
     shown = [label for label, _ in own_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))]
     assert shown == ["Target", "Attempts", "Ttl days"]
