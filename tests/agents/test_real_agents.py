@@ -40,8 +40,9 @@ class Driver:
 
 
 def claude(model: Model) -> Sequence[str]:
-    """Return the command of Claude Code without a person."""
-    return ("claude", "-p", "Make uploads retry", "--permission-mode", "acceptEdits", "--model", "claude-sonnet-4-5")
+    """Return the command of Claude Code without a person, who would have to allow each command."""
+    allowed = ("--permission-mode", "bypassPermissions")
+    return ("claude", "-p", "Make uploads retry", *allowed, "--model", "claude-sonnet-4-5")
 
 
 def codex(model: Model) -> Sequence[str]:
@@ -217,3 +218,25 @@ def test_an_agent_without_the_hook_is_told_nothing(agent: str, project: Project)
     model = project.work(agent, DRIVERS[agent].read)
     assert SUMMARY not in "".join(model.told)
     assert project.events() == []
+
+
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_a_failed_call_shows_what_is_known_of_its_error(agent: str, project: Project) -> None:
+    """A learning without a file of its own comes with the error that its pattern names."""
+    known = "The mirror is down on Sundays"
+    evidence = ("--evidence", "task:T-2", "--error-pattern", "Connection refused by mirror")
+    project.orbit("learning", "add", "--summary", known, "--tag", "net", *evidence, "--yes")
+    project.orbit("sync")
+    broken = {"command": "echo 'Connection refused by mirror' >&2; exit 3", "description": "fetch"}
+    model = project.work(agent, ("Bash", broken))
+    assert [text.count(known) for text in model.told] == [0, 1]
+
+
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_a_session_that_had_trouble_is_asked_once_for_a_note(agent: str, project: Project) -> None:
+    """Where that is turned on, the agent goes on for one turn, and is let go after it."""
+    config = project.root / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}\nloop: {{enabled: true, ask_at_stop: true}}\n", "utf-8")
+    project.orbit("sync")
+    model = project.work(agent, ("Bash", {"command": "cat nothing/here", "description": "look"}))
+    assert [text.count("orbit note") for text in model.told] == [0, 0, 1]
