@@ -187,8 +187,11 @@ def test_time_promotes_only_what_is_trusted_and_only_where_it_is_turned_on(proje
     assert project.json("show", other)["status"] == "rejected"
 
 
-def test_the_end_of_a_session_is_captured_only_where_that_is_turned_on(project: Project, tmp_path: Path) -> None:
+def test_the_end_of_a_session_is_captured_only_where_that_is_turned_on(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Off, and as a comment, nothing is started or read; on, the transcript that the hook was told of is."""
+    monkeypatch.setenv("ORBIT_PROGRAMS", "on")
     path, told = project.recorded("claude-stumble.jsonl"), tmp_path / "told"
     ended = {"reason": "exit", "transcript_path": str(path)}
     config = project.root / ".orbit/config.yaml"

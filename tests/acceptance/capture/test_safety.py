@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from tests.acceptance.capture.conftest import Project, Talk, stumble
 
 from orbit_registry.cli.main import run
@@ -90,6 +91,21 @@ def test_a_programs_answer_is_quarantined(project: Project) -> None:
     registry = Registry.open(project.root)
     later = datetime.now(UTC) + timedelta(days=400)
     assert promote_due(registry.workspace, registry.collection.records, Author("Ada", "human"), later) == []
+
+
+@pytest.mark.parametrize(("switch", "runs"), [("", False), ("off", False), ("on", True)])
+def test_a_hook_runs_no_program_that_a_clone_names(
+    project: Project, monkeypatch: pytest.MonkeyPatch, switch: str, runs: bool
+) -> None:
+    """A session that ends in a stranger's clone is captured; the clone's program runs only if its reader says so."""
+    monkeypatch.setenv("ORBIT_PROGRAMS", switch)
+    ran = project.root.parent / "ran"
+    words = json.dumps([sys.executable, "-c", f"open({str(ran)!r}, 'w'); print('{{}}')"])
+    config = project.root / ".orbit/config.yaml"
+    settings = f"\ncapture:\n  at_session_end: true\n  command: {words}\n"
+    config.write_text(config.read_text("utf-8") + settings, "utf-8")
+    found = project.capture(project.recorded("claude-stumble.jsonl"), "claude", "--at-session-end")
+    assert (ran.exists(), len(found["candidates"])) == (runs, 1)
 
 
 def test_a_program_that_says_too_much_is_not_heard(project: Project) -> None:

@@ -1,7 +1,7 @@
 """Runs a program that the project's configuration names: a list of words without a shell, ended when its time is over.
 
 Such a program is the project's own code, as a Makefile is. `ORBIT_PROGRAMS=off` in the environment runs none; a server
-of agents, which a person started for whatever project it meets, runs none unless the environment says `on`.
+of agents and a hook, which meet whatever project a person opens, run none unless the environment says `on`.
 """
 
 from __future__ import annotations
