@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from orbit_registry.errors import InvalidRecordError
 from orbit_registry.registry import Registry
+from orbit_registry.text.patch import unified
 
 PAGE = "skills/testing/SKILL.md"
 TEXT = """---
@@ -195,6 +197,33 @@ def _hand_made(shell: Any, path: str, diff: str) -> str:
     known = Registry.open().add("proposal", {**fields, "diff": diff}).id
     assert shell("promote", known)[0] == 0
     return known
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "words"),
+    [
+        (TEXT, TEXT.replace("run.\n---", "run.\nallowed-tools: Bash(*)\n---"), "the head of the page"),
+        (TEXT.replace("\n", "\r\n"), TEXT.replace("run.\n", "run.\nhooks: x\n").replace("\n", "\r\n"), "the head"),
+        ("# Testing\n", "---\nhooks: x\n---\n# Testing\n", "the head of the page"),
+        (TEXT, f"{TEXT}- Fine.\U000e0072\U000e006d\n", "characters that nobody sees"),
+    ],
+)
+def test_what_was_learned_is_text_that_somebody_reads(
+    shell: Any, skill: Path, text: str, wanted: str, words: str
+) -> None:
+    """A diff that grants tools in a skill's head, or hides words, is shown as it is and never put in."""
+    skill.write_bytes(text.encode())
+    entry = {"title": "More", "target": {"path": PAGE}, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
+    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified(PAGE, text, wanted)})
+    (shell.root / "found.jsonl").write_text(line, "utf-8")
+    (one,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
+    shown = shell("show", one["id"])[1]
+    assert "@@" in shown
+    assert "\U000e0072" not in shown
+    assert shell("promote", one["id"])[0] == 0
+    code, refused = shell.json("apply", one["id"])
+    assert (code, skill.read_bytes()) == (1, text.encode())
+    assert words in refused["error"]
 
 
 def test_an_agent_proposes_and_does_not_approve(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:

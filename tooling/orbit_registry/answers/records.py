@@ -72,4 +72,5 @@ def record_text(record: Record, freshness: Freshness) -> str:
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
-    return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
+    texts = (record.prose, record.text("diff") or "")  # whoever decides on a proposal sees what it would change
+    return "\n".join([*lines, *(part for one in texts if one.strip() for part in ("", one.strip("\n")))])

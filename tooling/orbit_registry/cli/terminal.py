@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
-_CONTROL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]|\r(?!\n)")
+_CONTROL = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u200b\\u202a-\\u202e\\u2060-\\u2069\\ufeff\\U000e0000-\\U000e007f]|\r(?!\n)"
+)
+"""What steers a screen, and what takes no room on it: tags (U+E0000 on) spell words that only a model reads."""
 
 
 def visible(text: str) -> str:
-    """Return text with line ends and tabs as they are and every other control character written out."""
+    """Return text with line ends and tabs as they are and every other character that nobody sees written out."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from orbit_registry.checks.content.hidden_characters import HIDDEN
 from orbit_registry.errors import RefusedError
 from orbit_registry.loop.review import write_event
 from orbit_registry.push.events import APPLIED, PROPOSED
@@ -28,11 +29,11 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import refuse_transition
 from orbit_registry.store.reader import read_collection
-from orbit_registry.store.skills import Skill, is_skill, statements
+from orbit_registry.store.skills import Skill, head, is_skill, statements
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, edited, validated, writing
 from orbit_registry.text.inert import inert_line
-from orbit_registry.text.patch import Conflict, patched, removes, unified
+from orbit_registry.text.patch import Conflict, added, patched, removes, unified
 from orbit_registry.text.secrets import without_secrets
 
 KIND, LEARNING = "proposal", "learning"
@@ -308,8 +309,8 @@ def apply(workspace: Workspace, any_id: str, author: Author, *, dry_run: bool = 
         changes = [Change(path, before, after)]
         if target is not None:
             _refuse_other(target, validated(after, target.kind, path))
-        elif removes(diff):
-            raise RefusedError(f"{proposal.id} takes lines away, and is said to add alone", hint=_reject(proposal))
+        else:
+            _refuse_more_than_text(proposal, diff, before, after)
         closing, closed = edited(workspace, proposal, lambda data: {**data, "status": APPLIED})
         if dry_run:
             return proposal, unified(path, before, after)
@@ -340,6 +341,22 @@ def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
         said = f"{path} is neither a skill nor the file of the record that {proposal.id} names"
         raise RefusedError(said, hint=_reject(proposal))
     return record
+
+
+def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str) -> None:
+    """Raise where a diff of a skill does more than add text that somebody could read.
+
+    The head of a page says which tools it may use and when it is loaded: what was learned has no place there.
+    """
+    said = ""
+    if removes(diff):
+        said = "takes lines away, and is said to add alone"
+    elif head(before) != head(after):
+        said = "changes the head of the page, which says what the skill may do"
+    elif HIDDEN.search("\n".join(added(diff))):
+        said = "adds characters that nobody sees"
+    if said:
+        raise RefusedError(f"{proposal.id} {said}", hint=_reject(proposal))
 
 
 def _refuse_other(before: Record, after: Record) -> None:

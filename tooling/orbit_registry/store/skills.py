@@ -24,8 +24,8 @@ MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 LIMIT, MOST = 200_000, 500
 """Bytes of a page, and pages, that are read."""
 _PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
-_HEAD = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-_ENTRY = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
+_ENTRY = re.compile(r"^(name|description):[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,12 @@ def is_skill(path: str) -> bool:
     return _PATH.match(path) is not None
 
 
+def head(text: str) -> str:
+    """Return the head of a skill's page, which says what it may do and when; empty where it has none."""
+    found = _HEAD.match(text)
+    return found[0] if found is not None else ""
+
+
 def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
     """Return the skills in the order of their paths, and why others can't be read: too large, no text, links."""
     found: list[Skill] = []
@@ -66,8 +72,7 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                 problems.append(f"{path}: {error.message}")
                 continue
             if MARK not in text:
-                head = _HEAD.match(text)
-                said = dict(_ENTRY.findall(head[1])) if head is not None else {}
+                said = dict(_ENTRY.findall(head(text)))
                 found.append(
                     Skill(path, _plain(said.get("name", "")) or name, _plain(said.get("description", "")), text)
                 )

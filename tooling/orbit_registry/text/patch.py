@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 AROUND = 3
 """Lines of the text around a change that a diff names."""
 NO_END = "\\ No newline at end of file"
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
