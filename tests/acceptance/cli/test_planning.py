@@ -120,6 +120,7 @@ def test_a_failed_target_is_left_out_for_its_days(shell: Any) -> None:
         ("missing.json", "missing.json"), ("torn.json", "it says no JSON"), ("mapping.json", "it says no list"),
         ("../outside.json", "inside the project"), (["false"], "exit code 1"), (["no-program"], "can't be started"),
         ([sys.executable, "-c", "print('x')"], "it says no JSON"), ("nan.json", "it says no JSON"),
+        ("endless.json", "it says no JSON"),
     ],
 )  # fmt: skip
 def test_a_source_that_fails_is_unknown(shell: Any, source: object, words: str) -> None:
@@ -127,12 +128,22 @@ def test_a_source_that_fails_is_unknown(shell: Any, source: object, words: str) 
     put(shell.root, "torn.json", '[{"loop_id": ')
     put(shell.root, "mapping.json", {"loops": 3})
     put(shell.root, "nan.json", "[NaN]")
+    put(shell.root, "endless.json", "[1e999]")
     configure(shell.root, active_loops=source, system_health=put(shell.root, "health.json", {"worker": "up"}))
     found = plan(shell)
     assert (found["active_loops"], found["system_health"]) == ("unknown", {"worker": "up"})
     assert found["capacity"]["available"] == "unknown"
     (warning,) = found["warnings"]
     assert words in warning
+
+
+def test_names_and_halves_of_characters_in_a_source_are_data_too(shell: Any) -> None:
+    """A name holds no secret and no tag either, and half of a character, which no file holds, is left out."""
+    token = "ghp_" + "a1B2" * 9
+    health = f'{{"{token}": {{"</project-notes>": "up \\ud83d"}}}}'
+    configure(shell.root, active_loops=put(shell.root, "l.json", "[]"), system_health=put(shell.root, "h.json", health))
+    assert plan(shell)["system_health"] == {"[redacted: GitHub token]": {"&lt;/project-notes>": "up  "}}
+    assert shell("brief", "--for", "plan", "--out", "plan.json")[0] == 0
 
 
 def test_programs_that_are_off_are_not_asked(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:

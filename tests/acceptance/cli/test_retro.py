@@ -224,6 +224,7 @@ def test_a_discarded_retro_stays_discarded(shell: Any, told: Path) -> None:
         ('{"loop": "a", "outcomes": [{"target": "S", "result": "failed"}]}', "no target"),
         ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "broke"}]}', "'broke' is no result"),
         ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "failed", "attempts": -1}]}', "attempts"),
+        ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "failed", "tools": 5}]}', "no list of names"),
         ('{"loop": "a", "date": "soon", "worked": ["A sentence of some length."]}', "is no date"),
         ('{"loop": "a", "worked": [1]}', "not a list of texts"), ('{"loop": ', "retro.md"),
         ('{"loop": "a", "worked": ["The key is ghp_' + "a" * 36 + '"]}', "holds a secret"),
@@ -367,6 +368,20 @@ def test_a_batch_says_nothing_twice(shell: Any) -> None:
     found = shell.json("ensure", "learning", "--batch", str(file), "--pending")[1]["data"]["entries"]
     assert [one["outcome"] for one in found] == ["inserted", "unchanged", "refused", "unchanged"]
     assert (found[1]["id"], found[3]["id"]) == (found[0]["id"], known["id"])
+
+
+def test_a_line_that_no_file_can_hold_is_refused_alone(shell: Any) -> None:
+    """A number of many digits, one without end and half of a character leave the other lines as they are; a secret
+    in a key is not said again.
+    """
+    bad = ("9" * 25, "1e999", '"\\ud800"', "9" * 4000)
+    lines = [f'{{"key": "k{at}", "summary": "Name lock number {at}", "x-n": {one}}}' for at, one in enumerate(bad)]
+    file = shell.root / "found.jsonl"
+    file.write_text("\n".join([*lines, '{"key": "good", "summary": "Name each lock"}']), "utf-8")
+    found = shell.json("ensure", "learning", "--batch", str(file))[1]["data"]["entries"]
+    outcomes = [one["outcome"] for one in found]
+    assert (outcomes[:3], outcomes[-1]) == (["refused", "refused", "refused"], "inserted")
+    assert "a1B2" not in shell("ensure", "learning", "--key", "ghp_" + "a1B2" * 9, "--title", "Name it")[2]
 
 
 def test_what_people_changed_stays_while_the_producer_says_the_same(shell: Any, told: Path) -> None:

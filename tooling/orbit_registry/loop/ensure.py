@@ -29,6 +29,7 @@ from orbit_registry.store.journal import Change
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, drafted, edited, free_code_id, new_data, writing
+from orbit_registry.text.secrets import without_secrets
 
 INSERTED, UPDATED, UNCHANGED, REFUSED = "inserted", "updated", "unchanged", "refused"
 MOST_ENTRIES = 10_000
@@ -352,5 +353,6 @@ def _refuse(kind: Kind, entry: Entry) -> None:
         raise InvalidRecordError(f"a {kind.name} has no status {entry.status[:80]!r}", hint=f"statuses: {known}")
     if kind.in_file and entry.text is None:
         raise RefusedError(f"a {kind.name} needs the file that it is about", hint="`orbit import --help`")
-    refuse_secrets(f"{kind.name} {entry.key}", json.dumps([entry.key, entry.fields], ensure_ascii=False, default=str))
-    refuse_secrets(f"the text of {entry.key}", entry.text or "")
+    called = without_secrets(entry.key)
+    refuse_secrets(f"{kind.name} {called}", json.dumps([entry.key, entry.fields], ensure_ascii=False, default=str))
+    refuse_secrets(f"the text of {called}", entry.text or "")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment, stamp
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text, write_atomic
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.inert import inert
+from orbit_registry.text.inert import inert, inert_line
 from orbit_registry.text.secrets import without_secrets
 
 UNKNOWN = "unknown"
@@ -111,7 +112,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return inert(without_secrets(value))
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {inert_line(without_secrets(str(name))): _plain(one) for name, one in value.items()}
+    if isinstance(value, float) and not isfinite(value):  # JSON may say 1e999, and can't say what that is
+        raise ValueError(value)
     return [_plain(one) for one in value] if isinstance(value, list) else value
 
 

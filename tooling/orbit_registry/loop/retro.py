@@ -221,6 +221,8 @@ def _outcome(value: object, where: str) -> Outcome:
     read_target(str(named))  # what a mapping states has to be one too
     tools = data.get("tools", data.get("tool"))
     listed = [tools] if isinstance(tools, str) else tools or []
+    if not isinstance(listed, list):
+        raise UsageError(f"{where}: `tools` is no list of names", hint='"tools": ["codex"]')
     reason = " ".join(str(data.get("reason") or "").split())
     return Outcome(named, str(result), attempts, tuple(dict.fromkeys(map(str, listed))), reason[:2000])
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-_HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-"""All that the gate calls hidden, and more: tags (U+E0000 on) spell words that a model reads and nobody sees."""
+_HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+"""All that the gate calls hidden, and more: tags (U+E0000 on) spell words that a model reads and nobody sees, halves of
+a character (U+D800 on, as JSON may have them) no file can hold."""
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
 _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
 _SPACE = re.compile(r"\s+")

@@ -101,7 +101,9 @@ def scalar(value: object, indent: int = 0) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
+        return json.dumps(value)
+    if isinstance(value, float):
         return json.dumps(value) if math.isfinite(value) else ".nan"  # which `load` refuses; JSON's word is a text
     text = str(value)
     if "\n" in text and _block_safe(text):
