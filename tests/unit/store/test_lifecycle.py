@@ -20,7 +20,7 @@ from orbit_registry.store.writer import FIXED, create_record
 from orbit_registry.text.yaml import load
 
 HUMAN, AGENT = Author("Ada", "human"), Author("bot", "agent", "model-1")
-FILES: Any = load((Path(__file__).parents[2] / "cases/kinds_of_files.yaml").read_text("utf-8"))
+FIELDS: Any = load((Path(__file__).parents[2] / "cases/fields_of_kinds.yaml").read_text("utf-8"))
 KINDS = list(load_kinds())
 PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
 
@@ -37,9 +37,9 @@ def made(registry: Registry, kind: Kind, status: str = "") -> Record:
     if kind.in_document:
         record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",))).record
     elif kind.in_file:
-        record = create_record(registry.workspace, kind, HUMAN, FILES[kind.name], beside={"2/a.md": ""})
+        record = create_record(registry.workspace, kind, HUMAN, FIELDS[kind.name], beside={"2/a.md": ""})
     else:
-        given = {"target": {"type": "story", "id": "1"}}
+        given = FIELDS.get(kind.name, {})
         needed = [name for name in kind.schema.document["required"] if name not in FIXED]
         record = registry.add(kind.name, {name: given.get(name, "Look before you leap") for name in needed}, HUMAN)
     if status:
