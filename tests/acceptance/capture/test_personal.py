@@ -50,6 +50,14 @@ def test_a_personal_record_is_shown_in_every_project_and_leaves_none(project: Pr
     assert name not in shown(project, "after")
 
 
+def test_a_plan_names_the_projects_learnings_alone(project: Project, home: Path) -> None:
+    """A plan's brief may be kept in a file of the project: a personal record that applies is not in it, others are."""
+    mine, own = learn(home, "Keep lines short"), learn(project.root, "Round half to even")
+    found = project.json("brief", "--for", "plan", "--path", "src/shop/cart.py")
+    assert [one["id"] for one in found["related_learnings"]] == [own]
+    assert mine not in str(found)
+
+
 @pytest.mark.parametrize("how", ["the same words", "a link"])
 def test_a_projects_record_overrides_a_personal_one_explainably(project: Project, home: Path, how: str) -> None:
     """By saying the same, or by a link to it; `explain` says which is pushed and why the other is not."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 from orbit_registry.answers.records import record_data
 from orbit_registry.answers.tables import records_table, table
 from orbit_registry.cli.output import plural
-from orbit_registry.cli.terminal import visible
+from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 
@@ -34,6 +36,14 @@ def test_a_kind_says_which_columns_its_list_has() -> None:
 def test_control_characters_are_shown_not_sent() -> None:
     """A title can't colour, ring or turn the terminal."""
     assert visible("a\tb\nc\x1b[31m\x07\u202e") == "a\tb\nc\\x1b[31m\\x07\\u202e"
+
+
+def test_what_nobody_sees_or_no_output_takes_is_written_out() -> None:
+    """Tags, which spell words for a model, and halves of characters; JSON reads back as the same."""
+    assert visible("a\U000e0072\u200b\ud800") == "a\\U000e0072\\u200b\\ud800"
+    written = json_text({"é\ud800": ["\udfff"]})
+    assert written.encode().decode() == written
+    assert json.loads(written) == {"é\ud800": ["\udfff"]}
 
 
 def test_a_count_has_its_noun() -> None:

@@ -113,9 +113,10 @@ def _plan(registry: Registry, wanted: Mapping[str, Any], out: str | None, output
 
     def related() -> Iterator[Mapping[str, Any]]:
         for one in registry.brief(**wanted).selection.matches:
-            record = registry.collection.records.get(one.row.values[ID])
-            if record.kind.voted:
-                yield {"id": record.id, "summary": record.title, "path": record.path}
+            held = registry.collection.records.with_id(one.row.values[ID])
+            for record in held[:1]:  # a personal record is none of the project's, and --out may be committed
+                if record.kind.voted:
+                    yield {"id": record.id, "summary": record.title, "path": record.path}
 
     is_known = any(wanted[name] for name in ("agent", "task", "text", "paths", "tags"))
     made = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC), related if is_known else None)

@@ -62,9 +62,9 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
         workspace = open_registry().workspace
         found = watch(workspace, window)
         if notifies:
-            from orbit_registry.exporters.notify import notify
+            from orbit_registry.exporters.notify import notify, plain
 
-            told = {one.topic: "\n".join(one.lines()) for one in found.findings if one.level != "ok"}
+            told = {one.topic: "\n".join(map(plain, one.lines())) for one in found.findings if one.level != "ok"}
             notify(workspace, "watchdog", told)
         if once or every is None:
             steps = [one.next_step for one in found.findings if one.next_step.startswith("orbit ")]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.cli.terminal import visible
+from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.envelope import envelope
@@ -38,7 +37,7 @@ def emit(
     if output == "json":
         found = [diagnostic.as_dict() for diagnostic in diagnostics]
         whole = envelope(data, ok=ok, diagnostics=found, next_commands=next_commands)
-        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        click.echo(json_text(whole))
     elif text:
         click.echo(visible(text))
 
@@ -47,7 +46,7 @@ def refuse(output: str, error: OrbitError, *, next_commands: Sequence[str]) -> N
     """Raise an error; as JSON it comes with the commands that make sense instead."""
     if output == "json":
         whole = envelope(None, ok=False, error=error.message, hint=error.hint, next_commands=next_commands)
-        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        click.echo(json_text(whole))
         raise click.exceptions.Exit(error.exit_code)
     raise error
 
@@ -57,7 +56,7 @@ def say_refusals(output: str, data: object, text: str, errors: Sequence[OrbitErr
     if output == "json":
         said = "; ".join(error.message for error in errors)
         whole = envelope(data, ok=False, error=said, hint=errors[0].hint)
-        click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        click.echo(json_text(whole))
         raise click.exceptions.Exit(errors[0].exit_code)
     if text:
         click.echo(visible(text))
@@ -97,4 +96,4 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 def as_json(data: Any) -> str:
     """Return data as indented JSON."""
-    return json.dumps(data, ensure_ascii=False, indent=2, default=str)
+    return json_text(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -24,13 +25,15 @@ MEMORY = "notified.json"
 MOST = 20
 """So many are told in one message; the others are counted, and told the next time."""
 LONGEST = 200
+_ACTED_ON = re.compile(r"@(?=(?:all|channel|everyone|here)\b)|<(?=[!@#]|https?:)|\](?=\()", re.I)
+"""With what chats call everybody or hide where a link leads."""
 _EXTRA = "`pip install 'orbit-registry[notify]'`"
 
 
 def of_queue(records: Iterable[Record]) -> dict[str, str]:
     """Return what is told of each record that waits, by id: what it says, and the commands that decide on it."""
     return {
-        one.id: f"{one.kind.label} {one.id} waits for review: {plain(one.title)}\n"
+        one.id: f"{plain(one.kind.label)} {one.id} waits for review: {plain(one.title)}\n"
         f"  orbit promote {shlex.quote(one.id)}\n"
         f"  orbit reject {shlex.quote(one.id)} --reason WHY"
         for one in records
@@ -39,7 +42,7 @@ def of_queue(records: Iterable[Record]) -> dict[str, str]:
 
 def plain(text: str) -> str:
     """Return a text as one line without secrets and without what a terminal or a chat would act on."""
-    line = " ".join(without_secrets(text).split())
+    line = _ACTED_ON.sub(r"\g<0> ", " ".join(without_secrets(text).split()))
     return "".join(one for one in line if one.isprintable())[:LONGEST]
 
 
@@ -58,7 +61,7 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
     fresh = [key for key in texts if key not in known]
     if fresh:
         more = [f"… and {len(fresh) - MOST} more"] if len(fresh) > MOST else []
-        _deliver(f"{workspace.name}: {topic}", "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more]))
+        _deliver(f"{plain(workspace.name)}: {topic}", "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more]))
     write_atomic(memory, json.dumps({**told, topic: [*known, *fresh[:MOST]]}))
     return len(fresh[:MOST])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from orbit_registry.push.events import NOTED
 from orbit_registry.records.diagnostic import Location
+from orbit_registry.text.secrets import without_secrets
 
 TURN_END = "stop"
 
@@ -27,9 +28,9 @@ class Logged:
         return str(self.row.get("event"))
 
     def word(self, key: str) -> str:
-        """Return a member that is a text; empty for anything else."""
+        """Return a member that is a text, without secrets; empty for anything else."""
         value = self.row.get(key)
-        return value if isinstance(value, str) else ""
+        return without_secrets(value) if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,8 @@ READERS: Mapping[str, Reader] = {
     "reasonix": Reader(reasonix.entries, reasonix.subagents, reasonix.sessions),
 }
 EVENTS = "events"
+_SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
+"""What the id of a session is made of: a record names it, and a transcript may say anything."""
 
 
 @dataclass(slots=True)
@@ -163,7 +166,8 @@ def _read(
             raise UnreadableFileError(said, hint="name a transcript, a plain file") from None
         read.size, read.lines, read.broken = read.size + met.done, read.lines + met.lines, read.broken + met.broken
         whole = whole or met.digest.digest()
-    session.id = session.id or path.name.partition(".")[0]
+    names = (session.id, path.name.partition(".")[0])
+    session.id = next((one for one in names if _SESSION.fullmatch(one)), "")
     if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
         read.skipped = "the session was in another folder"
     elif not session.turns:

@@ -1,0 +1,22 @@
+"""What people are told is one plain line: it calls nobody, hides no address, and holds no secret."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.exporters.notify import plain
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Ask <b>before</b> a@b.example, @ada", "Ask <b>before</b> a@b.example, @ada"),
+        ("@everyone <!channel> <@U1>", "@ everyone < !channel> < @U1>"),
+        ("[Approve](http://x) <http://x|Approve>", "[Approve] (http://x) < http://x|Approve>"),
+        ("one\r\nBcc: x\u202e\U000e0072", "one Bcc: x"),
+        ("ghp_" + "a1B2" * 9, "[redacted: GitHub token]"),
+    ],
+)
+def test_a_line_is_data(said: str, told: str) -> None:
+    """A title of a record, or the name of a clone's project, may say anything."""
+    assert plain(said) == told
