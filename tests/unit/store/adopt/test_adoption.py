@@ -69,6 +69,25 @@ def test_a_document_added_by_hand_gets_a_record(workspace: Workspace, write: Wri
     assert (again.records, len(again.of("present")), files(workspace)) == ((), 2, before)
 
 
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("OPS-ADR-0001-queues.md", ("0001", "OPS-ADR-0001", "OPS-ADR-0001-queues")),
+        ("TDR-0001-queues.md", ("0001", "TDR-0001", "TDR-0001-queues")),
+        ("adr-0001-queues.md", ("0001", "adr-0001-queues")),
+        ("0001-queues.md", ("0001", "0001-queues")),
+    ],
+)
+def test_a_decision_is_found_by_what_its_series_calls_it(
+    workspace: Workspace, write: Write, name: str, known: tuple[str, ...]
+) -> None:
+    """The name before the title is an earlier name where it says more than the number."""
+    write(name, "Queues")
+    backfill(workspace)
+    (record,) = records(workspace)
+    assert (record.id, record.legacy_ids) == ("ADR-0001", known)
+
+
 def test_a_dry_run_takes_no_number(workspace: Workspace, write: Write) -> None:
     """A dry run names the ids that the real run then gives, and leaves nothing behind."""
     write("use-words.md", "Use words")

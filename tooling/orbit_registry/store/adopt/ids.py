@@ -18,9 +18,11 @@ from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.text.adr import AdrDocument
-from orbit_registry.text.adr.file_names import GENERIC_NAMES
+from orbit_registry.text.adr.file_names import GENERIC_NAMES, read_name
 
 HIGHEST = 999_999
+_PLAIN_SERIES = ("", "adr", "decision")
+"""What files begin with whose decisions have no name but their number."""
 _DIGITS = re.compile(r"\d{1,9}\Z")
 
 
@@ -134,10 +136,19 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
             names.append(entry.number)
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
+        names += [*_series_name(pure.stem)]
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
         names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
     tidy = (re.sub(r"[\s\x00-\x1f\x7f]+", "-", name.strip().strip("\"'`"))[:300] for name in names)
     return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))
+
+
+def _series_name(stem: str) -> list[str]:
+    """Return what people call a decision of a series with its own name: `OPS-ADR-0001` of `OPS-ADR-0001-queues`."""
+    found = read_name(stem)
+    if found is None or found.number is None or found.lead.strip("-_ ").lower() in _PLAIN_SERIES:
+        return []
+    return [f"{found.lead}{found.number}"]
 
 
 def _above(folder: str) -> list[str]:
