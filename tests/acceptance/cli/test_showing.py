@@ -88,3 +88,18 @@ def test_the_facade_takes_paths_from_the_root(shell: Any, monkeypatch: pytest.Mo
         assert shell(*command, "../../app.py")[0] == 2
     assert shell("check", "../src/")[0] == 0
     assert shell("check", "../..")[0] == 2
+
+
+def test_what_fills_lines_of_its_own_is_shown_below_the_text(shell: Any) -> None:
+    """A retro says of which run it is and what came of each target; a failure says of what, and until when."""
+    outcome = "story:shop:S-1=failed,attempts=3,tool=codex,reason=no browser"
+    flags = ["--outcome", outcome, "--summary", "One failed", "--recommend", "Ask for a browser"]
+    done = shell.json("retro", "--loop", "L-1", *flags)[1]["data"]
+    retro = shell("show", done["retro"]["id"])[1]
+    assert "\n  trigger       loop:L-1\n" in retro
+    assert "\n  summary       One failed\n" in retro
+    assert "Outcomes\n\n- story:shop:S-1, result failed, attempts 3, tools codex, reason no browser\n" in retro
+    assert retro.endswith("Recommendations\n\n- Ask for a browser\n")
+    failure = shell("show", done["opened"][0]["id"])[1]
+    assert "\n  target        story:shop:S-1\n" in failure
+    assert "\n  holds until   20" in failure

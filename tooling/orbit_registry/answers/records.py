@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from orbit_registry.answers.tallies import vote_data, vote_words
-from orbit_registry.records.freshness import Freshness
+from orbit_registry.records.freshness import Freshness, expires
 from orbit_registry.records.record import Record
 
 
@@ -49,13 +51,17 @@ def _review(record: Record) -> str:
 def record_text(record: Record, freshness: Freshness) -> str:
     """Return a record as people read it: head, facts, long text."""
     status = record.status
+    end = expires(record) if record.phase == "live" else None
     lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
     facts = [
         ("file", record.path),
         ("document", record.source.path if record.source else ""),
         *((name, _plain(record.data[name])) for name in record.kind.columns if name in _own(record)),
         ("review", _review(record)),
+        ("summary", (record.text("summary") or "") if record.kind.headline != "summary" else ""),
+        *((name, ":".join(map(str, value.values()))) for name, value in _references(record)),
         ("date", record.text("date") or ""),
+        ("deciders", ", ".join(record.words("deciders"))),
         ("tasks", ", ".join(record.words("tasks"))),
         ("feature", record.text("feature") or ""),
         ("category", record.text("category") or ""),
@@ -69,8 +75,49 @@ def record_text(record: Record, freshness: Freshness) -> str:
         ("legacy ids", ", ".join(record.legacy_ids)),
         ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
         *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
+        ("holds until", f"{end:%Y-%m-%d}" if end else ""),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]
     lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
-    texts = (record.prose, record.text("diff") or "")  # whoever decides on a proposal sees what it would change
-    return "\n".join([*lines, *(part for one in texts if one.strip() for part in ("", one.strip("\n")))])
+    return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
+
+
+def details_text(record: Record) -> str:
+    """Return the fields of its kind that fill lines of their own, each below its name: a diff, a list of sentences.
+
+    Whoever decides on a proposal sees what it would change.
+    """
+    parts = [f"{name.replace('_', ' ').capitalize()}\n\n{text}" for name, text in _details(record)]
+    return "".join(f"\n\n{part}" for part in parts)
+
+
+_ON_LINES = frozenset({"links", "evidence", "labels", "tasks", "deciders"})
+"""Lists that `record_text` puts on a line."""
+
+
+def _details(record: Record) -> Iterator[tuple[str, str]]:
+    for name in record.kind.schema.properties:
+        if name in _ON_LINES:
+            continue
+        value = record.data.get(name)
+        if isinstance(value, str) and "\n" in value and name != record.kind.prose:
+            yield name, "\n".join(f"  {line}".rstrip() for line in value.rstrip("\n").split("\n"))
+        elif isinstance(value, list) and any(isinstance(one, Mapping) or " " in str(one) for one in value):
+            yield name, "\n".join(f"- {_item(one)}" for one in value)
+
+
+def _item(value: object) -> str:
+    """Return one entry of a list on a line; a reference stands for itself, anything else has its name before it."""
+    if not isinstance(value, Mapping):
+        return " ".join(str(value).split())
+    said = [
+        ":".join(map(str, one.values())) if isinstance(one, Mapping) else f"{name} {_plain(one)}"
+        for name, one in value.items()
+    ]
+    return ", ".join(said)
+
+
+def _references(record: Record) -> list[tuple[str, Mapping[str, object]]]:
+    """Return the fields of its kind that name something outside the registry: a target, a run."""
+    fields = ((name, record.data.get(name)) for name in record.kind.schema.properties)
+    return [(name, value) for name, value in fields if isinstance(value, Mapping) and {"type", "id"} <= {*value}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orbit_registry.answers.doubts import reasons_data, remedies
-from orbit_registry.answers.records import record_data, record_text
+from orbit_registry.answers.records import details_text, record_data, record_text
 from orbit_registry.answers.tables import table
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.kinds.table import PHASES
@@ -68,4 +68,5 @@ def say_record(registry: Registry, record: Record, output: str) -> None:
     state = None if record.phase == "closed" else freshness.state.value
     data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness)}
     commands = remedies(record, freshness) if freshness.reasons else []
-    emit(output, {**record_data(record, prose=True), **data}, record_text(record, freshness), next_commands=commands)
+    text = record_text(record, freshness) + details_text(record)
+    emit(output, {**record_data(record, prose=True), **data}, text, next_commands=commands)

@@ -21,6 +21,7 @@ from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import locate
 
 _TICKS = re.compile(r"`{3,}")
+_TITLE = re.compile(r"#[ \t]+([^\n]*\S)[ \t]*(?:\n\s*|\Z)")
 _STATUS = re.compile(r"Status:[^\n]*(?:\n\s*(?=\S)|\n*\Z)")
 """The line that a document repeats its record's own facts in: the page has them above the text."""
 
@@ -121,7 +122,9 @@ class Shelf:
         text = self.publication.text(with_prose(self.workspace, record, self.documents).prose)
         path = record.text("path") or (record.source.path if record.source else record.path)
         if not text or is_markdown(path):
-            return Text(text, path, 1)
+            head = _TITLE.match(text)  # the page has its title already
+            above = head[0] if head is not None and head[1] == record.title else ""
+            return Text(text[len(above) :], path, 1 + above.count("\n"))
         fence = "`" * (max(map(len, _TICKS.findall(text)), default=2) + 1)
         return Text(f"{fence}\n{text}\n{fence}\n", path, 0)
 

@@ -365,6 +365,8 @@ def index_cells(
             cells.append((column, text, url))
         elif column == "status":
             cells.append((column, record.status.word, None))
+        elif column == "date":
+            cells.append((column, (record.text(column) or "")[:10], None))
         else:
             cells.append((column, ", ".join(words_in(record.data.get(column))), None))
     cells.append((CITED, str(relations.citers.count(url_of(record)) or ""), None))
