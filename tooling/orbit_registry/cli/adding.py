@@ -15,7 +15,7 @@ from orbit_registry.answers.records import record_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import add_options, fields_from, text_from
-from orbit_registry.cli.kind import one_of
+from orbit_registry.cli.kind import one_of, with_examples
 from orbit_registry.cli.output import emit, format_option, refuse
 from orbit_registry.cli.places import open_registry, say_astray
 from orbit_registry.cli.terminal import visible
@@ -69,7 +69,17 @@ def add_command(kind: Kind) -> click.Command:
     ]
     if kind.voted:
         options.append(click.Option(["--task"], help="For a vote, where it is known already."))
-    return format_option(click.Command("add", params=options, callback=add, help=f"Add {one_of(kind)}."))
+    said = with_examples(f"Add {one_of(kind)}.", f"orbit {kind.name} add {_required(options)} --dry-run")
+    return format_option(click.Command("add", params=options, callback=add, help=said))
+
+
+def _required(options: Sequence[click.Parameter]) -> str:
+    """Return the options that have to be given, each with a value that it takes."""
+    found = []
+    for one in options:
+        if one.required:
+            found.append(f"{one.opts[0]} " + (one.type.choices[0] if isinstance(one.type, click.Choice) else '"…"'))
+    return " ".join(found)
 
 
 @dataclass(frozen=True)

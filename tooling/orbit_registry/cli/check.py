@@ -97,7 +97,11 @@ def baseline() -> None:
 @baseline.command("update")
 @format_option
 def update(output: str) -> None:
-    """Take every finding of now into the baseline, and drop those that are gone."""
+    """Take every finding of now into the baseline, and drop those that are gone.
+
+    \b
+    orbit baseline update && git diff .orbit/baseline.yaml
+    """
     held, changed = open_registry().update_baseline()
     text = f"{plural(held, 'finding')} in the baseline" + ("" if changed else ", as before")
     emit(output, {"held": held, "changed": changed}, text, next_commands=["orbit check --all"])

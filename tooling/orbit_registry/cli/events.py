@@ -25,7 +25,12 @@ _TOLD = ("at", "event", "surface", "session")
 
 @click.group("events")
 def group() -> None:
-    """The event log: what was shown, opened, noted and done, on this machine."""
+    """The event log: what was shown, opened, noted and done, on this machine.
+
+    \b
+    orbit events tail -n 5
+    orbit events stats
+    """
 
 
 @group.command("tail")
@@ -83,6 +88,8 @@ def stats(output: str) -> None:
     held = f"{plural(names.total(), 'event')} in {plural(len(met.files), 'file')}, {met.size:,} bytes"
     lines = [held if first is None else f"{held}, {_stamp(first)} to {_stamp(last)}"]
     lines += [f"  {count:>7}  {name}" for name, count in names.most_common()]
+    lines += ["by surface:"] if surfaces else []
+    lines += [f"  {count:>7}  {surface}" for surface, count in surfaces.most_common(100)]
     lines += [f"  {count:>7}  skipped: {why}" for why, count in met.skipped.most_common()]
     emit(output, data, "\n".join(lines), next_commands=["orbit stats", "orbit check --loop"])
 

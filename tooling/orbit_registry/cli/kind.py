@@ -19,6 +19,7 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.records import say_record
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
+from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Review
@@ -35,6 +36,16 @@ def one_of(kind: Kind) -> str:
     """Return the kind's name with its article."""
     name = kind.label.lower()
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def with_examples(said: str, *lines: str) -> str:
+    """Return a help text that ends with commands as one types them."""
+    return "\n".join([said, "", "\b", *lines])
+
+
+def example_id(kind: Kind) -> str:
+    """Return what an id of the kind looks like."""
+    return sequence_id(kind.prefix, 7) if kind.numbering == "sequence" else f"{kind.prefix}7k3fq"
 
 
 def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
@@ -89,8 +100,10 @@ def list_command(kind: Kind) -> click.Command:
         ),
         click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many."),
     ]  # fmt: skip
-    command = click.Command("list", params=options, callback=list_kind, help=f"List {kind.labels.lower()}.")
-    return format_option(command)
+    said = with_examples(
+        f"List {kind.labels.lower()}.", f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated"
+    )
+    return format_option(click.Command("list", params=options, callback=list_kind, help=said))
 
 
 def show_command(kind: Kind) -> click.Command:
@@ -102,7 +115,8 @@ def show_command(kind: Kind) -> click.Command:
         say_record(registry, registry.get(any_id), output)
 
     params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
-    return format_option(click.Command("show", params=params, callback=show, help=f"Show {one_of(kind)} by any id."))
+    said = with_examples(f"Show {one_of(kind)} by any id.", f"orbit {kind.name} show {example_id(kind)}")
+    return format_option(click.Command("show", params=params, callback=show, help=said))
 
 
 def supersede_command(kind: Kind) -> click.Command:
@@ -123,7 +137,10 @@ def supersede_command(kind: Kind) -> click.Command:
         click.Argument(["new_id"], metavar="[NEW]", required=False),
         click.Option(["--with", "replacement"], metavar="NEW", help="The record that replaces it."),
     ]
-    said = f"Let one {kind.label.lower()} replace another; both ends are written, or neither."
+    said = with_examples(
+        f"Let one {kind.label.lower()} replace another; both ends are written, or neither.",
+        f"orbit {kind.name} supersede OLD --with NEW",
+    )
     return format_option(click.Command("supersede", params=params, callback=supersede, help=said))
 
 
@@ -144,7 +161,10 @@ def renumber_command(kind: Kind) -> click.Command:
         click.Option(["--dry-run"], is_flag=True, help="Say what would change, change nothing."),
     ]
     follow = "its document and every citation follow" if kind.in_document else "every citation follows"
-    said = f"Give {one_of(kind)} another number; {follow}, and the old id goes on resolving."
+    said = with_examples(
+        f"Give {one_of(kind)} another number; {follow}, and the old id goes on resolving.",
+        f"orbit {kind.name} renumber {example_id(kind)} --dry-run",
+    )
     return format_option(click.Command("renumber", params=params, callback=renumber, help=said))
 
 
@@ -174,4 +194,5 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
             click.Option(["--by"], metavar="WHO", help="Who decides; whoever runs this if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; kept in the record."),
         ]
-    return format_option(click.Command(verb, params=params, callback=move, help=f"Set the status to {status}."))
+    said = with_examples(f"Set the status to {status}.", f"orbit {kind.name} {verb} {example_id(kind)}")
+    return format_option(click.Command(verb, params=params, callback=move, help=said))

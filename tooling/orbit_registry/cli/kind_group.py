@@ -6,12 +6,14 @@ import click
 
 from orbit_registry.cli.adding import add_command
 from orbit_registry.cli.kind import (
+    example_id,
     kind_of,
     list_command,
     renumber_command,
     show_command,
     status_command,
     supersede_command,
+    with_examples,
 )
 from orbit_registry.cli.searching import search_command
 from orbit_registry.cli.updating import update_command
@@ -21,7 +23,8 @@ from orbit_registry.cli.voting import sync_command, vote_command
 def kind_group(name: str) -> click.Group:
     """Return the command group of a kind with every shared verb."""
     kind = kind_of(name)
-    group = click.Group(name, help=f"{kind.labels}.", no_args_is_help=True)
+    said = with_examples(f"{kind.labels}.", f"orbit {name} list", f"orbit {name} show {example_id(kind)}")
+    group = click.Group(name, help=said, no_args_is_help=True)
     commands: list[click.Command] = [add_command(kind)] if kind.in_record else []
     commands += [
         list_command(kind),

@@ -23,6 +23,9 @@ def migrate_layout(dry_run: bool, output: str) -> None:
     \b
     Flat files (L-0001.yaml, superseded/) and ids with a day (L20260517-3) are moved to a folder a record, as
     one step. Old ids go on resolving.
+
+    \b
+    orbit learning migrate-layout --dry-run
     """
     report = Registry.migrate_layout(dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["git diff --stat", "orbit check"])

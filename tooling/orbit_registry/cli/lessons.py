@@ -75,7 +75,12 @@ def _meant(registry: Registry, name: str) -> list[Record]:
 @click.option("--all", "everything", is_flag=True, help="Closed ones too.")
 @format_option
 def list_lessons(everything: bool, output: str) -> None:
-    """List lessons that wait or hold, the project's and personal ones, with their slugs."""
+    """List lessons that wait or hold, the project's and personal ones, with their slugs.
+
+    \b
+    orbit lessons list
+    orbit lessons list --all --format json
+    """
     registry = open_registry()
     listed = [
         (scope, one)
@@ -93,7 +98,12 @@ def list_lessons(everything: bool, output: str) -> None:
 @click.argument("name")
 @format_option
 def show(name: str, output: str) -> None:
-    """Show a lesson."""
+    """Show a lesson.
+
+    \b
+    orbit lessons show L-7k3fq
+    orbit lessons show tests-run-with-nox
+    """
     registry = open_registry()
     owner, record = named(registry, name)
     say_record(owner, owner.get(record.id), output)
@@ -103,7 +113,11 @@ def show(name: str, output: str) -> None:
 @_NAMES
 @format_option
 def promote(names: Sequence[str], output: str) -> None:
-    """Bring candidates into force."""
+    """Bring candidates into force.
+
+    \b
+    orbit lessons promote tests-run-with-nox
+    """
     _decide(names, output, "")
 
 
@@ -112,7 +126,11 @@ def promote(names: Sequence[str], output: str) -> None:
 @click.option("--reason", default="removed", show_default=True, metavar="WHY", help="Why; kept where it waited.")
 @format_option
 def remove(names: Sequence[str], reason: str, output: str) -> None:
-    """Reject what waits, retire what holds; the record stays, closed."""
+    """Reject what waits, retire what holds; the record stays, closed.
+
+    \b
+    orbit lessons rm tests-run-with-nox --reason "the linter says so already"
+    """
     _decide(names, output, reason)
 
 
@@ -132,7 +150,12 @@ def _decide(names: Sequence[str], output: str, reason: str) -> None:
 @group.command("stale")
 @format_option
 def stale(output: str) -> None:
-    """List lessons that may no longer hold, and why."""
+    """List lessons that may no longer hold, and why.
+
+    \b
+    orbit lessons stale
+    orbit verify L-7k3fq
+    """
     registry = open_registry()
     found = registry.freshness()
     pairs = [(one, found[one.path]) for one in registry.collection.records.of_kind(KIND) if one.path in found]

@@ -20,6 +20,9 @@ def resolve(context: click.Context, dry_run: bool, output: str) -> None:
 
     Works from git's index, by entry. The number that the default branch has stays; the other record gets a new one,
     its citations follow and its old id goes on resolving. Nothing is committed.
+
+    \b
+    orbit resolve --dry-run
     """
     report = open_registry().resolve(dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["git diff --cached", "orbit check"])

@@ -102,10 +102,18 @@ def _strategy_option() -> click.Option:
     return click.Option(["--chunks", "strategy"], type=click.Choice(STRATEGIES), help="How search cuts the text.")
 
 
-import_group.add_command(
-    _import_command(DOC, "Keep a document as it is now; - reads standard input.\n\n`orbit refresh` takes it anew.")
-)
-import_group.add_command(_import_command(SCRIPT, "Make a script findable; it stays the file that it is."))
+_DOC_HELP = """Keep a document as it is now; - reads standard input.
+
+`orbit refresh` takes it anew.
+
+\b
+orbit import doc docs/deploying.md --version 2.1"""
+_SCRIPT_HELP = """Make a script findable; it stays the file that it is.
+
+\b
+orbit import script tools/migrate.sh --tag database"""
+import_group.add_command(_import_command(DOC, _DOC_HELP))
+import_group.add_command(_import_command(SCRIPT, _SCRIPT_HELP))
 
 
 @click.command("refresh")

@@ -22,6 +22,9 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
 
     Writes .orbit/config.yaml with every default as a comment, the JSON Schemas for editors, and lines of .gitignore
     and .gitattributes.
+
+    \b
+    orbit init --yes
     """
     if not yes and not dry_run and sys.stdin.isatty():
         planned = Registry.init(Path(folder), dry_run=True)

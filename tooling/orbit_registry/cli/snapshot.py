@@ -17,7 +17,11 @@ from orbit_registry.push.events import SYNCED
 @click.option("--rebuild", is_flag=True, help="Make it anew, whatever is there.")
 @format_option
 def sync(rebuild: bool, output: str) -> None:
-    """Bring snapshot and push index up to date with the files; cheap when nothing changed."""
+    """Bring snapshot and push index up to date with the files; cheap when nothing changed.
+
+    \b
+    orbit sync
+    """
     registry = open_registry()
     result = registry.sync(rebuild=rebuild)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)

@@ -10,7 +10,7 @@ import click
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.editor import edited_text
 from orbit_registry.cli.fields import merged_edit, text_from, update_options
-from orbit_registry.cli.kind import one_of, refuse_other_kind
+from orbit_registry.cli.kind import example_id, one_of, refuse_other_kind, with_examples
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry, say_astray
 from orbit_registry.errors import UsageError
@@ -68,7 +68,10 @@ def update_command(kind: Kind) -> click.Command:
     ]  # fmt: skip
     if not kind.in_document:
         params.append(click.Option(["--editor"], is_flag=True, help="Change the file in $VISUAL or $EDITOR."))
-    said = f"Change fields of {one_of(kind)}; lists gain entries, what isn't named stays."
+    said = with_examples(
+        f"Change fields of {one_of(kind)}; lists gain entries, what isn't named stays.",
+        f"orbit {kind.name} update {example_id(kind)} --add-tag network --dry-run",
+    )
     return format_option(click.Command("update", params=params, callback=update, help=said))
 
 

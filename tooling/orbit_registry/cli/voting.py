@@ -66,6 +66,7 @@ def sync_command(kind: Kind) -> click.Command:
 
     said = (
         f"Look through the files of {kind.labels.lower()}, their votes line by line, and bring the snapshot up to "
-        "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten."
+        "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten.\n\n"
+        f"\b\norbit {kind.name} sync"
     )
     return format_option(click.Command("sync", callback=sync, help=said))
