@@ -70,6 +70,9 @@ def test_an_addition_waits_as_a_diff_and_is_applied_only_after_approval(shell: A
     assert f"+- {FIXTURES} ({known})\n" in one["diff"]
     assert one["diff"].startswith(f"--- a/{PAGE}\n+++ b/{PAGE}\n@@ ")
 
+    shown = shell("show", one["id"])[1]
+    assert shown.endswith("Diff\n\n" + "".join(f"  {line}".rstrip() + "\n" for line in one["diff"].splitlines()))
+
     code, refused = shell.json("apply", one["id"])
     assert (code, refused["error"]) == (1, f"{one['id']} is proposed; what is approved is applied alone")
     assert shell("promote", one["id"])[0] == 0
@@ -234,6 +237,12 @@ def test_an_agent_proposes_and_does_not_approve(shell: Any, skill: Path, monkeyp
     assert shell("promote", one["id"])[0] == 1
     assert shell("apply", one["id"])[0] == 1
     assert skill.read_text("utf-8") == TEXT
+
+
+def test_only_learnings_can_be_named(shell: Any, skill: Path) -> None:
+    """Whoever names a record of another kind is told so, not that there is nothing to propose."""
+    code, whole = shell.json("propose", "ADR-0001")
+    assert (code, whole["error"]) == (2, "ADR-0001 is no learning that waits or holds: decision, accepted")
 
 
 def test_what_has_nothing_to_do_with_a_skill_is_not_proposed(shell: Any, skill: Path) -> None:

@@ -227,6 +227,7 @@ def test_a_discarded_retro_stays_discarded(shell: Any, told: Path) -> None:
         ('{"loop": "a", "outcomes": [{"target": "story:S", "result": "failed", "tools": 5}]}', "no list of names"),
         ('{"loop": "a", "date": "soon", "worked": ["A sentence of some length."]}', "is no date"),
         ('{"loop": "a", "worked": [1]}', "not a list of texts"), ('{"loop": ', "retro.md"),
+        ("---\nloop: a\n---\n# A\n\n## Outcomes\n\nnone\n", "retro.md: Outcomes: 'none' is no outcome"),
         ('{"loop": "a", "worked": ["The key is ghp_' + "a" * 36 + '"]}', "holds a secret"),
     ],
 )  # fmt: skip
@@ -239,6 +240,20 @@ def test_what_is_no_retro_is_refused(shell: Any, told: Path, said: str, words: s
     assert words in err
     assert "Traceback" not in err
     assert files(shell.root) == before
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "key"),
+    [
+        (["--loop", "L-17"], 0, "loop:shop:L-17"), (["--project", "shop"], 0, "loop:shop:L-17"),
+        (["--loop", "L-18"], 2, ""), (["--project", "site"], 2, ""), (["--session", "L-17"], 2, ""),
+    ],
+)  # fmt: skip
+def test_flags_and_a_file_are_of_one_run(shell: Any, told: Path, flags: list[str], code: int, key: str) -> None:
+    """What one of them leaves open the other says; what contradicts is refused, and nothing written."""
+    ended, whole = shell.json("retro", "--from", str(told), *flags)
+    assert ended == code
+    assert (whole["data"]["retro"]["key"] if whole["ok"] else "") == key
 
 
 def test_a_failure_opened_by_hand_is_joined(shell: Any, told: Path) -> None:

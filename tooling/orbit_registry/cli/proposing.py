@@ -41,7 +41,7 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
         _consolidate(registry, dry_run, output)
         return
     records = registry.collection.records
-    ids = [registry.get(one).id for one in any_ids]
+    ids = [_learning(registry, one) for one in any_ids]
     skills, problems = read_skills(registry.workspace)
     known = proposals.Known.of(records)
     drafts = proposals.skill_drafts(records, skills, known, ids)
@@ -62,6 +62,19 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     first = next((one.record.id for one in found if one.record is not None), None)
     following = [f"orbit show {first}", f"orbit promote {first}"] if first else ["orbit queue --kind proposal"]
     emit(output, data, "\n".join(lines) if found or waiting else "\n".join([nothing, *lines]), next_commands=following)
+
+
+def _learning(registry: Registry, any_id: str) -> str:
+    """Return the id of a learning that is not closed.
+
+    Raises:
+        UsageError: it is something else, or closed.
+    """
+    record = registry.get(any_id)
+    if record.kind.name != consolidation.LEARNING or record.phase == "closed":
+        said = f"{record.id} is no learning that waits or holds: {record.kind.label.lower()}, {record.status.name}"
+        raise UsageError(said, hint="`orbit learning list` shows those there are")
+    return record.id
 
 
 def _consolidate(registry: Registry, dry_run: bool, output: str) -> None:

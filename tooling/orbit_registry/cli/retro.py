@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -61,8 +62,7 @@ def _retro(
         **parts,
     )
     told = read_retro(text_from(source), _place(source)) if source is not None else Retro()
-    if given.trigger is not None and told.trigger not in (None, given.trigger):
-        raise UsageError(f"{_place(source)} is of {told.trigger}, not of {given.trigger}", hint="leave one of them out")
+    told, given = _of_one_run(told, given, project, _place(source))
     registry = open_registry()
     scope = {"paths": list(paths), "tags": list(tags)}
     kept = keep_retro(
@@ -96,6 +96,24 @@ group.params = [
     click.Option(["--pending"], is_flag=True, help="Leave the retro for review too, as an agent's is."),
 ]  # fmt: skip
 group = format_option(group)
+
+
+def _of_one_run(told: Retro, given: Retro, project: str, where: str) -> tuple[Retro, Retro]:
+    """Return a text's retro and that of the flags, both of one run: the project that one of them names is the other's.
+
+    Raises:
+        UsageError: they are of two runs.
+    """
+    written = told.trigger
+    if written is None:
+        return told, given
+    flag = given.trigger or replace(written, project=project)
+    if (written.type, written.id) != (flag.type, flag.id) or (
+        written.project and flag.project and written.project != flag.project
+    ):
+        raise UsageError(f"{where} is of {written}, not of {flag}", hint="leave one of them out")
+    run = replace(written, project=written.project or flag.project)
+    return replace(told, trigger=run), replace(given, trigger=run)
 
 
 def _place(source: str | None) -> str:
@@ -181,7 +199,8 @@ def ensure_command(
     said[REFUSED] += len(faults)
     data = {"counts": said, "entries": [one.as_data() for one in found], "faults": [one.message for one in faults]}
     shown = [_line(one) for one in found] if len(found) <= _MOST_LINES else [_line(one) for one in refused]
-    total = [", ".join(f"{count} {name}" for name, count in said.items() if count)] if len(found) != 1 or faults else []
+    counted = ", ".join(f"{count} {name}" for name, count in said.items() if count)
+    total = [counted or "no line holds an entry"] if len(found) != 1 or faults else []
     following = [f"orbit show {one.record.id}" for one in found[:3] if one.record is not None]
     text = "\n".join([*shown, *(f"{one.message}; {one.hint}" for one in faults), *total])
     emit(output, data, text, ok=not (refused or faults), next_commands=following)

@@ -87,7 +87,8 @@ def promote(any_ids: Sequence[str], by: str | None, reason: str | None, due: boo
     orbit promote --due
     """
     if due == bool(any_ids):
-        raise UsageError("name ids, or give --due", hint="`orbit queue` lists what waits")
+        both = "give ids or --due, not both" if due else "name ids, or give --due"
+        raise UsageError(both, hint="`orbit queue` lists what waits")
     if due:
         _promote_due(output)
         return

@@ -7,6 +7,8 @@ from typing import Literal
 
 Level = Literal["ok", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "warning", "problem")
+WIDTH = 15
+"""Characters of the longest topic, `derived-missing`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,5 +34,5 @@ class Finding:
     def lines(self) -> list[str]:
         """Return the finding as people read it."""
         place = f" ({self.where})" if self.where else ""
-        lines = [f"{self.level:<8} {self.topic:<11} {self.what}{place}"]
-        return [*lines, f"{'':<20} next: {self.next_step}"] if self.next_step else lines
+        lines = [f"{self.level:<8} {self.topic:<{WIDTH}} {self.what}{place}"]
+        return [*lines, f"{'':<{9 + WIDTH}} next: {self.next_step}"] if self.next_step else lines

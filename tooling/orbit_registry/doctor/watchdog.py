@@ -179,12 +179,13 @@ def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
     over = [one for one in open_ones if (end := expires(one)) is not None and end <= now]
     held = [one for one in open_ones if one not in over]
     for topic, said, ones in (
-        ("failure-open", "are left alone", held),
-        ("failure-expired", "are over: they may be tried again", over),
+        ("failure-open", "left alone", held),
+        ("failure-expired", "over, to be tried again", over),
     ):
         if ones:
             named = _named([str(target_of(one)) for one in ones])
-            yield Finding("ok", topic, f"{len(ones)} failed targets {said}: {named}", "", f"orbit show {ones[0].id}")
+            count = "1 failed target is" if len(ones) == 1 else f"{len(ones)} failed targets are"
+            yield Finding("ok", topic, f"{count} {said}: {named}", "", f"orbit show {ones[0].id}")
 
 
 def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:

@@ -189,9 +189,12 @@ def _decisions(records: RecordSet) -> Iterable[Candidate]:
 def _items(said: Any, warnings: list[str]) -> Iterable[Candidate]:
     """Yield the work items of a source: `id` as a target or a task's, `title`, `tags`, `paths`, `priority` up to 1."""
     for place, one in enumerate(said if isinstance(said, list) else (), 1):
+        name = one.get("id") if isinstance(one, Mapping) else one
+        if not isinstance(name, str) or not name:
+            warnings.append(f'work_items: item {place}: it has no `id`; for example "id": "story:shop:S-4"')
+            continue
         try:
-            name = one.get("id") if isinstance(one, Mapping) else one
-            target = _target(name if isinstance(name, str) else "")
+            target = _target(name)
         except OrbitError as error:
             warnings.append(f"work_items: item {place}: {error.message}")
             continue

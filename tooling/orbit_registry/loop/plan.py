@@ -284,7 +284,7 @@ def plan_text(data: Mapping[str, Any]) -> str:
                                   f"{one['stories_failed']} failed: {one['summary']}")  # fmt: skip
     lines += _section("active loops", data["active_loops"], lambda one: _words(one))
     lines += _section("left alone", data["failed_targets"],
-                      lambda one: f"{one['target']} ({one['attempts']} attempts), until {one['until'] or 'cleared'}: "
+                      lambda one: f"{one['target']} ({_attempts(one['attempts'])}), until {one['until'] or 'cleared'}: "
                                   f"{one['reason']}")  # fmt: skip
     lines += _section("pitched before", data["recent_pitch_history"],
                       lambda one: f"{one['at'][:10]}  {one['target']} {one['verdict']} by {one['by']}")  # fmt: skip
@@ -297,6 +297,10 @@ def plan_text(data: Mapping[str, Any]) -> str:
     news = data["recent_events"]
     lines.append(f"events since {news['after'] or 'the log began'}: {len(news['events'])}")
     return "\n".join(lines)
+
+
+def _attempts(count: int) -> str:
+    return f"{count} attempt" + ("" if count == 1 else "s")
 
 
 def _section(name: str, found: Any, said: Callable[[Any], str]) -> list[str]:

@@ -119,8 +119,8 @@ class Retro:
         return "\n\n".join([*parts, *([self.text] if self.text else [])]) + "\n"
 
 
-def read_outcome(said: str) -> Outcome:
-    """Return the outcome that a word of the command line says.
+def read_outcome(said: str, where: str = "--outcome") -> Outcome:
+    """Return the outcome that a word says, of the command line or of a list; `where` names its place in errors.
 
     Raises:
         UsageError: it says none.
@@ -136,8 +136,10 @@ def read_outcome(said: str) -> Outcome:
         elif key == "attempts" and value.isdecimal() and len(value) <= _DIGITS:
             data["attempts"] = int(value)
         else:
-            raise UsageError(f"{said[:100]!r} is no outcome", hint=_OUTCOME)
-    return _outcome(data, "--outcome")
+            raise UsageError(f"{where}: {said[:100]!r} is no outcome", hint=_OUTCOME)
+    if not name or not result:
+        raise UsageError(f"{where}: {said[:100]!r} is no outcome", hint=_OUTCOME)
+    return _outcome(data, where)
 
 
 def read_retro(text: str, where: str) -> Retro:
@@ -301,7 +303,8 @@ def _rows(document: MarkdownDocument, section: Heading, where: str) -> list[Mapp
             found.append(cells)
     if not tables:
         body = document.text[section.body.start : section.body.end]
-        found = [{**one.as_data(), "target": str(one.target)} for one in map(read_outcome, _items(body))]
+        told = (read_outcome(one, f"{where}: {section.text}") for one in _items(body))
+        found = [{**one.as_data(), "target": str(one.target)} for one in told]
     return found
 
 
