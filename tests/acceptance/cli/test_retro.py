@@ -242,20 +242,6 @@ def test_what_is_no_retro_is_refused(shell: Any, told: Path, said: str, words: s
     assert files(shell.root) == before
 
 
-@pytest.mark.parametrize(
-    ("flags", "code", "key"),
-    [
-        (["--loop", "L-17"], 0, "loop:shop:L-17"), (["--project", "shop"], 0, "loop:shop:L-17"),
-        (["--loop", "L-18"], 2, ""), (["--project", "site"], 2, ""), (["--session", "L-17"], 2, ""),
-    ],
-)  # fmt: skip
-def test_flags_and_a_file_are_of_one_run(shell: Any, told: Path, flags: list[str], code: int, key: str) -> None:
-    """What one of them leaves open the other says; what contradicts is refused, and nothing written."""
-    ended, whole = shell.json("retro", "--from", str(told), *flags)
-    assert ended == code
-    assert (whole["data"]["retro"]["key"] if whole["ok"] else "") == key
-
-
 def test_a_failure_opened_by_hand_is_joined(shell: Any, told: Path) -> None:
     """One failure a target: the retro's attempts and link go into the one that holds."""
     first = shell.json("fail", "story:shop:S-1", "--reason", "no browser")[1]["data"]["id"]
