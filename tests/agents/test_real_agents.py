@@ -240,3 +240,14 @@ def test_a_session_that_had_trouble_is_asked_once_for_a_note(agent: str, project
     project.orbit("sync")
     model = project.work(agent, ("Bash", {"command": "cat nothing/here", "description": "look"}))
     assert [text.count("orbit note") for text in model.told] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"], indirect=True)
+def test_the_transcript_proves_what_arrived(agent: str, project: Project) -> None:
+    """`orbit doctor` reads what the agent itself wrote down of the session, and `capture` reads it too."""
+    project.work(agent, DRIVERS[agent].read)
+    found = json.loads(project.orbit("doctor", "--agent", agent, "--format", "json"))["data"]["findings"]
+    (transcript,) = [one for one in found if one["topic"] == "transcript"]
+    assert (transcript["level"], transcript["what"].startswith("all 1 records")) == ("ok", True), transcript
+    captured = json.loads(project.orbit("capture", "--from", agent, "--dry-run", "--format", "json"))["data"]
+    assert captured["candidates"] == []
