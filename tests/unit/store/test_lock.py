@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -41,6 +42,19 @@ def test_whoever_waits_too_long_learns_who_holds_the_lock(tmp_path: Path) -> Non
     assert f"process {child} (" in caught.value.message
     assert "waited 0.05 s" in caught.value.message
     assert "freed when that process ends" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [(("fail", "story:ghp_secret", "--reason"), "orbit fail"), (("-C", "/home/ada"), "orbit")]
+)
+def test_a_holder_is_named_without_what_was_given_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+) -> None:
+    """The verb alone stands in the file, which stays: what follows it may be a secret."""
+    monkeypatch.setattr("sys.argv", ["/usr/bin/orbit", *words])
+    with locked(tmp_path / "write.lock"):
+        pass
+    assert json.loads((tmp_path / "write.holder").read_text("utf-8"))["command"] == told
 
 
 def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:

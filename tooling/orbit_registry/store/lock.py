@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from orbit_registry.store.files import write_error
 
 WAIT_SECONDS = 30.0
 POLL_SECONDS = 0.005
+_VERB = re.compile(r"[a-z][a-z-]{0,29}")
 
 
 @contextlib.contextmanager
@@ -53,7 +55,8 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
 
 def _note(holder: Path) -> None:
     """Write who holds the lock: the verb, but no value given to it, and never through a link or a pipe."""
-    said = json.dumps({"pid": os.getpid(), "command": " ".join(["orbit", *sys.argv[1:3]])[:60]})
+    verb = next((word for word in sys.argv[1:2] if _VERB.fullmatch(word)), "")  # what follows may be a value: a secret
+    said = json.dumps({"pid": os.getpid(), "command": f"orbit {verb}".rstrip()})
     handle = os.open(holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(said)
