@@ -213,6 +213,16 @@ def test_older_events_are_left_out(workspace: Path, capsys: Capture) -> None:
     assert counted(capsys, "--since", "7")["log"]["older"] == 1
 
 
+def test_who_made_no_call_is_not_listed(workspace: Path, capsys: Capture) -> None:
+    """A surface that only noted something has no line of zeros."""
+    logged(workspace, {"event": "noted", "surface": "cli"})
+    assert "by surface" not in said(capsys)
+    logged(workspace, {"surface": "mcp"})
+    text = said(capsys)
+    assert "by surface: calls\n  mcp  " in text
+    assert "\n  cli  " not in text
+
+
 def test_an_empty_log_and_one_of_garbage_say_so(workspace: Path, capsys: Capture) -> None:
     """Nothing is divided by nothing."""
     assert said(capsys) == "no call is in the event log\n"

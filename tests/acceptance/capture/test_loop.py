@@ -222,6 +222,7 @@ def test_a_lesson_has_a_slug(project: Project) -> None:
     assert project.json("lessons", "show", listed["slug"])["id"] == name
     for wrong in ("../tests-run-with-nox", ".orbit/x", "~/x", "no-such-lesson"):
         assert "lesson" in project.orbit("lessons", "show", wrong, code=1 if wrong == "no-such-lesson" else 2)
+    assert "has 4 characters or more" in project.orbit("lessons", "show", "tes", code=1)
     assert project.json("lessons", "promote", "tests-run")[0]["status"] == "active"
     assert project.json("lessons", "stale") == []
     (project.root / "noxfile.py").write_text("", "utf-8")

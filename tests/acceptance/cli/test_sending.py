@@ -186,7 +186,7 @@ def test_what_the_watchdog_finds_is_told_until_it_is_over_and_when_it_comes_agai
 
 
 def test_no_address_is_printed(shell: Any) -> None:
-    """One may hold a password; an unknown one is named by its number, and none at all is a wrong call."""
+    """One may hold a password; an unknown one is named by its number."""
     pytest.importorskip("apprise")
     waiting(shell, "Wait before you ask")
     unknown = orbit(shell.root, "queue", "--notify", ORBIT_NOTIFY_URLS=f"nonsense://user:{TOKEN}@host")
@@ -195,5 +195,10 @@ def test_no_address_is_printed(shell: Any) -> None:
         False,
         True,
     )
-    none = orbit(shell.root, "queue", "--notify", ORBIT_NOTIFY_URLS="")
-    assert (none.returncode, "ORBIT_NOTIFY_URLS" in none.stderr) == (2, True)
+
+
+def test_without_an_address_it_is_a_wrong_call(shell: Any) -> None:
+    """Also where there is no news: whoever runs it by the clock learns of it the first time."""
+    for command in (["queue"], ["queue", "--kind", "rule"], ["watchdog", "--once"]):
+        none = orbit(shell.root, *command, "--notify", ORBIT_NOTIFY_URLS="")
+        assert (none.returncode, "ORBIT_NOTIFY_URLS" in none.stderr) == (2, True)

@@ -60,7 +60,9 @@ def named(registry: Registry, name: str) -> tuple[Registry, Record]:
             raise AmbiguousIdError(f"{name!r} means {len(found)} lessons:\n{listed}", candidates=ids, hint="name an id")
         if found:
             return owner, found[0]
-    raise RecordNotFoundError(f"no lesson is named {name!r}", hint="`orbit lessons list` shows ids and slugs")
+    short = f"; the beginning of a slug has {FEWEST} characters or more" if len(name) < FEWEST else ""
+    hint = f"`orbit lessons list` shows ids and slugs{short}"
+    raise RecordNotFoundError(f"no lesson is named {name!r}", hint=hint)
 
 
 def _meant(registry: Registry, name: str) -> list[Record]:

@@ -145,14 +145,14 @@ def _sections(found: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
 
 
 def _parts(parts: Mapping[str, Part]) -> list[tuple[str, int, str]]:
-    return [(name or "(no name)", part.calls, _said(part)) for name, part in by_calls(parts)[:LISTED]]
+    return [(name or "(no name)", part.calls, _said(part)) for name, part in by_calls(parts)[:LISTED] if part.calls]
 
 
 def _said(part: Part) -> str:
     quiet = share(part.calls - part.speaking, part.calls)
     silent = "-" if quiet is None else f"{100 * quiet:.0f} %"
     late = _ms(part.times.percentile(0.99))
-    return f"{part.calls} calls, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
+    return f"{plural(part.calls, 'call')}, {silent} silent, {part.shown} shown, {part.opened} opened, p99 {late}"
 
 
 def _record(found: Stats, record_id: str) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.errors import ConfigError, DeliveryError, OrbitError
@@ -55,13 +55,15 @@ def notify(workspace: Workspace, topic: str, texts: Mapping[str, str]) -> int:
         ConfigError: apprise is not installed, or the environment names no place, or one that it does not know.
         DeliveryError: a message did not arrive.
     """
+    places = _places()  # asked before there is news, so that a schedule without an address is noticed at once
     memory = Path(private_folder(str(workspace.root), "log")) / MEMORY
     told = _told(memory)
     known = [key for key in told.get(topic, ()) if key in texts]
     fresh = [key for key in texts if key not in known]
     if fresh:
         more = [f"… and {len(fresh) - MOST} more"] if len(fresh) > MOST else []
-        _deliver(f"{plain(workspace.name)}: {topic}", "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more]))
+        body = "\n\n".join([*(texts[key] for key in fresh[:MOST]), *more])
+        _deliver(places, f"{plain(workspace.name)}: {topic}", body)
     write_atomic(memory, json.dumps({**told, topic: [*known, *fresh[:MOST]]}))
     return len(fresh[:MOST])
 
@@ -75,11 +77,15 @@ def _told(memory: Path) -> dict[str, list[str]]:
         return {}
 
 
-def _deliver(title: str, body: str) -> None:
+def _places() -> list[str]:
     places = os.environ.get(PLACES, "").split()
     if not places:
         hint = f"{PLACES}='mailto://… slack://…': https://github.com/caronc/apprise/wiki lists the forms"
         raise ConfigError(f"nobody is named to be told: {PLACES} is empty", hint=hint)
+    return places
+
+
+def _deliver(places: Sequence[str], title: str, body: str) -> None:
     try:
         library = importlib.import_module("apprise")
     except ImportError:

@@ -155,7 +155,8 @@ def _dated(said: Retro, now: datetime) -> Retro:
 def _title(said: Retro) -> str:
     results = [one.result for one in said.outcomes]
     told = ", ".join(f"{results.count(name)} {name}" for name in dict.fromkeys(results))
-    return f"{said.trigger}: {told or said.summary or f'{len(said.findings)} findings'}"[:300]
+    count = len(said.findings)
+    return f"{said.trigger}: {told or said.summary or f'{count} finding' + ('' if count == 1 else 's')}"[:300]
 
 
 def _entry(said: Retro, key: str) -> Entry:

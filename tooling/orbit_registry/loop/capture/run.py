@@ -98,7 +98,8 @@ def transcripts_of(
         return [(name, one) for name, one in listed if any(session and session in one.name for session in wanted)]
     if not listed:
         where = ", ".join(names)
-        raise UsageError(f"no transcript of this project is found for {where}", hint="name its file")
+        hint = f"name its file: orbit capture SESSION.jsonl --from {names[0]}"
+        raise UsageError(f"no transcript of this project is found for {where}", hint=hint)
     newest = newest_first(one for _, one in listed)[0]
     return [one for one in listed if one[1] == newest][:1]
 
