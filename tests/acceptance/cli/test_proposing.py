@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import InvalidRecordError
+from orbit_registry.loop.proposals import with_items
 from orbit_registry.registry import Registry
 from orbit_registry.text.patch import unified
 
@@ -84,6 +85,13 @@ def test_an_addition_waits_as_a_diff_and_is_applied_only_after_approval(shell: A
     assert shell("apply", one["id"])[0] == 1
     assert proposed(shell) == []
     assert shell.json("check")[0] == 0
+
+
+@pytest.mark.parametrize("page", [TEXT, "# Testing\n", "# T\n\n### Learned\n\n- One.\n"])
+def test_lines_end_as_those_of_the_page(page: str) -> None:
+    """A page from Windows gets the same items in the same section, with its own line ends."""
+    as_windows = with_items(page.replace("\n", "\r\n"), ["- Two."])
+    assert as_windows == with_items(page, ["- Two."]).replace("\n", "\r\n")
 
 
 def test_what_a_page_says_otherwise_is_a_note_that_nothing_applies(shell: Any, skill: Path) -> None:

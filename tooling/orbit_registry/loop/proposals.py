@@ -226,7 +226,12 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
 
 
 def with_items(text: str, items: Sequence[str]) -> str:
-    """Return a page with further items in its section of what was learned; one is added where there is none."""
+    """Return a page with further items in its section of what was learned; one is added where there is none.
+
+    Where all lines end as on Windows, those that are added do too.
+    """
+    if 0 < text.count("\n") == text.count("\r\n"):
+        return with_items(text.replace("\r\n", "\n"), items).replace("\n", "\r\n")
     section = _SECTION.search(text)
     if section is None:
         start = text if text.endswith("\n") or not text else f"{text}\n"
