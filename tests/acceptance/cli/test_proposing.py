@@ -237,6 +237,30 @@ def test_what_was_learned_is_text_that_somebody_reads(
     assert words in refused["error"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("status: active", "status: active\napproval:\n  approved_by: Ada"), ("  name: ", "  name: Not "),
+        ("status: active", 'status: active\nprovenance:\n  source: user\n  pattern: fact\n  subject: "x"'),
+    ],
+)  # fmt: skip
+def test_a_diff_of_a_record_forges_no_history(shell: Any, old: str, new: str) -> None:
+    """Who wrote and who approved it, and where it came from, is what verbs say, whoever approved the diff."""
+    known = learn(shell, FIXTURES)
+    path = f".orbit/learnings/{known}/learning.yaml"
+    text = (shell.root / path).read_text("utf-8")
+    assert old in text
+    target = {"path": path, "record": known}
+    entry = {"title": "More", "target": target, "drift": "additive", "reason": "Why.", "says": ["0" * 16]}
+    line = json.dumps({"kind": "proposal", "key": "k", **entry, "diff": unified(path, text, text.replace(old, new, 1))})
+    (shell.root / "found.jsonl").write_text(line, "utf-8")
+    (one,) = shell.json("ensure", "--batch", "found.jsonl")[1]["data"]["entries"]
+    assert shell("promote", one["id"])[0] == 0
+    code, refused = shell.json("apply", one["id"])
+    assert (code, (shell.root / path).read_text("utf-8")) == (1, text)
+    assert "which verbs alone write" in refused["error"]
+
+
 def test_an_agent_proposes_and_does_not_approve(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it proposes waits for a person."""
     learn(shell, FIXTURES)

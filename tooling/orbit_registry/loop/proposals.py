@@ -31,7 +31,7 @@ from orbit_registry.store.lifecycle import refuse_transition
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.skills import Skill, head, is_skill, statements
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import create_record, edited, validated, writing
+from orbit_registry.store.writer import FIXED, create_record, edited, validated, writing
 from orbit_registry.text.inert import inert_line
 from orbit_registry.text.patch import Conflict, added, patched, removes, unified
 from orbit_registry.text.secrets import without_secrets
@@ -365,9 +365,12 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
 
 
 def _refuse_other(before: Record, after: Record) -> None:
-    """Raise where a diff of a record's file makes another record of it, or takes a way that its kind has not."""
+    """Raise where a diff makes another record of one, forges its history, or takes a way that its kind has not."""
     if (before.id, before.uid) != (after.id, after.uid):
         raise RefusedError(f"it would make another record of {before.id}", hint="reject it")
+    fixed = (FIXED | before.kind.schema.managed) - {"status", "updated_at"}
+    if forged := sorted(name for name in fixed if before.data.get(name) != after.data.get(name)):
+        raise RefusedError(f"it would change `{forged[0]}` of {before.id}, which verbs alone write", hint="reject it")
     if before.status.name != after.status.name:
         refuse_transition(before, after.status.name)
 
