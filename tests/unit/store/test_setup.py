@@ -142,6 +142,12 @@ def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) ->
         ([".decisions/ADR-001-x.md"], Detected("file", ".decisions")),
         (["docs/architecture/decisions/0001-x.md"], Detected("file", "docs/architecture/decisions")),
         (["adr/20240101-x.md"], Detected("file", "adr")),
+        (
+            ["team/architecture-decision-records/OPS-ADR-0001-x.md"],
+            Detected("file", "team/architecture-decision-records"),
+        ),
+        (["docs/entscheidungen/0001-x.md", "src/test/decisions/0001-x.md"], Detected("file", "docs/entscheidungen")),
+        (["src/tests/resources/decisions/0001-x.md"], Detected("file", "docs/adr")),
         (["docs/adr/README.md", "docs/adr/template.md"], Detected("file", "docs/adr")),
         (["docs/design/search/4_decisions.md"], Detected("log", "docs/adr")),
         (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], Detected("file", "docs/adr")),

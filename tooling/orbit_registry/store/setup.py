@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,13 +17,16 @@ from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT, mapping_line
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.git import Git
+from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
-from orbit_registry.text.adr.file_names import is_decision_name
+from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name
 from orbit_registry.text.yaml import scalar
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
+NOT_OURS = frozenset({"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor"})
+"""Folders whose decisions are somebody else's, or nobody's."""
 ADR_FOLDERS = (
     "docs/adr",
     "docs/adrs",
@@ -107,12 +112,26 @@ def detect_style(root: Path) -> Detected:
     logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
     told = _told_folder(root)
     candidates = [*([told] if told else []), *(folder for folder in ADR_FOLDERS if folder != told)]
-    counts = {folder: _numbered(root / folder) for folder in candidates}
+    counts = Counter({folder: _numbered(root / folder) for folder in candidates})
+    if not any(counts.values()) and not logs:
+        counts = _elsewhere(root)
     found = [folder for folder, count in counts.items() if count]
     if found:
         best = max(found, key=lambda folder: counts[folder])
         return Detected("file", best, tuple(folder for folder in found if folder != best))
     return Detected("log" if logs else "file", "docs/adr")
+
+
+def _elsewhere(root: Path) -> Counter[str]:
+    """Count the decision files of folders anywhere that are called after decisions, but for those of tests."""
+    counts: Counter[str] = Counter()
+    for path in walk(root, hidden=False):
+        folder, _, name = path.rpartition("/")
+        stem, suffix = posixpath.splitext(name)
+        parts = folder.lower().split("/")
+        named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts)
+        counts[folder] += named and suffix == ".md" and is_decision_name(stem)
+    return counts
 
 
 def _told_folder(root: Path) -> str | None:

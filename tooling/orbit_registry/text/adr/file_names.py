@@ -18,7 +18,11 @@ SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-
 _NUMBERED = re.compile(
     rf"(?P<lead>(?:{SERIES_CODE}|decision)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)", re.IGNORECASE
 )
-_FOLDER = re.compile(r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ ](?:records?|logs?))?)$", re.IGNORECASE)
+_FOLDER = re.compile(
+    r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ ](?:records?|logs?))?|(?:architektur)?entscheidungen"
+    r"|décisions|decisiones|decis[oõ]es|decisioni|beslissingen)$",
+    re.IGNORECASE,
+)
 _REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
 _FEWEST_DIGITS = 3
 """Digits that a bare number has to have: `1-intro.md` and `02-setup.md` are chapters of a guide."""

@@ -27,8 +27,10 @@ _RUN_IN = re.compile(
 )
 _COST = re.compile(
     r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
-    r"(?:costs?(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:.—–]"
-    r"|(?:bad|negative|con)(?:\*\*|__|\*|_)?[,:][ \t]+(?:because|as|since)\b)",
+    r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi)"
+    r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:.—–]"
+    r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?[,:][ \t]+"
+    r"(?:because|as|since|weil|da|denn|car|parce que|porque|pois)\b)",
     re.IGNORECASE,
 )
 _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
