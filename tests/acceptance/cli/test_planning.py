@@ -257,6 +257,7 @@ def test_a_verdict_sets_the_status_and_is_kept(shell: Any) -> None:
     assert shell.json("pitch", "approve", first, "--by", "Ada", "--reason", "yes")[1]["data"]["status"] == "accepted"
     assert shell.json("pitch", "reject", second, "--reason", "too dear")[1]["data"]["status"] == "rejected"
     assert shell.json("pitch", "reject", "story:S-4", "--reason", "no")[1]["data"]["status"] is None
+    assert shell.json("pitch", "reject", "S-44")[0] == 1
 
     assert shell.json("show", first)[1]["data"]["approval"]["approved_by"] == "Ada"
     held = shell.json("fail", "--check", f"adr:{second}")[1]["data"]

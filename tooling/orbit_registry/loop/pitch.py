@@ -143,7 +143,7 @@ def verdict(
 
     Raises:
         RefusedError: an agent asks, the target is left alone, or the decision does not wait.
-        RecordNotFoundError: no decision has that id.
+        RecordNotFoundError: no decision has that id, and no work item that name.
     """
     if author.role == "agent":
         raise RefusedError(f"an agent may not decide on {name[:100]}", hint=BY_A_PERSON)
@@ -151,7 +151,7 @@ def verdict(
     record = records.get(name) if _is_id(workspace, name) else None
     if record is not None and record.kind.name != ADR:
         raise RecordNotFoundError(f"{name} is no decision", hint="`orbit pitch` lists what can be decided on")
-    target = _target_of(record) if record is not None else _target(name)
+    target = _target_of(record) if record is not None else _asked(workspace, name)
     held = failures.holding(records, target, now)
     if approved and held is not None:
         hint = f"`orbit clear {target}` lets it be tried again"
@@ -172,6 +172,16 @@ def _is_id(workspace: Workspace, name: str) -> bool:
 
 def _target(name: str) -> failures.Target:
     return failures.read_target(name if ":" in name else f"{_ITEM}:{name}")
+
+
+def _asked(workspace: Workspace, name: str) -> failures.Target:
+    """Return the target of a work item; a bare name has to be one that is listed, lest a slip becomes a failure."""
+    target = _target(name)
+    listed = () if ":" in name else ask_sources(workspace, ("work_items",)).get("work_items")
+    if ":" not in name and target not in {one.target for one in _items(listed, [])}:
+        hint = f"`orbit pitch` lists what can be decided on; {target} names what no source lists"
+        raise RecordNotFoundError(f"{name} is neither a decision nor a work item", hint=hint)
+    return target
 
 
 def _target_of(record: Record) -> failures.Target:
