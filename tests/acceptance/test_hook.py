@@ -109,7 +109,7 @@ def ids(text: str) -> list[str]:
 def events(root: Path) -> list[dict[str, Any]]:
     """Return the events of the log, but for syncs: one that a call starts ends whenever it ends."""
     file = root / ".orbit/state/log/events.jsonl"
-    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.exists() else []
     return [row for row in rows if row["event"] != "synced"]
 
 

@@ -112,7 +112,7 @@ def events() -> Callable[[Path], list[dict[str, Any]]]:
 
     def read(root: Path) -> list[dict[str, Any]]:
         file = root / ".orbit/state/log/events.jsonl"
-        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line] if file.exists() else []
         return [row for row in rows if row["event"] != "synced"]
 
     return read

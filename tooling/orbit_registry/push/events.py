@@ -153,7 +153,8 @@ def append(root: str, event: Event) -> None:
         handle = posix.open(f"{folder}/{NAME}", _FLAGS, 0o600)
         try:
             size = posix.fstat(handle).st_size
-            # A process that was killed, or a full disk, may have left half a line: it costs no other.
+            # A process that was killed, or a full disk, may have left half a line: it costs no other. One that is just
+            # being written across a page looks so too; then an empty line stands between the two, which readers pass.
             torn = size and posix.pread(handle, 1, size - 1) != b"\n"
             posix.write(handle, (f"\n{event.line()}" if torn else event.line()).encode())
             if size > LARGEST:
