@@ -9,7 +9,7 @@ from orbit_registry.answers.records import details_text, record_data, record_tex
 from orbit_registry.answers.tables import table
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.kinds.table import PHASES
-from orbit_registry.loop.opening import note_opened
+from orbit_registry.loop.events import note_opened
 from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry

@@ -16,9 +16,10 @@ from orbit_registry.checks.loop.log import TURN_END, LoopLog, turns
 from orbit_registry.doctor.finding import LEVELS, Finding
 from orbit_registry.errors import OrbitError
 from orbit_registry.loop.compliance import loop_log
+from orbit_registry.loop.events import write_event
 from orbit_registry.loop.failures import KIND as FAILURE
 from orbit_registry.loop.failures import target_of
-from orbit_registry.loop.review import queue, write_event
+from orbit_registry.loop.review import queue
 from orbit_registry.push.events import DISPATCHED, RETRIEVAL, SYNCED
 from orbit_registry.push.folders import private_folder
 from orbit_registry.push.pack import is_whole

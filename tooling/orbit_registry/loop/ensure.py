@@ -15,7 +15,7 @@ from orbit_registry.checks.neighbours import neighbours_of_all
 from orbit_registry.checks.wording import wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
-from orbit_registry.loop.review import write_event
+from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import ENSURED
 from orbit_registry.records.ids import code_id, new_uid
 from orbit_registry.records.record import Record

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError, UsageError
-from orbit_registry.loop.review import write_event
+from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import CLEARED, FAILED
 from orbit_registry.records.freshness import expires
 from orbit_registry.records.record import Record

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from orbit_registry.checks.loop.log import turn_id
 from orbit_registry.checks.neighbours import neighbours
 from orbit_registry.errors import UsageError
+from orbit_registry.loop.events import write_event
 from orbit_registry.loop.failures import fail, read_target
-from orbit_registry.loop.review import write_event
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
 from orbit_registry.push.events import NOTE_SKIPS as SKIPS
 from orbit_registry.push.events import NOTED

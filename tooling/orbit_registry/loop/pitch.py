@@ -13,9 +13,10 @@ from typing import Any
 
 from orbit_registry.errors import OrbitError, RecordNotFoundError, RefusedError
 from orbit_registry.loop import failures
+from orbit_registry.loop.events import write_event
 from orbit_registry.loop.plan import ask_sources, capacity, recent_retros
 from orbit_registry.loop.retro import COMPLETED
-from orbit_registry.loop.review import decide, write_event
+from orbit_registry.loop.review import decide
 from orbit_registry.push import events
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet

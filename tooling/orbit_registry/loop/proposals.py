@@ -15,7 +15,7 @@ from itertools import chain
 
 from orbit_registry.checks.content.hidden_characters import HIDDEN
 from orbit_registry.errors import RefusedError
-from orbit_registry.loop.review import write_event
+from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import APPLIED, PROPOSED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet

@@ -16,9 +16,9 @@ from orbit_registry.checks.wording import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.loop import failures
 from orbit_registry.loop.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
+from orbit_registry.loop.events import write_event
 from orbit_registry.loop.note import LEARNING, MOST_SUMMARY
 from orbit_registry.loop.retro import COMPLETED, FAILED, REQUEUED, Outcome, Retro, read_retro
-from orbit_registry.loop.review import write_event
 from orbit_registry.push import events
 from orbit_registry.records.freshness import looked_at, made
 from orbit_registry.records.link import Link

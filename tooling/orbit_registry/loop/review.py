@@ -5,25 +5,21 @@ Which status a verdict sets stands in the kind's table, so that every kind with 
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Phase
-from orbit_registry.push.events import APPROVED, REJECTED, Event, append
-from orbit_registry.push.hosts import session_of_process
-from orbit_registry.push.ledger import Ledger
+from orbit_registry.loop.events import write_event
+from orbit_registry.push.events import APPROVED, REJECTED
 from orbit_registry.records.freshness import made
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author, Review
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.secrets import without_secrets
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
 TRUSTED = ("user", "test")
@@ -115,27 +111,3 @@ def promote_due(workspace: Workspace, records: Iterable[Record], author: Author,
     days = workspace.config.setting("capture", "auto_promote_days", 0)
     review = Review("auto-promotion", f"not turned down in {days} days")
     return [decide(workspace, record, "live", author, review) for record in due if record.path not in stale]
-
-
-def write_event(
-    workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object], seconds: float = 0
-) -> None:
-    """Write an event of what was done with some records, in the session of an agent where one is running this.
-
-    `seconds` is how long it took, where somebody counted. No secret in a text of `details` is written.
-    """
-    root = str(workspace.root)
-    session = session_of_process(root)
-    event = Event("cli", time.time())
-    event.name, event.opened, event.ms = name, list(ids), seconds * 1000
-    event.session = Ledger(root, *session).name if session is not None else ""
-    event.details = f", {json.dumps(_plain(details))[1:-1]}" if details else ""
-    append(root, event)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, str):
-        return without_secrets(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

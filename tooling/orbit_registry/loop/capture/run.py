@@ -14,7 +14,7 @@ from orbit_registry.loop.capture.patterns import Finding, Observer
 from orbit_registry.loop.capture.program import Digest, ask
 from orbit_registry.loop.capture.project import Project
 from orbit_registry.loop.capture.turns import Session, turns
-from orbit_registry.loop.review import write_event
+from orbit_registry.loop.events import write_event
 from orbit_registry.loop.transcripts import claude, codex, gemini, reasonix
 from orbit_registry.loop.transcripts.reading import Entries, Progress, entries_in, newest_first
 from orbit_registry.push.events import CAPTURED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orbit_registry.loop.review import write_event
+from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import FAILED
 from orbit_registry.registry import Registry
 
