@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,34 @@ def test_status_shows_every_agent_whatever_one_file_holds(
     ]
     assert "hooks.json:1:2: no valid JSON" in said
     assert "symbolic link" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"),
+    [
+        ("gemini", lambda hooks: {one["matcher"] for one in hooks["PreCompress"]} == {"manual"}),
+        ("codex", lambda hooks: all(one["timeout"] <= 3 for group in hooks["SessionEnd"] for one in group["hooks"])),
+    ],
+)
+def test_what_was_learned_from_a_real_agent_stands_in_its_settings(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, asks: Callable[[Any], bool]
+) -> None:
+    """Gemini CLI is asked only for compressions that happen; Codex warns of an end that may take longer than 3 s."""
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run(["hook", "install", name, "--scope", "project"]) == 0
+    assert asks(json.loads((root / agents.agent(name).settings["project"].path).read_text("utf-8"))["hooks"])
+
+
+def test_an_agent_that_waits_for_a_persons_trust_is_said_to(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Codex and Copilot run no hook before somebody trusted it, and are silent about it."""
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("codex", "copilot"):
+        assert run(["hook", "install", name]) == 0
+        assert "trust" in capsys.readouterr().out, name
 
 
 def test_settings_that_are_none_are_left_as_they_are(root: Path) -> None:

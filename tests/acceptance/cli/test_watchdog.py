@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.doctor.watchdog import MOST_LEARNINGS, Watch, watch
+from orbit_registry.doctor.watchdog import Watch, watch
 from orbit_registry.push.events import DISPATCHED, Event, append
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import find_workspace
@@ -165,7 +165,7 @@ def test_a_queue_older_than_its_limit_is_found(shell: Any) -> None:
 
 def test_more_than_100_unconsolidated_learnings_are_found(shell: Any) -> None:
     """A learning that something was derived from counts as consolidated."""
-    many(shell, MOST_LEARNINGS - 1)
+    many(shell, 99)
     shell("sync")
     assert found(look(shell)) == {}, "with the one there was, just as many as are admitted"
     assert shell("learning", "add", "--summary", "One more than that", "--yes")[0] == 0

@@ -74,7 +74,7 @@ def watchdog(once: bool, every: str | None, strict: bool, notifies: bool, output
             return
         said = json.dumps(envelope(found.as_data(), ok=not found.failed(strict=strict))) if output == "json" else None
         click.echo(said or f"{found.as_data()['at']}\n{visible(found.text())}")
-        time.sleep(window.total_seconds())
+        time.sleep(window.total_seconds())  # for a machine without a timer: between two looks there is nothing to do
 
 
 def _time(said: str) -> timedelta:

@@ -134,7 +134,8 @@ def follow(
     """Yield the members of each event after a place in the log, forever; `wait` is called where there is none yet.
 
     `start` is where a pass over the log ended: the inode of its last part, and the bytes read of it. A part that is
-    turned over is read to its end first; lines that are no event are left out.
+    turned over is read to its end first; lines that are no event are left out. A file tells nobody that it grew, so the
+    usual `wait` looks again five times a second.
     """
     path, kept = state / "log" / NAME, b""
     number, place = start
