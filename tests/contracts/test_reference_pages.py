@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.cli.reference import reference
-from orbit_registry.store.config import CONFIG_SCHEMA
-from orbit_registry.store.setup import Detected, config_text
+from orbit_registry.push.select import MIN_RELEVANCE
+from orbit_registry.records.freshness import WINDOWS
+from orbit_registry.store.config import config_schema, defaults
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -18,26 +21,50 @@ def test_the_page_of_commands_is_what_the_commands_say() -> None:
     assert (DOCS / "reference/cli.md").read_text("utf-8") == reference()
 
 
-def keys(schema: dict[str, Any], prefix: str = "") -> list[str]:
-    """Return every key of a schema by its dotted name."""
-    found = []
-    for name, form in schema.get("properties", {}).items():
-        found.append(prefix + name)
-        found += keys(form, f"{prefix}{name}.")
-    return found
+def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key of a schema by its dotted name, with its form."""
+    for name, form in forms.items():
+        yield prefix + name, form
+        yield from settings(form.get("properties", {}), f"{prefix}{name}.")
 
 
-def test_every_setting_is_explained() -> None:
-    """The page of the configuration names each key of its schema."""
+def shown(value: Any) -> str:
+    """Return a default as the page has it."""
+    return f"`{value}`" if isinstance(value, str) and value else f"`{json.dumps(value)}`"
+
+
+def test_every_setting_and_its_default_are_on_the_page() -> None:
+    """The table has the keys of the schema, no other, in its order; what a person reads as the default is the default.
+
+    Words stand in place of what is empty, and a link in place of the shipped table.
+    """
     page = (DOCS / "reference/configuration.md").read_text("utf-8")
-    schema = json.loads(CONFIG_SCHEMA.read_text("utf-8"))
+    rows = [(key, cell.strip()) for key, cell in re.findall(r"^\| `([a-z_.]+)` \| (.*?) ?\|", page, re.MULTILINE)][2:]
+    forms = dict(settings(config_schema().document["properties"]))
+    del forms["format"], forms["schema_version"]
 
-    assert [key for key in keys(schema) if f"`{key}`" not in page] == []
+    assert [key for key, _ in rows] == [*forms]
+    assert [(key, cell) for key, cell in rows if "`" in cell and cell != shown(forms[key].get("default"))] == []
+    assert [key for key, cell in rows if "`" not in cell and forms[key].get("default") not in (None, "", {})] == [
+        "learnings_config.agent_category_mapping"
+    ]
 
 
-def test_a_new_configuration_shows_every_setting() -> None:
-    """What `init` writes has every key, as a value or as a comment, so that nobody has to look it up."""
-    text = config_text(Detected("file", "docs/adr"))
-    schema = json.loads(CONFIG_SCHEMA.read_text("utf-8"))
+def test_every_setting_has_a_default_and_is_described() -> None:
+    """The form, the default and what a setting does stand in the schema; the file that `init` writes is made of it."""
+    forms = dict(settings(config_schema().document["properties"]))
+    own = {"format", "schema_version"}
 
-    assert [key for key in keys(schema) if f"{key.rpartition('.')[2]}:" not in text] == []
+    assert [key for key, form in forms.items() if key not in own and not form.get("description")] == []
+    assert [
+        key for key, form in forms.items() if key not in own and ("default" in form) is ("properties" in form)
+    ] == []
+    assert config_schema().is_valid({"format": "orbit-registry", "schema_version": 1, **defaults()})
+
+
+def test_what_modules_below_the_configuration_take_for_a_default_is_the_default() -> None:
+    """The hook's client and the values of records know no configuration file; their figures are the schema's."""
+    freshness = defaults()["freshness"]
+
+    assert defaults()["rules"]["min_relevance"] == MIN_RELEVANCE
+    assert (freshness["stable_days"], freshness["volatile_days"]) == (WINDOWS["stable"], WINDOWS["volatile"])

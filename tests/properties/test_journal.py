@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orbit_registry.kinds.table import load_kinds
-from orbit_registry.store.config import Config
+from orbit_registry.store.config import config_of
 from orbit_registry.store.journal import Change, apply_step, begun, recover
 from orbit_registry.store.workspace import Workspace
 
@@ -35,7 +35,7 @@ def workspace_in(folder: str) -> Workspace:
     """Return a workspace with nothing in it."""
     root = Path(folder).resolve()
     (root / ".orbit").mkdir()
-    return Workspace(root, Config(), load_kinds())
+    return Workspace(root, config_of({}), load_kinds())
 
 
 def put(root: Path, path: str, text: str | None) -> None:

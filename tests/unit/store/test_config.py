@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError
-from orbit_registry.store.config import CONFIG_SCHEMA, AdrConfig, Config, read_config
-from orbit_registry.store.setup import Detected, config_text
+from orbit_registry.store.config import AdrConfig, Config, defaults, read_config
+from orbit_registry.store.setup import config_text
 from orbit_registry.text.yaml import load
 
 HEAD = "format: orbit-registry\nschema_version: 1\n"
@@ -44,42 +44,31 @@ def test_the_least_configuration_means_the_defaults(tmp_path: Path) -> None:
 
 def test_a_new_configuration_means_the_defaults_with_and_without_its_comments(tmp_path: Path) -> None:
     """Each default that stands there as a comment is the one that holds; taking away every `#` changes nothing."""
-    text = config_text(Detected("file", "docs/adr"))
+    text = config_text(AdrConfig("file", "docs/adr"))
     written, plain = read(tmp_path, text), read(tmp_path, HEAD)
     spelled = read(tmp_path, uncommented(text))
 
-    names = [name for name in Config.__slots__ if name not in ("raw", "site")]
+    names = [name for name in Config.__slots__ if name != "raw"]
     assert [getattr(written, name) for name in names] == [getattr(plain, name) for name in names]
     assert [getattr(spelled, name) for name in names] == [getattr(plain, name) for name in names]
-    assert len(spelled.raw) > 8
-
-
-def test_every_setting_stands_in_a_new_configuration(tmp_path: Path) -> None:
-    """Whoever opens the file sees all there is to set, but what the schema keeps for later."""
-    schema = load(CONFIG_SCHEMA.read_text("utf-8"))
-    assert isinstance(schema, dict)
-
-    spelled = read(tmp_path, uncommented(config_text(Detected("file", "docs/adr")))).raw
-
-    assert set(schema["properties"]) - set(spelled) <= {"push"}
-    for section in ("adr", "site", "duplicates", "checks"):
-        assert set(schema["properties"][section]["properties"]) == set(spelled[section])
+    assert written.raw == load(HEAD)
+    assert spelled.raw == {**defaults(), **load(HEAD)}
 
 
 @pytest.mark.parametrize(
     "found",
     [
-        Detected("log", "docs/adr"),
-        Detected("file", "doc/adr"),
-        Detected("file", "docs/architecture/decisions"),
-        Detected("file", "x" * 100),
-        Detected("file", "docs/architecture decisions", (".decisions", "a: b", "#x", "[y]")),
-        Detected("file", "docs/决定"),
+        AdrConfig("log", "docs/adr"),
+        AdrConfig("file", "doc/adr"),
+        AdrConfig("file", "docs/architecture/decisions"),
+        AdrConfig("file", "x" * 100),
+        AdrConfig("file", "docs/architecture decisions", (".decisions", "a: b", "#x", "[y]")),
+        AdrConfig("file", "docs/决定"),
     ],
 )
-def test_what_was_detected_reads_back(tmp_path: Path, found: Detected) -> None:
+def test_what_was_detected_reads_back(tmp_path: Path, found: AdrConfig) -> None:
     """Names of folders that YAML would misread are quoted."""
-    assert read(tmp_path, config_text(found)).adr == AdrConfig(found.style, found.folder, found.folders)
+    assert read(tmp_path, config_text(found)).adr == found
 
 
 def test_own_keys_and_slashes_are_let_be(tmp_path: Path) -> None:
@@ -89,7 +78,7 @@ def test_own_keys_and_slashes_are_let_be(tmp_path: Path) -> None:
     assert (config.adr.folder, config.adr.folders, config.design) == ("docs/adr", ("old",), "design")
     assert config.setting("x-team", "name") is None
     assert config.setting("adr", "folder") == "docs/adr/"
-    assert config.setting("checks", "ignore", []) == []
+    assert config.setting("checks", "ignore") == []
 
 
 MISTAKES = {

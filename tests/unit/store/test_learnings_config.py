@@ -8,7 +8,7 @@ import pytest
 
 from orbit_registry.errors import ConfigError
 from orbit_registry.registry import Registry
-from orbit_registry.store.config import GENERAL, Categories, Config, default_mapping, mapping_lines, read_config
+from orbit_registry.store.config import GENERAL, Categories, Config, config_of, default_mapping, read_config
 
 HEAD = "format: orbit-registry\nschema_version: 1\n"
 PAGE = Path(__file__).parents[3] / "docs/reference/brief.md"
@@ -30,7 +30,7 @@ def read(folder: Path, text: str) -> Config:
 @pytest.mark.parametrize(("agent", "categories"), REQUIRED.items())
 def test_four_agents_have_these_categories(agent: str, categories: tuple[str, ...]) -> None:
     """An engineer gets nothing of security, and a tester nothing of architecture."""
-    assert Config().learnings.categories_for(agent) == Categories(categories, True)
+    assert config_of({}).learnings.categories_for(agent) == Categories(categories, True)
 
 
 @pytest.mark.parametrize("agent", ["planner", "test-writer", "implementor", "reviewer", "judge", *REQUIRED])
@@ -43,18 +43,18 @@ def test_every_stage_has_general_last(agent: str) -> None:
 @pytest.mark.parametrize("said", ["security-specialist", "Security Specialist", " SECURITY_SPECIALIST "])
 def test_a_name_is_known_however_it_is_written(said: str) -> None:
     """Case and the sign between words make no difference."""
-    assert Config().learnings.categories_for(said) == Categories(REQUIRED["security-specialist"], True)
+    assert config_of({}).learnings.categories_for(said) == Categories(REQUIRED["security-specialist"], True)
 
 
 def test_an_unknown_agent_gets_what_is_for_everybody() -> None:
     """And the answer says that nobody knows it."""
-    assert Config().learnings.categories_for("zeppelin-pilot") == Categories((GENERAL,), False)
+    assert config_of({}).learnings.categories_for("zeppelin-pilot") == Categories((GENERAL,), False)
 
 
 @pytest.mark.parametrize("said", ["", "  "])
 def test_without_a_name_nothing_is_narrowed(said: str) -> None:
     """No categories is something else than none of them."""
-    assert Config().learnings.categories_for(said) is None
+    assert config_of({}).learnings.categories_for(said) is None
 
 
 def test_a_project_changes_one_agent_and_keeps_the_others(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_project_changes_one_agent_and_keeps_the_others(tmp_path: Path) -> Non
 
 def test_the_limits_are_what_was_agreed(tmp_path: Path) -> None:
     """Five a category, a thousand tokens, five minutes; each can be set."""
-    plain = Config().learnings
+    plain = config_of({}).learnings
     assert (plain.per_category, plain.tokens, plain.ttl_seconds) == (5, 1000, 300)
     said = "learnings_config: {max_learnings_per_category: 2, max_total_tokens: 300, cache_ttl_seconds: 0}\n"
     found = read(tmp_path, said).learnings
@@ -115,13 +115,14 @@ def test_init_writes_every_agent_and_a_fresh_project_is_clean(git_repo: Path) ->
     Registry.init(git_repo)
     file = git_repo / ".orbit/config.yaml"
     text = file.read_text("utf-8")
-    assert [line for line in mapping_lines() if f"#     {line}\n" not in text] == []
+    lines = [f"#     {name}: [{', '.join(names)}]\n" for name, names in default_mapping().items()]
+    assert [line for line in lines if line not in text] == []
     assert Registry.open(git_repo).check().diagnostics == ()
 
     start = text.index("# learnings_config:")
     own = "".join(line.removeprefix("# ") for line in text[start:].split("\n\n")[0].splitlines(keepends=True))
     file.write_text(f"{text[:start]}{own}\n", "utf-8")
-    assert read_config(file).learnings == Config().learnings
+    assert read_config(file).learnings == config_of({}).learnings
     assert Registry.open(git_repo).check().diagnostics == ()
 
 

@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import load_kinds
+from orbit_registry.store.config import AdrConfig
 from orbit_registry.store.setup import (
     GITATTRIBUTES,
     GITIGNORE,
-    Detected,
     SetupReport,
     detect_style,
     schema_texts,
@@ -47,14 +47,7 @@ def test_a_repository_becomes_a_workspace(git_repo: Path) -> None:
     assert new == set(report.created)
     assert {".orbit/config.yaml", ".orbit/schemas/adr.schema.json", ".gitignore", ".gitattributes"} <= new
     assert open_workspace(git_repo).root == git_repo
-    assert report.detected == Detected("file", "docs/adr")
-
-
-def test_the_configuration_says_what_the_reference_says(git_repo: Path) -> None:
-    """Comments reach the reader as they are meant: no template's placeholder was filled in by accident."""
-    setup(git_repo)
-
-    assert "# where tasks stand: tasks/{id}.md\n" in (git_repo / ".orbit/config.yaml").read_text("utf-8")
+    assert report.detected == AdrConfig("file", "docs/adr")
 
 
 def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
@@ -135,26 +128,26 @@ def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) ->
 @pytest.mark.parametrize(
     ("files", "found"),
     [
-        ([], Detected("file", "docs/adr")),
-        (["docs/adr/0001-x.md"], Detected("file", "docs/adr")),
-        (["doc/adr/0001-x.md"], Detected("file", "doc/adr")),
-        (["docs/decisions/0001-x.md"], Detected("file", "docs/decisions")),
-        ([".decisions/ADR-001-x.md"], Detected("file", ".decisions")),
-        (["docs/architecture/decisions/0001-x.md"], Detected("file", "docs/architecture/decisions")),
-        (["adr/20240101-x.md"], Detected("file", "adr")),
+        ([], AdrConfig("file", "docs/adr")),
+        (["docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),
+        (["doc/adr/0001-x.md"], AdrConfig("file", "doc/adr")),
+        (["docs/decisions/0001-x.md"], AdrConfig("file", "docs/decisions")),
+        ([".decisions/ADR-001-x.md"], AdrConfig("file", ".decisions")),
+        (["docs/architecture/decisions/0001-x.md"], AdrConfig("file", "docs/architecture/decisions")),
+        (["adr/20240101-x.md"], AdrConfig("file", "adr")),
         (
             ["team/architecture-decision-records/OPS-ADR-0001-x.md"],
-            Detected("file", "team/architecture-decision-records"),
+            AdrConfig("file", "team/architecture-decision-records"),
         ),
-        (["docs/entscheidungen/0001-x.md", "src/test/decisions/0001-x.md"], Detected("file", "docs/entscheidungen")),
-        (["src/tests/resources/decisions/0001-x.md"], Detected("file", "docs/adr")),
-        (["docs/adr/README.md", "docs/adr/template.md"], Detected("file", "docs/adr")),
-        (["docs/design/search/4_decisions.md"], Detected("log", "docs/adr")),
-        (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], Detected("file", "docs/adr")),
-        (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], Detected("file", "adr", ("doc/adr",))),
+        (["docs/entscheidungen/0001-x.md", "src/test/decisions/0001-x.md"], AdrConfig("file", "docs/entscheidungen")),
+        (["src/tests/resources/decisions/0001-x.md"], AdrConfig("file", "docs/adr")),
+        (["docs/adr/README.md", "docs/adr/template.md"], AdrConfig("file", "docs/adr")),
+        (["docs/design/search/4_decisions.md"], AdrConfig("log", "docs/adr")),
+        (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),
+        (["doc/adr/0001-x.md", "adr/0001-x.md", "adr/0002-y.md"], AdrConfig("file", "adr", ("doc/adr",))),
     ],
 )
-def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], found: Detected) -> None:
+def test_the_style_of_a_repository_is_found(tmp_path: Path, files: list[str], found: AdrConfig) -> None:
     """The folder with the most decision files is where new ones go; the others are looked at too."""
     for name in files:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +179,7 @@ def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, f
         (root / name / "0001-x.md").write_text("# X\n", "utf-8")
     (root / ".adr-dir").write_bytes(text.encode("utf-8", "surrogateescape"))
 
-    assert setup(root).detected == Detected("file", folder)
+    assert setup(root).detected == AdrConfig("file", folder)
     assert open_workspace(root).config.adr.folder == folder
 
 

@@ -22,7 +22,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import Pair, SimilarityIndex
 from orbit_registry.store.adopt.edges import Targets
 from orbit_registry.store.adopt.edges import place_of as place_of_text
-from orbit_registry.store.config import Config
+from orbit_registry.store.config import Config, config_of
 from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.adr.model import AdrDocument, Section
@@ -46,7 +46,7 @@ class CheckContext:
     records: RecordSet
     """The valid records, prose filled in."""
     kinds: KindTable
-    config: Config = field(default_factory=Config)
+    config: Config = field(default_factory=lambda: config_of({}))
     problems: tuple[Diagnostic, ...] = ()
     """What the readers found."""
     documents: Documents = field(default_factory=lambda: Documents({}))

@@ -17,7 +17,7 @@ def run_checks(
 
     An error inside a check is a bug of ours and is not caught: it ends the run.
     """
-    ignored = frozenset(context.config.setting("checks", "ignore", ()))
+    ignored = frozenset(context.config.setting("checks", "ignore"))
     wanted = [
         check
         for check in (all_checks() if checks is None else checks)

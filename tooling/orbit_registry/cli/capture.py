@@ -44,7 +44,7 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
     registry = open_registry()
     workspace = registry.workspace
     if at_session_end:
-        if workspace.config.setting("capture", "at_session_end", False) is not True:
+        if workspace.config.setting("capture", "at_session_end") is not True:
             return
         forbid_unless_wanted()  # a hook of the user's is in every clone, and nobody asked for what one names
     sessions: set[str] = set()

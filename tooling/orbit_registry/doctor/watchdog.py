@@ -36,8 +36,6 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 
 SECTION = "watchdog"
-STALE_HOURS, QUEUE_DAYS, MOST_LEARNINGS = 48, 14, 100
-"""After how long a sync and a queue are old, and how many learnings may stand alone, where nothing else is said."""
 MEMORY = "watchdog.json"
 REMEMBERED = timedelta(days=7)
 """So long the most records that there were are what a store is measured by."""
@@ -130,7 +128,7 @@ def _derived(workspace: Workspace, log: LoopLog, now: datetime) -> Iterator[Find
     index = open_index(workspace)
     built = last_built(workspace)
     place = workspace.relative(workspace.cache)
-    hours = workspace.config.setting(SECTION, "stale_hours", STALE_HOURS)
+    hours = workspace.config.setting(SECTION, "stale_hours")
     found = Finding("ok", "sync", "snapshot and push index are there", place)
     if built is None:
         found = Finding("warning", "derived-missing", "there is no snapshot, or it is damaged", place)
@@ -191,7 +189,7 @@ def _failures(records: RecordSet, now: datetime) -> Iterator[Finding]:
 
 def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[Finding]:
     """Yield what has waited for review for longer than it should."""
-    days = workspace.config.setting(SECTION, "queue_days", QUEUE_DAYS)
+    days = workspace.config.setting(SECTION, "queue_days")
     limit = now - timedelta(days=days)
     old = [one for one in queue(records) if (made := _made(one)) is not None and made < limit]
     if old:
@@ -201,7 +199,7 @@ def _waiting(workspace: Workspace, records: RecordSet, now: datetime) -> Iterato
 
 def _unconsolidated(workspace: Workspace, records: RecordSet) -> Iterator[Finding]:
     """Yield whether more learnings than admitted stand alone: nothing in force or waiting was derived from them."""
-    most = workspace.config.setting(SECTION, "learnings", MOST_LEARNINGS)
+    most = workspace.config.setting(SECTION, "learnings")
     open_ones = [one for one in records if one.phase != "closed"]
     consolidated = {link.to for one in open_ones for link in one.links if link.rel == "derived_from"}
     alone = [one for one in open_ones if _is_learning(one) and one.id not in consolidated]

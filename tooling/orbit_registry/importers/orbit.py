@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from orbit_registry.errors import (
     ForeignWorkspaceError,
@@ -22,7 +21,7 @@ from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.adopt.adoption import in_steps
 from orbit_registry.store.author import acting_role
 from orbit_registry.store.authority import refuse_for_agent, write_step
-from orbit_registry.store.config import AdrConfig, Config
+from orbit_registry.store.config import config_of
 from orbit_registry.store.files import write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import Change, begun
@@ -115,9 +114,7 @@ def target_of(start: Path, orbit: Path) -> Workspace:
     if orbit.name == ORBIT and (root == start or root in start.parents or not _inside_workspace(start)):
         if (orbit / "config.yaml").exists():
             return open_workspace(root)
-        detected = detect_style(root)
-        style: Literal["file", "log"] = "log" if detected.style == "log" else "file"
-        return Workspace(root, Config(adr=AdrConfig(style, detected.folder, detected.folders)), load_kinds())
+        return Workspace(root, replace(config_of({}), adr=detect_style(root)), load_kinds())
     try:
         return find_workspace(start)
     except ForeignWorkspaceError as error:

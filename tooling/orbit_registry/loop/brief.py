@@ -19,7 +19,7 @@ from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import ID, KIND, PATH
 from orbit_registry.push.render import render
-from orbit_registry.push.select import BRIEF, CODE, DROPS, MIN_RELEVANCE, WAYS, Context, Selection, select
+from orbit_registry.push.select import BRIEF, CODE, DROPS, WAYS, Context, Selection, select
 from orbit_registry.records.task import Task
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.config import GENERAL, Categories, agent_name
@@ -158,7 +158,7 @@ def context_of(
         task_class=CODE if writes_code else "",
         text=known.task.words,
         search=search,
-        min_relevance=workspace.config.setting("rules", "min_relevance", MIN_RELEVANCE),
+        min_relevance=workspace.config.setting("rules", "min_relevance"),
         budgets={kind.name: kind.brief["budget"] for kind in workspace.kinds if "budget" in kind.brief},
     )
     if known.categories is not None:

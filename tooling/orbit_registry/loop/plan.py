@@ -38,8 +38,6 @@ UNKNOWN = "unknown"
 SOURCES = ("active_loops", "system_health", "capacity", "work_items")
 _FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}
 MOST_RETROS, MOST_PITCHES, MOST_EVENTS, MOST_LISTED, MOST_WAITING = 10, 20, 50, 10, 5
-MOST_LOOPS = 1
-"""Loops that may run side by side, where the configuration does not say."""
 SECONDS = 5.0
 """A source that takes longer is unknown; all are asked at once."""
 _TOLD = frozenset(events.DONE) - {
@@ -75,7 +73,7 @@ class Plan:
 
 def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
     """Return what the sources that `brief.sources` names say: a file's JSON, or what a command prints."""
-    configured = workspace.config.setting("brief", "sources") or {}
+    configured = workspace.config.setting("brief", "sources")
     found = Sources()
 
     def asked(name: str) -> tuple[str, Any, str]:
@@ -213,7 +211,7 @@ def capacity(workspace: Workspace, sources: Sources) -> dict[str, object]:
     """Return how many loops run, may run, and could be started; a source's word counts more than the configuration."""
     stated, loops = sources.get("capacity"), sources.get("active_loops")
     told: Mapping[str, Any] = stated if isinstance(stated, Mapping) else {}
-    usual = workspace.config.setting("loop", "max_concurrent_loops", MOST_LOOPS)
+    usual = workspace.config.setting("loop", "max_concurrent_loops")
     most = _count(told.get("max_concurrent_loops"), usual)
     active = _count(told.get("active_loops"), len(loops) if isinstance(loops, list) else UNKNOWN)
     free = max(0, most - active) if isinstance(most, int) and isinstance(active, int) else UNKNOWN

@@ -141,5 +141,5 @@ def embedder_of(workspace: Workspace) -> Embedder | None:
         return Unusable(f"{SWITCH} is off, so `search.{'model' if place else 'command'}` was not used")
     if place:
         return Model2Vec(str(place), workspace.root)
-    seconds = float(workspace.config.setting("search", "timeout_seconds", 30))
+    seconds = float(workspace.config.setting("search", "timeout_seconds"))
     return Command(words, lambda said: run_program(words, workspace.root, seconds, said).text)

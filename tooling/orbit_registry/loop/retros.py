@@ -31,7 +31,6 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 
 KIND, FILE = "retro", "retro.md"
-FEWEST_TARGETS = 3
 BELOW = "below the noise bar"
 LONGEST_SUMMARY = 500
 _DAYS = 7
@@ -73,7 +72,7 @@ def keep_retro(
     records = read_collection(workspace).records
     before = next((one for one in records.of_kind(KIND) if one.text("key") == key and one.phase != "closed"), None)
     whole = _dated(_before(workspace, before).joined(said), now)
-    fewest = workspace.config.setting("loop", "retro_targets", FEWEST_TARGETS)
+    fewest = workspace.config.setting("loop", "retro_targets")
     if why := whole.noise(fewest):
         write_event(workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"})
         return Kept(UNCHANGED, why=f"{BELOW}: {why}")

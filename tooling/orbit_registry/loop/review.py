@@ -82,7 +82,7 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
     Only what rests on a person's word or on the outcome of a command counts as trusted. What stands in the place of
     another record changes that one too, which is a person's to say.
     """
-    days = int(workspace.config.setting("capture", "auto_promote_days", 0))
+    days = int(workspace.config.setting("capture", "auto_promote_days"))
     found = []
     for record in records:
         said = record.data.get("provenance")
@@ -108,6 +108,6 @@ def promote_due(workspace: Workspace, records: Iterable[Record], author: Author,
     """
     due = [one.record for one in waits(workspace, records) if one.due_at is not None and one.due_at <= now]
     stale = standing(workspace, due, now).freshness if due else {}
-    days = workspace.config.setting("capture", "auto_promote_days", 0)
+    days = workspace.config.setting("capture", "auto_promote_days")
     review = Review("auto-promotion", f"not turned down in {days} days")
     return [decide(workspace, record, "live", author, review) for record in due if record.path not in stale]

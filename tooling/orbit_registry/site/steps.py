@@ -151,7 +151,7 @@ def sources_of(
 def task_places(publication: Publication) -> TaskPlaces:
     """Return how tasks are looked up, as others may read it."""
     config = publication.workspace.config
-    files = map(str, config.setting("freshness", "tasks", ()))
+    files = map(str, config.setting("freshness", "tasks"))
     words = config.tasks.command
     return TaskPlaces(
         publication.text(config.tasks.url),

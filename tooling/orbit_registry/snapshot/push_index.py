@@ -247,7 +247,7 @@ def _base(workspace: Workspace, policy: Policy) -> str:
 
 
 def _holdout(workspace: Workspace) -> int:
-    share: float = workspace.config.setting("experiment", "holdout", 0)
+    share: float = workspace.config.setting("experiment", "holdout")
     return round(1_000_000 * share)
 
 

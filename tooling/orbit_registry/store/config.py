@@ -1,16 +1,16 @@
-"""Owns `.orbit/config.yaml`: its defaults, its form and its values; nothing else reads it."""
+"""Owns `.orbit/config.yaml`: its values, by the form and defaults of `config.schema.json`; nothing else reads it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from orbit_registry.errors import ConfigError, ForeignWorkspaceError, OrbitError
-from orbit_registry.kinds.schema import SchemaProblem, read_schema
+from orbit_registry.kinds.schema import RecordSchema, SchemaProblem, read_schema
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.store.files import read_text
 from orbit_registry.text.yaml import load, locate
@@ -112,25 +112,39 @@ def agent_name(said: str) -> str:
 
 
 @cache
+def config_schema() -> RecordSchema:
+    """Return the form of the configuration."""
+    return read_schema(CONFIG_SCHEMA)
+
+
+@cache
+def defaults() -> Mapping[str, Any]:
+    """Return every key with its default, sections as mappings: the schema is the one place where defaults stand."""
+    return _defaults(config_schema().document["properties"])
+
+
+def _defaults(forms: Mapping[str, Any]) -> dict[str, Any]:
+    found = {name: _defaults(form["properties"]) for name, form in forms.items() if "properties" in form}
+    return {**found, **{name: form["default"] for name, form in forms.items() if "default" in form}}
+
+
 def default_mapping() -> Mapping[str, tuple[str, ...]]:
     """Return the table that is shipped: an agent's name, its categories."""
-    text = Path(__file__).with_name("agent_categories.yaml").read_text(encoding="utf-8")
-    return _mapping(load(text))
+    return _mapping(defaults()[LEARNINGS][MAPPING])
 
 
-def _mapping(said: object) -> dict[str, tuple[str, ...]]:
-    held = said if isinstance(said, Mapping) else {}
-    return {agent_name(name): tuple(dict.fromkeys(names)) for name, names in held.items()}
+def _mapping(said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {agent_name(name): tuple(dict.fromkeys(names)) for name, names in said.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class LearningsConfig:
     """The section `learnings_config`, defaults filled in: agents of the shipped table that it does not name too."""
 
-    mapping: Mapping[str, tuple[str, ...]] = field(default_factory=default_mapping)
-    per_category: int = 5
-    tokens: int = 1000
-    ttl_seconds: float = 300
+    mapping: Mapping[str, tuple[str, ...]]
+    per_category: int
+    tokens: int
+    ttl_seconds: float
 
     def categories_for(self, agent: str) -> Categories | None:
         """Return what an agent is briefed with; None where nobody says which agent it is: nothing is narrowed then.
@@ -144,28 +158,12 @@ class LearningsConfig:
         return Categories((GENERAL,), False) if named is None else Categories(named, True)
 
 
-def learnings_config(section: Mapping[str, Any]) -> LearningsConfig:
-    """Return the values of a section that is valid by the configuration's schema."""
-    default = LearningsConfig()
-    return LearningsConfig(
-        {**default.mapping, **_mapping(section.get(MAPPING, {}))},
-        section.get("max_learnings_per_category", default.per_category),
-        section.get("max_total_tokens", default.tokens),
-        section.get("cache_ttl_seconds", default.ttl_seconds),
-    )
-
-
-def mapping_lines() -> Sequence[str]:
-    """Return the shipped table as lines of YAML, for a new configuration to show."""
-    return [f"{name}: [{', '.join(names)}]" for name, names in default_mapping().items()]
-
-
 @dataclass(frozen=True, slots=True)
 class AdrConfig:
     """How decisions are written: one file each, or entries of a log."""
 
-    style: Literal["file", "log"] = "file"
-    folder: str = "docs/adr"
+    style: Literal["file", "log"]
+    folder: str
     folders: tuple[str, ...] = ()
     """Every folder with adopted decision documents, `folder` beside them."""
 
@@ -174,35 +172,38 @@ class AdrConfig:
 class TasksConfig:
     """Where tasks are, and the project's own programs, lists of words: one finds a task, one classifies it."""
 
-    url: str = ""
+    url: str
     """The address of a task, `{id}` in place of its id."""
-    command: tuple[str, ...] = ()
-    classifier: tuple[str, ...] = ()
-    timeout_seconds: float = 10
+    command: tuple[str, ...]
+    classifier: tuple[str, ...]
+    timeout_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The configuration, defaults filled in."""
+    """The configuration, defaults filled in; `config_of({})` is one in which nothing is said."""
 
-    project: str = ""
-    schemas: str = ".orbit/schemas"
-    adr: AdrConfig = field(default_factory=AdrConfig)
-    design: str = "docs/design"
-    inbox: Literal["local", "committed"] = "local"
-    citations: tuple[str, ...] = ("**/*.md",)
-    code: tuple[str, ...] = ()
-    site: Mapping[str, Any] = field(default_factory=dict)
-    publish: PublishConfig = field(default_factory=PublishConfig)
-    duplicates: Mapping[str, float] = field(default_factory=lambda: {"error": 0.80, "warning": 0.55})
-    learnings: LearningsConfig = field(default_factory=LearningsConfig)
-    tasks: TasksConfig = field(default_factory=TasksConfig)
-    raw: Mapping[str, Any] = field(default_factory=dict)
+    project: str
+    schemas: str
+    adr: AdrConfig
+    design: str
+    inbox: Literal["local", "committed"]
+    citations: tuple[str, ...]
+    code: tuple[str, ...]
+    site: Mapping[str, Any]
+    publish: PublishConfig
+    duplicates: Mapping[str, float]
+    learnings: LearningsConfig
+    tasks: TasksConfig
+    raw: Mapping[str, Any]
+    """What the file itself says."""
 
-    def setting(self, section: str, name: str, default: object = None) -> Any:
-        """Return one key of one section as the file states it."""
-        value = self.raw.get(section)
-        return value.get(name, default) if isinstance(value, Mapping) else default
+    def setting(self, section: str, name: str) -> Any:
+        """Return one key of one section: what the file says, else the default, None for a key that is the user's."""
+        said = self.raw.get(section)
+        if isinstance(said, Mapping) and name in said:
+            return said[name]
+        return defaults().get(section, {}).get(name)
 
 
 def read_config(path: Path, kinds: KindTable | None = None) -> Config:
@@ -231,12 +232,12 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
             f"{path}: schema_version {version} is newer than this tool knows ({CONFIG_VERSION})",
             hint="upgrade: `pip install --upgrade orbit-registry`",
         )
-    problems = read_schema(CONFIG_SCHEMA).problems(data) or list(publish_problems(_section(data), kinds))
+    problems = config_schema().problems(data) or list(publish_problems(_section(data), kinds))
     if problems:
         place = locate(text, problems[0].pointer)
         said = "; ".join(dict.fromkeys(problem.message for problem in problems))
         raise ConfigError(f"{path}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _CORRECT)
-    return _config_from(data)
+    return config_of(data)
 
 
 def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -245,30 +246,31 @@ def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return site.get("publish", {}) if isinstance(site, dict) else {}
 
 
-def _config_from(data: Mapping[str, Any]) -> Config:
-    default = Config()
-    adr, tasks = data.get("adr", {}), data.get("tasks", {})
+def config_of(said: Mapping[str, Any]) -> Config:
+    """Return what a mapping that is valid by the schema means, with the defaults of what it does not say."""
+    held: dict[str, Any] = {
+        name: {**default, **said.get(name, {})} if isinstance(default, dict) else said.get(name, default)
+        for name, default in defaults().items()
+    }
+    adr, learnings, tasks = held["adr"], held[LEARNINGS], held["tasks"]
+    folders = tuple(folder.strip("/") for folder in adr["folders"])
     return Config(
-        project=data.get("project", default.project),
-        schemas=data.get("schemas", default.schemas),
-        adr=AdrConfig(
-            style=adr.get("style", default.adr.style),
-            folder=adr.get("folder", default.adr.folder).strip("/"),
-            folders=tuple(folder.strip("/") for folder in adr.get("folders", ())),
+        project=held["project"],
+        schemas=held["schemas"],
+        adr=AdrConfig(adr["style"], adr["folder"].strip("/"), folders),
+        design=held["design"].strip("/"),
+        inbox=held["inbox"],
+        citations=tuple(held["citations"]),
+        code=tuple(held["code"]),
+        site=held["site"],
+        publish=publish_config(held["site"]["publish"]),
+        duplicates=held["duplicates"],
+        learnings=LearningsConfig(
+            {**default_mapping(), **_mapping(learnings[MAPPING])},
+            learnings["max_learnings_per_category"],
+            learnings["max_total_tokens"],
+            learnings["cache_ttl_seconds"],
         ),
-        design=data.get("design", default.design).strip("/"),
-        inbox=data.get("inbox", default.inbox),
-        citations=tuple(data.get("citations", default.citations)),
-        code=tuple(data.get("code", default.code)),
-        site=data.get("site", {}),
-        publish=publish_config(_section(data)),
-        duplicates={**default.duplicates, **data.get("duplicates", {})},
-        learnings=learnings_config(data.get(LEARNINGS, {})),
-        tasks=TasksConfig(
-            tasks.get("url", default.tasks.url),
-            tuple(tasks.get("command", default.tasks.command)),
-            tuple(tasks.get("classifier", default.tasks.classifier)),
-            tasks.get("timeout_seconds", default.tasks.timeout_seconds),
-        ),
-        raw=data,
+        tasks=TasksConfig(tasks["url"], tuple(tasks["command"]), tuple(tasks["classifier"]), tasks["timeout_seconds"]),
+        raw=said,
     )

@@ -6,14 +6,16 @@ import json
 import posixpath
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.records.task import TASK_SCHEMA
-from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT, mapping_lines
+from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import inside, read_text, write_atomic
 from orbit_registry.store.git import Git
@@ -42,15 +44,6 @@ ADR_FOLDERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Detected:
-    """How the repository writes its decisions."""
-
-    style: str
-    folder: str
-    folders: tuple[str, ...] = ()
-
-
 @dataclass(slots=True)
 class SetupReport:
     """What `init` did, or would do: paths from the root."""
@@ -59,7 +52,7 @@ class SetupReport:
     created: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    detected: Detected | None = None
+    detected: AdrConfig | None = None
     baselined: int = 0
     """Findings that were there already and went into the baseline."""
 
@@ -107,7 +100,7 @@ def offer_driver(git: Git) -> None:
         git.run("config", "--local", f"merge.{DRIVER}.driver", command)
 
 
-def detect_style(root: Path) -> Detected:
+def detect_style(root: Path) -> AdrConfig:
     """Return how decisions are written here: the folder of decision files with the most, or logs, or the default."""
     logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
     told = _told_folder(root)
@@ -118,8 +111,8 @@ def detect_style(root: Path) -> Detected:
     found = [folder for folder, count in counts.items() if count]
     if found:
         best = max(found, key=lambda folder: counts[folder])
-        return Detected("file", best, tuple(folder for folder in found if folder != best))
-    return Detected("log" if logs else "file", "docs/adr")
+        return AdrConfig("file", best, tuple(folder for folder in found if folder != best))
+    return AdrConfig("log" if logs else "file", "docs/adr")
 
 
 def _elsewhere(root: Path) -> Counter[str]:
@@ -150,124 +143,48 @@ def _numbered(folder: Path) -> int:
         return 0
 
 
-def config_text(detected: Detected) -> str:
-    """Return a new configuration: what was detected as values, every other default as a comment."""
-    own = detected.style != "file" or detected.folder != "docs/adr" or bool(detected.folders)
-    more = "".join(f"\n    - {scalar(name)}" for name in detected.folders)
-    adr = [
-        "adr:" if own else "# adr:",
-        _setting(f"style: {detected.style}", "file: one file a decision; log: an entry in 4_decisions.md", own),
-        _setting(f"folder: {scalar(detected.folder)}", "where new decision files go", own),
-        f"  folders:{more}" if more else _setting("folders: []", "further folders with decision documents", own=False),
+def config_text(found: AdrConfig) -> str:
+    """Return a new configuration: what was detected as values, every other default of the schema as a comment."""
+    own: dict[str, object] = {}
+    if found != config_of({}).adr:
+        own = {"style": found.style, "folder": found.folder, **({"folders": [*found.folders]} if found.folders else {})}
+    forms = config_schema().document["properties"]
+    plain = [_setting(name, form, None) for name, form in forms.items() if "default" in form]
+    sections = [
+        _section(name, form, {"adr": own}.get(name, {})) for name, form in forms.items() if "properties" in form
     ]
-    decisions = "\n".join(adr)
-    mapping = "\n".join(f"#     {line}" for line in mapping_lines())
-    return f"""\
+    return "\n\n".join([_HEAD, "\n".join(plain), *sections]) + "\n"
+
+
+_HEAD = """\
 # yaml-language-server: $schema=schemas/config.schema.json
 # Orbit's configuration. A line that starts with `#` shows a default; remove the `#` to change it.
 format: orbit-registry
-schema_version: 1
-
-# project: ""              # the name on the site and in the snapshot; empty: the folder's name
-# schemas: .orbit/schemas  # where the JSON Schemas for editors are written
-# design: docs/design      # design documents; logs stand at <design>/<feature>/4_decisions.md
-# inbox: local             # records waiting for review: local, or committed for review in git
-# citations: ["**/*.md"]   # files in which an id that no record has is a finding
-# code: []                 # code files in which cited ids are looked up too
-
-{decisions}
-
-{_CHOOSING}
-# learnings_config:        # what `orbit brief --agent NAME` and the injector choose from
-#   max_learnings_per_category: 5
-#   max_total_tokens: 1000
-#   cache_ttl_seconds: 300 # how long a program may keep learnings that did not change; 0: not at all
-#   agent_category_mapping: # an agent that is not named here keeps its line below; an unknown one gets general
-{mapping}
-
-{_REST}"""
+schema_version: 1"""
 
 
-_CHOOSING = """\
-# brief:
-#   sources:               # where `orbit brief --for plan` learns what records can't tell: JSON, of a file or a command
-#     active_loops: {}     # {file: state/loops.json}, a list of {loop_id, project, status}
-#     system_health: {}    # {command: [make, -s, health]}, a mapping
-#     capacity: {}         # {active_loops: 1, max_concurrent_loops: 4}, in place of what is counted
-#     work_items: {}       # what `orbit pitch` may pitch: a list of {id, title, tags, paths, tasks, priority}
-
-# duplicates:
-#   error: 0.80
-#   warning: 0.55
-
-# experiment:
-#   holdout: 0             # the share of records, 0 to 1, that a session does without by lot: `orbit stats --effect`
-
-# freshness:
-#   stable_days: 365       # after so many days without a verification a record counts as stale
-#   volatile_days: 30
-#   tasks: []              # where tasks stand: tasks/{id}.md
-
-# loop:
-#   enabled: false         # true: `orbit --help` lists the commands of the loop
-#   max_concurrent_loops: 1 # so many run side by side; where all do, `orbit pitch` pitches nothing
-#   ask_at_stop: false     # true: a session in which a tool failed is asked once, when it stops, for a note
-#   retro_targets: 3       # so many targets make a retro worth keeping that has no finding and no failure
-
-# capture:                 # what `orbit capture` learns from transcripts waits for review
-#   at_session_end: false  # true: hooks capture when a session ends
-#   auto_promote_days: 0   # 7: `orbit promote --due` promotes what nobody turned down for so long, from trusted sources
-#   command: []            # a program that says what a session teaches: JSON in, JSON out
-#   timeout_seconds: 60
-
-# mcp:
-#   run: false             # true: agents may run reviewed scripts, where the server has ORBIT_PROGRAMS=on too
-
-# push:
-#   trust: work-tree       # default-branch: nothing is pushed but what the default branch holds as it is
-
-# rules:
-#   min_relevance: 0.05    # how well a task's text has to fit a rule for it to be shown, 0 to 1
-
-# search:
-#   model: ""              # a model2vec model, a folder or a name on the hub, by which search finds meanings too
-#   command: []            # a program that makes vectors in its place: JSON in, JSON out
-#   timeout_seconds: 30
-"""
-_REST = """\
-# tasks:                   # where tasks are, and programs that `orbit brief` may run: lists of words, no shell
-#   url: ""                # where a task stands, for links: https://tracker.example/{id}
-#   command: []            # prints the task with an id: [gh, issue, view, "{id}", --json, "…"]
-#   classifier: []         # says whether a task writes code; empty: Orbit's own rules
-#   timeout_seconds: 10
-
-# watchdog:                # what `orbit watchdog` admits
-#   stale_hours: 48        # since the last sync
-#   queue_days: 14         # a record may wait for review
-#   learnings: 100         # from which nothing was derived
-
-# checks:
-#   ignore: []             # codes of checks that are not run
-
-# site:
-#   title: ""              # empty: the project's name
-#   base_url: /
-#   repository: ""         # the repository's web address, for source and edit links
-#   branch: main
-#   generator: mkdocs      # what renders the curated pages: mkdocs, or zensical where it is installed
-#   mirror: []             # further documents that become pages: globs
-#   console: false         # ask the snapshot in SQL, in the browser: npm fetches DuckDB for it once, 35 MB
-#   publish:               # what others may read, on the site and in exported snapshots
-#     kinds: []            # names of those that are published; with ! before it one is withheld
-#     statuses: []
-#     tags: []             # of scope and labels: ["!internal"]
-#     redact: []           # regular expressions; what they match is struck out
-"""
+def _section(name: str, form: Mapping[str, Any], own: Mapping[str, object], indent: str = "") -> str:
+    """Return a section, as a comment but for the keys that `own` sets."""
+    lines = [_line(f"{indent}{name}:", form, stated=bool(own))]
+    for key, one in form["properties"].items():
+        below = f"{indent}  "
+        lines.append(_section(key, one, {}, below) if "properties" in one else _setting(key, one, own.get(key), below))
+    return "\n".join(lines)
 
 
-def _setting(line: str, comment: str, own: bool) -> str:
-    """Return a setting of a section, as a comment where it is the default."""
-    return f"{'' if own else '# '}  {line:<23} # {comment}"
+def _setting(name: str, form: Mapping[str, Any], own: object, indent: str = "") -> str:
+    """Return a key with its own value, or with its default as a comment."""
+    value = form["default"] if own is None else own
+    if isinstance(value, dict) and value:
+        entries = [f"#   {indent}{key}: [{', '.join(names)}]" for key, names in value.items()]
+        return "\n".join([_line(f"{indent}{name}:", form), *entries])
+    text = scalar(value) if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    return _line(f"{indent}{name}: {text}", form, stated=own is not None)
+
+
+def _line(text: str, form: Mapping[str, Any], *, stated: bool = False) -> str:
+    said = form["description"].rstrip(".")
+    return f"{'' if stated else '# '}{text:<24} # {said[0].lower()}{said[1:]}"
 
 
 def schema_texts(kinds: KindTable) -> dict[str, str]:

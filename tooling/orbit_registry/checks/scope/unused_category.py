@@ -19,7 +19,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 
     Who takes the `#` from the shipped lines has not chosen those words, and learnings for them may come.
     """
-    mapping = context.config.setting(LEARNINGS, MAPPING, {})
+    mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
     if not mapping:
         return
     used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}

@@ -51,12 +51,12 @@ def ask(workspace: Workspace, digest: Digest, found: Sequence[Finding], session:
     Raises:
         ProgramError: it failed, said more than 600 tokens, or what it said has not the form.
     """
-    words = workspace.config.setting("capture", "command", [])
+    words = workspace.config.setting("capture", "command")
     if not words or not is_allowed() or not digest.turns:
         return []
     given = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(digest.turns),
              "found": [{"summary": one.summary, "pattern": one.pattern} for one in found]}  # fmt: skip
-    seconds = float(workspace.config.setting("capture", "timeout_seconds", 60))
+    seconds = float(workspace.config.setting("capture", "timeout_seconds"))
     text = run_program(words, workspace.root, seconds, json.dumps(given)).text
     name = f"`{words[0]}`"
     count = tokens(text)

@@ -80,7 +80,7 @@ def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, un
     for reference in by_kind.get("file", ()):
         is_there = _has_file(workspace.root, reference, lists, listed=tracked is not None)
         (there if is_there else gone).add(("file", reference))
-    places: Sequence[str] = workspace.config.setting("freshness", "tasks", ())
+    places: Sequence[str] = workspace.config.setting("freshness", "tasks")
     for reference in by_kind.get("task", ()) if tracked is not None else ():
         is_there = any(_is_in(place.replace("{id}", reference).strip("/"), lists) for place in places)
         (there if is_there else gone).add(("task", reference))
