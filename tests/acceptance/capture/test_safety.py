@@ -161,3 +161,11 @@ def test_bad_transcripts_get_one_clear_answer(project: Project, tmp_path: Path) 
     assert "can't be read" in project.orbit("capture", "--from", "claude", str(link), code=1)
     assert "--from" in project.orbit("capture", str(torn), code=2)
     assert "no transcript" in project.orbit("capture", code=2)
+
+
+@pytest.mark.parametrize(("name", "written_by"), [("codex-stumble.jsonl", "codex"), ("claude-stumble.jsonl", "claude"),
+                                                  ("gemini-stumble.jsonl", "gemini")])  # fmt: skip
+def test_the_wrong_reader_names_the_right_one(project: Project, name: str, written_by: str) -> None:
+    """A transcript of another agent than the one that is named has no turn, and the answer says whose it is."""
+    (read,) = project.capture(project.recorded(name), "reasonix")["transcripts"]
+    assert (read["turns"], f"--from {written_by}" in read["skipped"]) == (0, True)

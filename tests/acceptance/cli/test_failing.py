@@ -118,6 +118,26 @@ def test_agents_are_told_what_to_avoid_until_it_is_over(shell: Any, monkeypatch:
     assert shell("fail", "--check", "story:shop:S-1")[0] == 0
 
 
+def test_a_dry_run_opens_nothing(shell: Any) -> None:
+    """It says what would hold and until when, new or met again; no record and no event is written."""
+    words = ("fail", "story:shop:S-1", "--reason", "no browser", "--attempts", "3")
+    log = shell.root / ".orbit/state/log/events.jsonl"
+    would = shell.json(*words, "--dry-run")[1]["data"]
+    assert (would["new"], would["holds"], would["attempts"], would["dry_run"]) == (True, True, 3, True)
+    assert shell("fail", "story:shop:S-1", "--check")[0] == 0
+    assert shell(*words)[0] == 0
+    file = next((shell.root / ".orbit/failures").glob("*/failure.yaml"))
+    before, said = file.read_text("utf-8"), log.read_text("utf-8")
+    again = shell.json("fail", "story:shop:S-1", "--reason", "still none", "--dry-run")[1]["data"]
+    assert (again["new"], again["attempts"], again["reason"]) == (False, 4, "still none")
+    assert (file.read_text("utf-8"), log.read_text("utf-8")) == (before, said)
+
+
+def test_the_kinds_own_add_names_the_shorter_way(shell: Any) -> None:
+    """Whoever leaves the target out of `orbit failure add` is told of `orbit fail`."""
+    assert "`orbit fail story:shop:S-1" in shell("failure", "add", "--title", "x", "--reason", "y")[2]
+
+
 @pytest.mark.parametrize("target", ["", "S-1", ":shop:S-1", "story:", "story::S-1", "Story:S-1", "story:shop:S 1"])
 def test_what_names_no_target_is_refused(shell: Any, target: str) -> None:
     """The error shows the form."""

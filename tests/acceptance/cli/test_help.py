@@ -92,5 +92,6 @@ def test_the_loops_commands_are_listed_where_it_is_enabled(
     (tmp_path / ".orbit/config.yaml").write_text(f"format: orbit-registry\nschema_version: 1\n{said}", "utf-8")
     monkeypatch.chdir(tmp_path)
     assert run(["--help"]) == 0
-    assert ("\n  events " in capsys.readouterr().out) is listed
+    printed = capsys.readouterr().out
+    assert [f"\n  {name} " in printed for name in ("events", "failure", "proposal", "rule")] == [listed] * 3 + [True]
     assert run(["events", "--help"]) == 0

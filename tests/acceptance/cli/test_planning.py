@@ -117,10 +117,11 @@ def test_a_failed_target_is_left_out_for_its_days(shell: Any) -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("missing.json", "missing.json"), ("torn.json", "it says no JSON"), ("mapping.json", "it says no list"),
+        ("missing.json", "missing.json"), ("torn.json", "torn.json says no JSON"),
+        ("mapping.json", "mapping.json says no list"),
         ("../outside.json", "inside the project"), (["false"], "exit code 1"), (["no-program"], "can't be started"),
-        ([sys.executable, "-c", "print('x')"], "it says no JSON"), ("nan.json", "it says no JSON"),
-        ("endless.json", "it says no JSON"),
+        ([sys.executable, "-c", "print('x')"], "its command says no JSON"), ("nan.json", "nan.json says no JSON"),
+        ("endless.json", "endless.json says no JSON"),
     ],
 )  # fmt: skip
 def test_a_source_that_fails_is_unknown(shell: Any, source: object, words: str) -> None:

@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 
 from orbit_registry.doctor.watchdog import Watch, watch
 from orbit_registry.push.events import DISPATCHED, Event, append
+from orbit_registry.push.select import TRIAL
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import find_workspace
 from orbit_registry.text.yaml import load
@@ -125,6 +126,8 @@ def test_dispatches_without_any_retrieval_are_a_problem(shell: Any) -> None:
     said(shell, DISPATCHED)
     assert list(found(look(shell), "problem")) == ["retrieval-zero"]
     assert found(look(shell, timedelta(hours=4, seconds=1)), "problem") == {}
+    said(shell, "retrieval", f"{TRIAL}1")
+    assert list(found(look(shell), "problem")) == ["retrieval-zero"], "what `doctor` tries looks nothing up for anybody"
     said(shell, "retrieval")
     assert found(look(shell)) == {}
 

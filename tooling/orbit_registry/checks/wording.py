@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from orbit_registry.records.record import Record
+from orbit_registry.search.contrast import contrast
 from orbit_registry.search.similarity import normalised
+from orbit_registry.search.terms import terms
 
 _FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
 _STATED = re.compile(r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE)
@@ -26,6 +28,17 @@ def wording(record: Record) -> str:
     lines = _STATED.sub("", record.prose).split("\n")
     said = [line for line in lines if not _FORM.match(line) and not is_prompt(line, known)]
     return "\n".join((record.title, *said))
+
+
+def says_the_same(one: str, other: str, share: float) -> bool:
+    """Say whether one of two sentences holds the other, or a share of the shorter one's words and no other negation."""
+    plain, others = normalised(one), normalised(other)
+    words = {*terms(plain)}, {*terms(others)}
+    fewer, common = min(map(len, words)), len(words[0] & words[1])
+    if not fewer or not (f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1):
+        return False
+    differs = contrast(one, other)
+    return common >= share * fewer and not (differs is not None and differs.alone)
 
 
 def copies(texts: Iterable[tuple[str, str]]) -> list[list[str]]:

@@ -31,10 +31,11 @@ TARGET = click.argument("target", metavar="TARGET")
 )
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Show it to agents that work on these files.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 while a failure of the target holds.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @format_option
 def fail(
     target: str, reason: str | None, attempts: int | None, ttl_days: int | None, paths: tuple[str, ...],
-    check: bool, output: str,
+    check: bool, dry_run: bool, output: str,
 ) -> None:  # fmt: skip
     """Keep a target that failed from being tried again; TARGET is type:project:id, or type:id.
 
@@ -61,10 +62,11 @@ def fail(
     fields: dict[str, object] = {"reason": reason, "attempts": attempts, "ttl_days": ttl_days}
     if paths:
         fields["scope"] = {"paths": list(paths)}
-    record, is_new = failures.fail(registry.workspace, wanted, fields, registry.author(), now)
-    data = {**failures.state(record, now), "new": is_new}
-    following = [f"orbit fail {wanted} --check", f"orbit clear {wanted}"]
-    emit(output, data, f"{_said(data)}\n  {record.path}", next_commands=following)
+    record, is_new = failures.fail(registry.workspace, wanted, fields, registry.author(), now, dry_run=dry_run)
+    data = {**failures.state(record, now), "new": is_new, "dry_run": dry_run}
+    following = [] if dry_run else [f"orbit fail {wanted} --check", f"orbit clear {wanted}"]
+    place = f"would write {'a failure' if is_new else record.path}; nothing is written" if dry_run else record.path
+    emit(output, data, f"{_said(data)}\n  {place}", next_commands=following)
 
 
 @click.command("clear")

@@ -80,6 +80,7 @@ LOOP: Mapping[str, tuple[str, str]] = {
     "ensure": ("retro:ensure_command", "Make a record stand once, however often a producer says it."),
 }
 """Commands of the loop; they run everywhere, and the help names them where `loop.enabled` is set."""
+LOOP_KINDS = ("failure", "proposal")
 HIDDEN: Mapping[str, tuple[str, str]] = {
     "merge-driver": ("merge:merge_driver", "Merge one decision log; git calls this."),
 }
@@ -112,8 +113,10 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help's lists without importing the commands."""
-        own = {name: ("", f"Records of the kind {name}.") for name in _own_kinds()}
-        loop = (("The loop", LOOP),) if _loops() else ()
+        loops = _loops()
+        known = (name for name in _own_kinds() if loops or name not in LOOP_KINDS)
+        own = {name: ("", f"Records of the kind {name}.") for name in known}
+        loop = (("The loop", LOOP),) if loops else ()
         for title, commands in (("Commands", {**FIRST, **own}), ("More", REST), *loop):
             with formatter.section(title):
                 formatter.write_dl([(name, said) for name, (_, said) in commands.items()])

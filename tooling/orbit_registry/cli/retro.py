@@ -20,6 +20,7 @@ from orbit_registry.loop.failures import target_of
 from orbit_registry.loop.retro import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
 from orbit_registry.loop.retros import Kept, keep_retro
 
+WOULD = "nothing is written: so it would be; ids are chosen when it is"
 _PARTS = ("worked", "struggled", "durable", "recommend")
 group = kind_group("retro")
 group.help = """Look back on a run: keep what came of its targets, and a learning that waits for each finding.
@@ -40,7 +41,7 @@ group.no_args_is_help = False
 def _retro(
     ctx: click.Context, loop: str | None, session: str | None, incident: str | None, project: str, source: str | None,
     title: str, summary: str, date: str, outcomes: Sequence[str], paths: Sequence[str], tags: Sequence[str],
-    pending: bool, output: str, **lists: Sequence[str],
+    pending: bool, dry_run: bool, output: str, **lists: Sequence[str],
 ) -> None:  # fmt: skip
     if ctx.invoked_subcommand is not None:
         return
@@ -66,10 +67,13 @@ def _retro(
     registry = open_registry()
     scope = {"paths": list(paths), "tags": list(tags)}
     kept = keep_retro(
-        registry.workspace, told.joined(given), registry.author(), datetime.now(UTC), pending=pending, scope=scope
-    )
-    following = [f"orbit show {kept.record.id}", "orbit queue --kind learning"] if kept.record is not None else []
-    emit(output, _data(kept), _text(kept), ok=kept.outcome != REFUSED, next_commands=following)
+        registry.workspace, told.joined(given), registry.author(), datetime.now(UTC), pending=pending, scope=scope,
+        dry_run=dry_run,
+    )  # fmt: skip
+    written = kept.record is not None and not dry_run
+    following = [f"orbit show {kept.record.id}", "orbit queue --kind learning"] if kept.record and written else []
+    text = "\n".join([_text(kept), *([WOULD] if dry_run else [])])
+    emit(output, {**_data(kept), "dry_run": dry_run}, text, ok=kept.outcome != REFUSED, next_commands=following)
     if kept.outcome == REFUSED:
         raise click.exceptions.Exit(1)
 
@@ -94,6 +98,7 @@ group.params = [
     click.Option(["--path", "paths"], multiple=True, metavar="GLOB", help="Files that the findings apply to."),
     click.Option(["--tag", "tags"], multiple=True, help="Topic that the findings apply to."),
     click.Option(["--pending"], is_flag=True, help="Leave the retro for review too, as an agent's is."),
+    click.Option(["--dry-run"], is_flag=True, help="Say what would come of it, write nothing."),
 ]  # fmt: skip
 group = format_option(group)
 
@@ -147,7 +152,8 @@ def _text(kept: Kept) -> str:
 def _line(one: Ensured) -> str:
     name = one.record.id if one.record is not None else one.entry.key or one.entry.kind
     said = one.record.title if one.record is not None and not one.why else one.why
-    return f"{name} {one.outcome}  {said}"
+    place = f"line {one.entry.line}: " if one.entry.line and one.outcome == REFUSED else ""
+    return f"{place}{name} {one.outcome}  {said}"
 
 
 @click.command("ensure", params=[*shared_options()])
@@ -157,11 +163,12 @@ def _line(one: Ensured) -> str:
 @click.option("--body-file", metavar="FILE", help="Read its long text from a file; - is stdin.")
 @click.option("--status", default="", help="The status it is to have, where its kind and you may.")
 @click.option("--pending", is_flag=True, help="Leave what is new for review, as an agent's is.")
+@click.option("--dry-run", is_flag=True, help="Say what would come of it, write nothing.")
 @click.option("--batch", metavar="FILE", help="One JSON object a line, each with `key` and fields; - is stdin.")
 @format_option
 def ensure_command(
-    kind: str, key: str, title: str | None, body_file: str | None, status: str, pending: bool, batch: str | None,
-    output: str, **values: Any,
+    kind: str, key: str, title: str | None, body_file: str | None, status: str, pending: bool, dry_run: bool,
+    batch: str | None, output: str, **values: Any,
 ) -> None:  # fmt: skip
     """Make a record stand once, however often you say it: inserted, updated or unchanged.
 
@@ -193,16 +200,18 @@ def ensure_command(
         prose = "body" if known.in_document else known.prose
         fields |= {prose: text_from(body_file)} if body_file is not None else {}
         entries = [Entry(kind, key, fields, status)]
-    found = ensure(workspace, entries, registry.author(), pending=pending)
+    found = ensure(workspace, entries, registry.author(), pending=pending, dry_run=dry_run)
     refused = [one for one in found if one.outcome == REFUSED]
     said = counts(found)
     said[REFUSED] += len(faults)
-    data = {"counts": said, "entries": [one.as_data() for one in found], "faults": [one.message for one in faults]}
+    entries_data = [one.as_data() for one in found]
+    data = {"counts": said, "entries": entries_data, "faults": [one.message for one in faults], "dry_run": dry_run}
     shown = [_line(one) for one in found] if len(found) <= _MOST_LINES else [_line(one) for one in refused]
     counted = ", ".join(f"{count} {name}" for name, count in said.items() if count)
     total = [counted or "no line holds an entry"] if len(found) != 1 or faults else []
-    following = [f"orbit show {one.record.id}" for one in found[:3] if one.record is not None]
-    text = "\n".join([*shown, *(f"{one.message}; {one.hint}" for one in faults), *total])
+    following = [f"orbit show {one.record.id}" for one in found[:3] if one.record is not None and not dry_run]
+    would = [WOULD] if dry_run else []
+    text = "\n".join([*shown, *(f"{one.message}; {one.hint}" for one in faults), *total, *would])
     emit(output, data, text, ok=not (refused or faults), next_commands=following)
     if refused or faults:
         raise click.exceptions.Exit(1)

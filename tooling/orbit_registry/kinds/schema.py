@@ -178,7 +178,9 @@ def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
     elif keyword == "required":
         for missing in (field for field in expected if field not in value):
             if f"'{missing}'" in error.message:
-                yield SchemaProblem((*pointer,), f"`{missing}` is missing", f"add `{missing}:`")
+                said = schema.get("properties", {}).get(missing, {}).get("description", "")
+                hint = f"add `{missing}:`" + (f" ({said.rstrip('.')})" if said else "")
+                yield SchemaProblem((*pointer,), f"`{missing}` is missing", hint)
     elif keyword == "enum":
         near = difflib.get_close_matches(str(value), [str(one) for one in expected], n=1)
         choice = ", ".join(str(one) for one in expected)

@@ -12,6 +12,7 @@ from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.checks.runner import run_checks
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
 from orbit_registry.push.events import NAME
+from orbit_registry.push.select import TRIAL
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.workspace import Workspace
@@ -46,7 +47,7 @@ def loop_log(workspace: Workspace, events: Path | None = None, since: float = 0.
     found = [
         Logged(said.at, row, Location(names[met.files[-1]], Position(met.line)))
         for said, row in rows_in(files, now, met)
-        if said.at >= since
+        if said.at >= since and not said.session.startswith(TRIAL)  # `doctor` asked, and nobody who works
     ]
     return LoopLog(Location(names[files[-1].name if files else NAME]), tuple(found), dict(met.skipped))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from orbit_registry.checks.neighbours import neighbours_of_all
-from orbit_registry.checks.wording import wording
+from orbit_registry.checks.wording import says_the_same, wording
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.loop.events import write_event
@@ -52,6 +52,10 @@ class Entry:
     text: str | None = None
     join: Callable[[Record], Entry] | None = None
     """Makes of a record that stands there what is said with it; asked while nobody else can write."""
+    share: float = 0.0
+    """Such a share of the shorter headline's words makes two say the same; 0 where the key alone tells them apart."""
+    line: int = 0
+    """Where it stands in a batch, from 1."""
 
     @property
     def digest(self) -> str:
@@ -75,6 +79,7 @@ class Ensured:
         return {
             "kind": self.entry.kind,
             "key": self.entry.key,
+            "line": self.entry.line or None,
             "outcome": self.outcome,
             "id": record.id if record is not None else None,
             "path": record.path if record is not None else None,
@@ -105,7 +110,8 @@ def read_entries(lines: Iterable[str], kind: str = "") -> Iterator[Entry | Usage
             continue
         own = {name: value for name, value in data.items() if name not in _NAMED}
         named = str(data.get("kind") or kind)
-        yield Entry(named, str(data.get("key") or ""), {**data.get("fields", {}), **own}, str(data.get("status") or ""))
+        fields = {**data.get("fields", {}), **own}
+        yield Entry(named, str(data.get("key") or ""), fields, str(data.get("status") or ""), line=number)
 
 
 def refuse_constant(name: str) -> None:
@@ -118,21 +124,25 @@ def refuse_constant(name: str) -> None:
 
 
 def ensure(
-    workspace: Workspace, entries: Sequence[Entry], author: Author, *, pending: bool = False, reviewed: bool = True
+    workspace: Workspace, entries: Sequence[Entry], author: Author, *, pending: bool = False, dry_run: bool = False
 ) -> list[Ensured]:
     """Make each entry stand once, all under one lock and in one step, and return what came of each, in their order.
 
     New records get the status that `add` gives them; `pending` leaves a person's for review too. What a person
     rejected is not written again. An agent's word for what is in force is refused, entry by entry; a refusal never
-    hinders the others. Without `reviewed` only what says the same word for word counts as known already.
+    hinders the others. A dry run says what would come of them.
 
     Raises:
         WriteError, LockTimeoutError: nothing can be written at all.
     """
     batch = _Batch(workspace, author, pending=pending)
     batch.read()
-    if reviewed:
-        batch.compare(entries)  # it takes a while, and nobody else is to wait for it
+    batch.compare(entries)  # it takes a while, and nobody else is to wait for it
+    if dry_run:
+        found = [batch.settle(entry) for entry in entries]
+        return [
+            replace(one, outcome=UPDATED) if batch.moves(one) and one.outcome == UNCHANGED else one for one in found
+        ]
     with writing(workspace):
         batch.read()
         found = [batch.settle(entry) for entry in entries]
@@ -276,6 +286,10 @@ class _Batch:
             self._said[name] = {normalised(wording(one)): one.path for one in compared}
         path, how = self._known.get((name, entry.key), ("", "the same, word for word"))
         path = self._said[name].get(normalised(wording(new)), path)
+        if entry.share and not path:
+            alike = (one for one in held.values() if says_the_same(one.title, new.title, entry.share))
+            path = next((one.path for one in alike if one.phase != "closed" or one.is_rejected), "")
+            how = "in other words"
         record = held.get(path)
         if record is None or (record.phase == "closed" and not record.is_rejected):
             self._said[name][normalised(wording(new))] = new.path
@@ -306,15 +320,20 @@ class _Batch:
             if self.workspace.kinds[entry.kind].in_document:
                 found = self._decision(found)
                 record = found.record
-            if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:
-                return found
-            if found.outcome == UNCHANGED and record.text("key") != entry.key:
+            if record is None or not self.moves(found):
                 return found
             moved = lifecycle.transition(self.workspace, record.id, entry.status, self.author)
             return replace(found, record=moved, outcome=INSERTED if found.outcome == INSERTED else UPDATED)
         except OrbitError as error:
             why = f"{error.message}; {error.hint}"
             return replace(found, outcome=REFUSED if found.outcome == UNCHANGED else found.outcome, why=why)
+
+    def moves(self, found: Ensured) -> bool:
+        """Say whether an entry asks for another status of its record."""
+        entry, record = found.entry, found.record
+        if not entry.status or record is None or str(record.data["status"]) == entry.status or record.is_rejected:
+            return False
+        return found.outcome != UNCHANGED or record.text("key") == entry.key
 
     def _decision(self, found: Ensured) -> Ensured:
         entry, record = found.entry, found.record

@@ -21,7 +21,7 @@ from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import create_record
+from orbit_registry.store.writer import create_record, draft_record
 
 KIND = "failure"
 LONGEST_TITLE = 200
@@ -82,8 +82,9 @@ def holding(records: Iterable[Record], target: Target, now: datetime) -> Record 
 
 
 def fail(
-    workspace: Workspace, target: Target, fields: Mapping[str, object], author: Author, now: datetime
-) -> tuple[Record, bool]:
+    workspace: Workspace, target: Target, fields: Mapping[str, object], author: Author, now: datetime, *,
+    dry_run: bool = False,
+) -> tuple[Record, bool]:  # fmt: skip
     """Keep that a target failed, and return its record and whether it is a new one.
 
     While one holds it is brought up to date and its time begins anew; `fields` are those of the kind beside `target`.
@@ -105,6 +106,8 @@ def fail(
                 raise RefusedError(f"{other.id} says so of {target} since just now", hint="run the command again")
 
         given = {"attempts": 1, **said, "title": _title(target, said), "target": target.as_data()}
+        if dry_run:
+            return draft_record(workspace, workspace.kinds[KIND], author, given)[1], True
         record = create_record(workspace, workspace.kinds[KIND], author, given, admit)
     else:
 
@@ -116,6 +119,8 @@ def fail(
             links = {name: _united(data.get(name), said[name]) for name in ("links",) if name in said}
             return {**data, **attempts, **said, **links, "title": _title(target, {**data, **said}), "freshness": seen}
 
+        if dry_run:
+            return lifecycle.planned_change(workspace, held.id, again)[0], False
         record = lifecycle.change_fields(workspace, held.id, again)
     write_event(workspace, FAILED, [record.id], {"target": str(target), "attempts": record.data.get("attempts", 1)})
     return record, held is None

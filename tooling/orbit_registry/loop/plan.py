@@ -83,11 +83,11 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
         try:
             value = _plain(json.loads(_text(workspace, source), parse_constant=refuse_constant))
         except (OrbitError, ValueError, RecursionError) as error:
-            return name, None, error.message if isinstance(error, OrbitError) else "it says no JSON"
+            return name, None, error.message if isinstance(error, OrbitError) else f"{_place(source)} says no JSON"
         if isinstance(value, Mapping) and name in value:  # one program may print several sections
             value = value[name]
         if not isinstance(value, _FORMS[name]):
-            return name, None, f"it says no {'list' if _FORMS[name] is list else 'mapping'}"
+            return name, None, f"{_place(source)} says no {'list' if _FORMS[name] is list else 'mapping'}"
         return name, value, ""
 
     with ThreadPoolExecutor(len(names)) as pool:
@@ -97,6 +97,10 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
             elif value is not None:
                 found.values[name] = value
     return found
+
+
+def _place(source: Mapping[str, Any]) -> str:
+    return str(source["file"]) if "file" in source else "its command"
 
 
 def _text(workspace: Workspace, source: Mapping[str, Any]) -> str:

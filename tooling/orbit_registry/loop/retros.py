@@ -33,6 +33,8 @@ from orbit_registry.store.workspace import Workspace
 KIND, FILE = "retro", "retro.md"
 BELOW = "below the noise bar"
 LONGEST_SUMMARY = 500
+ALIKE = 0.85
+"""A finding with so many of another learning's words, and no other negation, is the same in other words."""
 _DAYS = 7
 
 
@@ -57,9 +59,11 @@ class Kept:
 
 def keep_retro(
     workspace: Workspace, said: Retro, author: Author, now: datetime, *, pending: bool = False,
-    scope: Mapping[str, Sequence[str]] | None = None,
+    scope: Mapping[str, Sequence[str]] | None = None, dry_run: bool = False,
 ) -> Kept:  # fmt: skip
     """Keep a retro, beside what was kept of the same run before; `scope` is where its findings apply.
+
+    A dry run says what would come of it.
 
     Raises:
         UsageError: it does not say of which run it is, or its date is none.
@@ -74,21 +78,22 @@ def keep_retro(
     whole = _dated(_before(workspace, before).joined(said), now)
     fewest = workspace.config.setting("loop", "retro_targets")
     if why := whole.noise(fewest):
-        write_event(workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"})
+        if not dry_run:
+            write_event(workspace, events.RETRO, [], {"trigger": key, "skip_reason": "below-noise-bar"})
         return Kept(UNCHANGED, why=f"{BELOW}: {why}")
 
     def joined(there: Record) -> Entry:  # somebody may have said more of the run since it was looked for
         return _entry(_dated(_before(workspace, there).joined(said), now), key)
 
     entry = replace(_entry(whole, key), join=joined)
-    kept = ensure(workspace, [entry], author, pending=pending)[0]
+    kept = ensure(workspace, [entry], author, pending=pending, dry_run=dry_run)[0]
     record = kept.record or before
     if record is None:
         raise RefusedError(kept.why, hint="nothing was written; correct what it says")
     if record.phase == "closed":
         return Kept(kept.outcome, record, kept.why)
-    findings = ensure(workspace, [*_findings(whole, key, record, scope or {})], author, pending=True)
-    turned = _Outcomes(workspace, record, author, now)
+    findings = ensure(workspace, [*_findings(whole, key, record, scope or {})], author, pending=True, dry_run=dry_run)
+    turned = _Outcomes(workspace, record, author, now, dry_run=dry_run)
     turned.settle(whole.outcomes)
     done = Kept(
         kept.outcome,
@@ -99,7 +104,7 @@ def keep_retro(
         tuple(turned.cleared),
         tuple(turned.notes),
     )
-    if done.is_written:
+    if done.is_written and not dry_run:
         write_event(workspace, events.RETRO, [record.id], {"trigger": key, "findings": len(findings)})
     return done
 
@@ -181,14 +186,15 @@ def _findings(said: Retro, key: str, record: Record, scope: Mapping[str, Sequenc
             "links": [{"rel": "derived_from", "to": record.id}], "evidence": session,
         }  # fmt: skip
         fields = {name: value for name, value in given.items() if value}
-        yield Entry(LEARNING, f"{key}/{hashlib.sha256(letters(text)).hexdigest()[:12]}", fields)
+        yield Entry(LEARNING, f"{key}/{hashlib.sha256(letters(text)).hexdigest()[:12]}", fields, share=ALIKE)
 
 
 class _Outcomes:
     """What the outcomes of one retro change about failures."""
 
-    def __init__(self, workspace: Workspace, record: Record, author: Author, now: datetime) -> None:
+    def __init__(self, workspace: Workspace, record: Record, author: Author, now: datetime, *, dry_run: bool) -> None:
         self.workspace, self.record, self.author, self.now = workspace, record, author, now
+        self.dry_run = dry_run
         self.until = min(moment(str(record.data["date"])), now)
         self.link = {"rel": "derived_from", "to": record.id}
         self.opened: list[Record] = []
@@ -205,9 +211,12 @@ class _Outcomes:
                     self._failed(outcome, records, held)
                 elif outcome.result in (COMPLETED, REQUEUED) and held is not None and not self._is_anothers(held):
                     name = events.REQUEUED if outcome.result == REQUEUED else events.CLEARED
-                    self.cleared.append(failures.clear(self.workspace, outcome.target, self.author, self.now, name))
+                    self.cleared.append(held if self.dry_run else self._clear(outcome.target, name))
             except OrbitError as error:
                 self.notes.append(f"{outcome.target}: {error.message}")
+
+    def _clear(self, target: failures.Target, name: str) -> Record:
+        return failures.clear(self.workspace, target, self.author, self.now, name)
 
     def _failed(self, outcome: Outcome, records: RecordSet, held: Record | None) -> None:
         target, attempts = outcome.target, outcome.attempts
@@ -227,7 +236,8 @@ class _Outcomes:
             return
         reason = outcome.reason or f"failed in {self.record.data['key']}"
         fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}
-        self.opened.append(failures.fail(self.workspace, target, fields, self.author, self.now)[0])
+        opened = failures.fail(self.workspace, target, fields, self.author, self.now, dry_run=self.dry_run)[0]
+        self.opened.append(opened)
 
     def _is_mine(self, failure: Record) -> bool:
         return Link("derived_from", self.record.id) in failure.links

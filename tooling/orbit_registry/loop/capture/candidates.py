@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from orbit_registry.checks.derivation import standing
 from orbit_registry.checks.neighbours import Neighbour, copies_of, neighbours
+from orbit_registry.checks.wording import says_the_same
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
 from orbit_registry.loop.capture.patterns import Finding
 from orbit_registry.records.record import Record
-from orbit_registry.search.terms import terms
 from orbit_registry.store.author import Author
 from orbit_registry.store.freshness.verification import fingerprinted
 from orbit_registry.store.workspace import Workspace
@@ -199,13 +199,9 @@ def _says(summary: str, finding: Finding) -> bool:
     Ours differ only by what was found; a program puts one fact in many ways: one of two may hold the other, or two
     thirds of the shorter one's words.
     """
-    held, said = _plain(summary), _plain(finding.summary)
-    if held == said or finding.pattern != "command":
-        return held == said
-    words, others = terms(held), terms(said)
-    fewer, common = min(len(set(words)), len(set(others))), set(words) & set(others)
-    whole = f" {held} " in f" {said} " or f" {said} " in f" {held} "
-    return fewer > 0 and (whole or (len(common) > 1 and 3 * len(common) >= 2 * fewer))
+    if finding.pattern != "command":
+        return _plain(summary) == _plain(finding.summary)
+    return says_the_same(summary, finding.summary, 2 / 3)
 
 
 def _is_about(record: Record, finding: Finding) -> bool:

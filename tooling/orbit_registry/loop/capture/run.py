@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from orbit_registry.errors import ProgramError, UnreadableFileError, UsageError
@@ -40,6 +41,8 @@ READERS: Mapping[str, Reader] = {
     "reasonix": Reader(reasonix.entries, reasonix.subagents, reasonix.sessions),
 }
 EVENTS = "events"
+MOST_TRIED = 200
+"""Entries by which it is told whose a transcript may be."""
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
 """What the id of a session is made of: a record names it, and a transcript may say anything."""
 
@@ -115,6 +118,14 @@ def _agent_of(path: Path) -> str:
     return "claude" if path.suffix == ".jsonl" and path.is_relative_to(claude.home()) else ""
 
 
+def _fitting(path: Path) -> str:
+    """Return the agent whose reader finds calls at the beginning of a file; empty where none does."""
+    for name, reader in READERS.items():
+        if any(one.what == "call" for one in islice(entries_in(path, reader.entries, Progress()), MOST_TRIED)):
+            return name
+    return ""
+
+
 def capture(
     workspace: Workspace, records: Sequence[Record], wanted: Sequence[tuple[str, Path]], *, dry_run: bool = False,
     tell: Tell | None = None,
@@ -172,7 +183,9 @@ def _read(
     if session.folder and not Path(session.folder).resolve().is_relative_to(workspace.root.resolve()):
         read.skipped = "the session was in another folder"
     elif not session.turns:
-        read.skipped = "no call of a tool is in it"
+        other = _fitting(path)
+        named = f"; {other} writes such files: --from {other}" if other not in ("", agent) else ""
+        read.skipped = f"no call of a tool is in it{named}"
     if read.skipped:
         return read, []
     found = observer.findings()
