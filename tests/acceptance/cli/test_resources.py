@@ -11,11 +11,7 @@ import pytest
 from tests.acceptance.cli.conftest import Shell
 from tests.conftest import Git
 
-from orbit_registry.records.record import Record
-from orbit_registry.registry import Registry
-from orbit_registry.resources.chunk import chunked
 from orbit_registry.resources.intake import raw_digest
-from orbit_registry.store.decisions.prose import prose_of
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GUIDE = "# Deploying\n\nHow it goes.\n\n## Steps\n\nFirst the zebra.\n"
@@ -209,26 +205,6 @@ def test_a_script_is_read_where_it_stands(files: Shell) -> None:
     assert "zebra" in rows(files, "SELECT body FROM chunks")[0]["body"]
     assert "zebra" in files("show", data["id"])[1]
     assert data["versions"] == ["1", "2"]
-
-
-def test_chunks_are_found_by_whoever_searches(files: Shell) -> None:
-    """Each text comes with a digest that changes with it and with how it is cut, so that only then it is read."""
-    taken(files, "script", "tools/hi.sh")
-    data = taken(files, "doc", "docs/deploy.md")
-
-    def seen() -> dict[str, tuple[str, list[str]]]:
-        registry = Registry.open()
-        prose = prose_of(registry.workspace, registry.reading.entries, registry.reading.documents)
-        found: list[Record] = list(registry.collection.records)
-        texts = chunked(found, prose)
-        return {one.record.id: (one.digest, [chunk.body for chunk in one.chunks]) for one in texts}
-
-    before = seen()
-    assert len(before) == 2
-    assert before == seen()
-    files("refresh", data["id"], "--chunks", "headers")
-    after = seen()
-    assert {name for name in before if before[name][0] != after[name][0]} == {data["id"]}
 
 
 @pytest.mark.parametrize(

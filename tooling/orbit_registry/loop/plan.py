@@ -35,7 +35,6 @@ from orbit_registry.text.inert import inert, inert_line
 from orbit_registry.text.secrets import without_secrets
 
 UNKNOWN = "unknown"
-SOURCES = ("active_loops", "system_health", "capacity", "work_items")
 _FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}
 MOST_RETROS, MOST_PITCHES, MOST_EVENTS, MOST_LISTED, MOST_WAITING = 10, 20, 50, 10, 5
 SECONDS = 5.0

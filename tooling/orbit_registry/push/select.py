@@ -71,7 +71,6 @@ DROPS = {
     "and in a brief each kind its own",
 }
 """Why a record that has a way in is not shown: all reasons there are."""
-CAPS = ("call cap", "session cap", "category cap", "token cap")
 SKIPS = {
     "nothing asked": "no path of this project, no tag, no text and no error was named",
     "no index": "there is no push index that can be used",

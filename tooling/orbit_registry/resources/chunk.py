@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,7 +19,6 @@ from typing import Literal, get_args
 from orbit_registry.errors import UsageError
 from orbit_registry.push.caps import tokens
 from orbit_registry.records.record import Record
-from orbit_registry.store.decisions.prose import ProseReading
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, TextLines, within
 
@@ -125,34 +124,6 @@ def chunks_of(record: Record) -> tuple[Chunk, ...]:
     except UsageError:  # the gate says so
         chunking = Chunking()
     return cut(record.prose, chunking, markdown=is_markdown(source.path)).chunks
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkedText:
-    """A record whose text is a whole file; the file is read and cut when `chunks` is asked for."""
-
-    record: Record
-    digest: str
-    """Another one when the text is, or the way in which it is cut."""
-    prose: ProseReading
-
-    @property
-    def chunks(self) -> tuple[Chunk, ...]:
-        """The chunks of its text as the file has it now."""
-        return chunks_of(next(iter(self.prose.filled([self.record]))))
-
-
-def chunked(records: Iterable[Record], prose: ProseReading) -> Iterator[ChunkedText]:
-    """Yield the records whose text is a whole file that can be read; what is known by its digest costs no reading.
-
-    `prose` is `store.decisions.prose.prose_of` of the same records.
-    """
-    for record in records:
-        source = record.source if record.kind.in_file else None
-        state = prose.states.get(source.path) if source is not None else None
-        if source is not None and state is not None:
-            said = f"{is_markdown(source.path)} {record.data.get('chunking')} {state.sha256}"
-            yield ChunkedText(record, hashlib.sha256(said.encode()).hexdigest()[:32], prose)
 
 
 class _Cutter:

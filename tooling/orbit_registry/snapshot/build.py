@@ -19,7 +19,6 @@ from orbit_registry.store.files import sync_folder, write_error
 
 STORAGE = "v1.2.0"
 """The storage version that DuckDB 1.2 to 2.0 and the browser engine read."""
-FORMAT_VERSION = "1"
 TABLES = Path(__file__).with_name("tables.sql")
 MACROS = Path(__file__).with_name("macros.sql")
 SMALLEST_BUFFER = 1024 * 1024

@@ -107,7 +107,7 @@ def _refuse_unfit(finding: Finding) -> None:
     texts = (finding.summary, finding.body, finding.error_pattern, *finding.paths, *finding.inputs)
     if any(any(find_secrets(text)) for text in texts):
         raise _KnownError("holds what looks like a secret")
-    if finding.pattern == "command" and any(_ORDER.search(text) for text in texts):
+    if finding.pattern == "command" and any(reads_as_instruction(text) for text in texts):
         raise _KnownError("reads as an instruction")
 
 

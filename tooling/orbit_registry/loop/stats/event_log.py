@@ -112,7 +112,7 @@ def rows_in(files: list[Path], now: float, met: LogState) -> Iterator[tuple[Said
             with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
                 file.seek(met.place)
                 for line in _lines(file, met):
-                    found = _read(line)
+                    found = read_line(line)
                     if not isinstance(found, str) and found[0].at > now + AHEAD_SECONDS:
                         found = "dated ahead of the clock"
                     if isinstance(found, str):
@@ -151,7 +151,7 @@ def follow(
         except FileNotFoundError:
             pass  # it was turned over just now, or nothing was written yet
         *lines, kept = kept.split(b"\n")
-        yield from (event[1] for line in lines if not isinstance(event := _read(line), str))
+        yield from (event[1] for line in lines if not isinstance(event := read_line(line), str))
         if not lines:
             kept = kept if len(kept) <= LONGEST_LINE else b""
             wait()
@@ -185,13 +185,8 @@ def _lines(file: BinaryIO, met: LogState) -> Iterator[bytes]:
             met.lines -= 1
 
 
-def read_line(line: bytes) -> Said | str:
-    """Return the event that a line holds, or why it holds none."""
-    found = _read(line)
-    return found if isinstance(found, str) else found[0]
-
-
-def _read(line: bytes) -> tuple[Said, Mapping[str, Any]] | str:
+def read_line(line: bytes) -> tuple[Said, Mapping[str, Any]] | str:
+    """Return the event that a line holds, and its members, or why it holds none."""
     try:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import get_args
 
-from orbit_registry.text.adr.header import ROLES, Header, split_names, visible_lines
+from orbit_registry.text.adr.header import Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
 from orbit_registry.text.adr.relations import find_phrases, find_targets, target_key
 from orbit_registry.text.adr.sections import find_cost, read_sections
@@ -68,7 +68,6 @@ def build(
         date_raw=date_raw,
         date_source=date_source,
         deciders=_deciders(facts),
-        people=tuple((role, name) for role in ROLES for name in _people(facts, role)),
         tasks=_unique(value for fact in facts if fact.key == "tasks" for value in _listed(fact)),
         legacy_ids=_unique(value for fact in facts if fact.key == "legacy_ids" for value in _listed(fact)),
         tags=_unique(value for fact in facts if fact.key == "tags" for value in _listed(fact)),

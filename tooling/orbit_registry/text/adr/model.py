@@ -80,8 +80,6 @@ class AdrDocument:
     date_raw: str
     date_source: str | None
     deciders: tuple[str, ...]
-    people: tuple[tuple[str, str], ...]
-    """(role, name) for everyone the header names: deciders, authors, consulted, informed, contact."""
     tasks: tuple[str, ...]
     legacy_ids: tuple[str, ...]
     tags: tuple[str, ...]
