@@ -151,6 +151,49 @@ def test_code_that_cites_a_record_is_named_with_its_line(shell: Any) -> None:
 
     assert shell.json("related", "ADR-0001")[1]["data"]["cited_in"] == [{"path": "src/lock.py", "line": 2}]
     assert "cited in src/lock.py:2" in shell("related", "ADR-0001")[1]
+    row = {"path": "src/lock.py", "line": 2, "target": "ADR-0001", "target_id": "ADR-0001"}
+    assert shell.json("query", "FROM citations WHERE path LIKE 'src/%'")[1]["data"] == [row]
+
+
+def test_what_files_cite_is_a_table_that_follows_the_records(shell: Any) -> None:
+    """Ids and links to records' files, once a line; an id that none has is kept until its record comes, and a word
+    that only looks like one is none; what stands in a decision's document is a link of the decision.
+    """
+    text = "ADR-0001, ADR-0001, ADR-0003, L-shaped\n\n[first](docs/adr/0001-use-sqlite.md) and [none](docs/none.md)\n"
+    (shell.root / "notes.md").write_text(text, "utf-8")
+    subprocess.run(["git", "add", "notes.md"], check=True)
+    asked = "SELECT line, target, target_id FROM citations WHERE path = 'notes.md' ORDER BY ALL"
+
+    def rows() -> list[tuple[Any, ...]]:
+        return [tuple(row.values()) for row in shell.json("query", asked)[1]["data"]]
+
+    held = [(1, "ADR-0001", "ADR-0001"), (1, "ADR-0003", None), (3, "docs/adr/0001-use-sqlite.md", "ADR-0001")]
+    assert rows() == held
+    assert shell.json("query", "FROM citations WHERE path LIKE 'docs/adr/%'")[1]["data"] == []
+    shell("adr", "add", "--title", "Leap")
+    assert rows() == [held[0], (1, "ADR-0003", "ADR-0003"), held[2]]
+
+
+def test_a_link_with_a_fragment_leads_to_the_part_of_a_long_text(shell: Any) -> None:
+    """A heading's anchor or a line names the chunk, from a record's text and from another file; any other one none."""
+    filler = "Many words about it stand here. " * 40
+    guide = f"# Guide\n\n## Install\n\n{filler}\n\n## Run it\n\n{filler}\n\n## Undo\n\n{filler}\n"
+    (shell.root / "docs/guide.md").write_text(guide, "utf-8")
+    line = guide.split("\n").index("## Run it") + 1
+    said = "[a](docs/guide.md#run-it) [b](docs/guide.md#nowhere) [c](docs/guide.md)"
+    known = learning(shell, "Look twice", said)
+    (shell.root / "docs/other.md").write_text(f"[x](guide.md#L{line + 2})\n", "utf-8")
+    resource = str(shell.json("import", "doc", "docs/guide.md")[1]["data"]["id"])
+    subprocess.run(["git", "add", "docs"], check=True)
+
+    part = {"breadcrumb": "Guide > Run it", "lines": [line, line + 2]}
+    (found,) = shell.json("related", known)[1]["data"]["related"]
+    assert [tie["chunk"] for tie in found["links"]] == [None, part]
+    assert f"references, references lines {line}-{line + 2}" in shell("related", known)[1]
+    asked = "SELECT path, line, target_id, breadcrumb FROM cited_chunks WHERE path IS NOT NULL"
+    assert shell.json("query", asked)[1]["data"] == [
+        {"path": "docs/other.md", "line": 1, "target_id": resource, "breadcrumb": "Guide > Run it"}
+    ]
 
 
 def test_an_agent_links_only_what_waits(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from orbit_registry.mcp import prompts
 from orbit_registry.mcp.calls import LONGEST_ANSWER, known_tools
 from orbit_registry.mcp.table import ALIASES, PREFIX
 
-PAGE = (Path(__file__).parents[3] / "docs/reference/mcp.md").read_text("utf-8")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/reference/mcp.md").read_text("utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| [^|]+ \| ([^|]*) \|$", re.MULTILINE)
 
 
@@ -18,6 +20,13 @@ def test_the_table_of_tools_is_the_servers() -> None:
     rows = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in ROW.findall(PAGE)}
 
     assert rows == {tool.name: list(tool.properties) for tool in known_tools(aliases=False).values()}
+
+
+def test_every_tool_is_tried_by_the_inspector() -> None:
+    """The calls that `nox -s mcp-conformance` makes are of every tool, each once."""
+    called = [name for name, _ in json.loads((ROOT / "tests/cases/mcp/calls.json").read_text("utf-8"))["calls"]]
+
+    assert sorted(called) == sorted(known_tools(aliases=True))
 
 
 def test_the_names_for_one_kind_are_told() -> None:

@@ -60,6 +60,13 @@ def test_a_breadcrumb_names_the_headings_above() -> None:
     assert parent.first_line == 4
 
 
+def test_a_chunk_knows_what_links_to_its_headings_say() -> None:
+    """The anchors are those of a forge: in lower case, the second of the same words numbered, an id as it stands."""
+    text = f"# Guide\n\n## Same\n\n{SECTION}\n\n## Same\n\n{SECTION}\n\n## Other {{#Mine}}\n\n{SECTION}\n"
+
+    assert [one.anchors for one in cut(text, Chunking("headers")).chunks] == [("guide", "same"), ("same-1",), ("mine",)]
+
+
 def test_small_pieces_join_the_next_only_where_the_sum_is_allowed() -> None:
     """A piece below the least size goes with its neighbour up to the largest, else it stands alone and is said so."""
     small, large = "## Small\n\ntiny\n", f"## Large\n\n{LONG * 4}\n"

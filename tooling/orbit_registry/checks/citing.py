@@ -108,4 +108,4 @@ def _file_of(record: Record, target: str) -> str | None:
     else:
         folder = record.folder if file.startswith(".") else ""
     path = posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
-    return None if path.startswith("..") else f"{path}#{anchor}" if anchor else path
+    return None if path.startswith("..") else f"{path}#{unquote(anchor)}" if anchor else path

@@ -58,6 +58,8 @@ class Chunk:
     """The headings that lead to it: `Guide > Install > Linux`."""
     sections: tuple[str, ...]
     """Every heading in it."""
+    anchors: tuple[str, ...]
+    """What a link to one of them has behind its `#`."""
     first_line: int
     last_line: int
     tokens: int
@@ -131,11 +133,14 @@ class _Cutter:
         self.text, self.chunking = text, chunking
         self.headings: Sequence[Heading] = ()
         self.code: Sequence[Span] = ()
+        self.anchors: Mapping[int, str] = {}
         if markdown or chunking.strategy == "headers":
+            from orbit_registry.text.anchors import anchors_of
             from orbit_registry.text.markdown import parse_markdown  # scripts need no Markdown parser
 
             document = parse_markdown(text)
             self.lines, self.headings, self.code = document.lines, document.headings, document.code
+            self.anchors = anchors_of(self.headings)
             self.whole = Span(document.content_start, len(text))
             self.rules: Sequence[Span] = sorted((*document.rules, *self._equals()), key=lambda span: span.start)
         else:
@@ -310,14 +315,15 @@ class _Cutter:
             return None
         start = piece.span.start + len(raw) - len(raw.lstrip("\r\n"))
         end = start + len(body)
-        inside = [one.text for one in within(self.headings, Span(start, end), lambda one: one.section.start)]
+        inside = within(self.headings, Span(start, end), lambda one: one.section.start)
         path = self._path(start)
         said = tokens(body)
         return Chunk(
             hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:_CODE_LENGTH],
             piece.title or (path[-1] if path else ""),
             " > ".join(path),
-            tuple(inside),
+            tuple(one.text for one in inside),
+            tuple(self.anchors[one.section.start].lower() for one in inside),
             self.lines.position(start).line,
             self.lines.position(end - 1).line,
             said,

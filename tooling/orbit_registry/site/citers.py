@@ -1,70 +1,23 @@
-"""Knows who cites what: records, documents and files of code; how a text is searched for ids, `checks.citing` says.
+"""Knows who cites what: records, documents and files of code; what each of them names, `snapshot.edges` reads.
 
-What a text names is remembered by its stamp; what that means is asked of the site map anew in every build.
+What that means is asked of the site map anew in every build.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from orbit_registry.checks.citing import in_text
 from orbit_registry.records.record import Record
 from orbit_registry.site.finder import lead
 from orbit_registry.site.shelf import Text
 from orbit_registry.site.sitemap import SiteMap, url_of
-from orbit_registry.store.cache import MISSING, FileCache, code_stamp
-from orbit_registry.store.facts import citing_files, read_citing
-from orbit_registry.store.files import DOCUMENT_LIMIT
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.snapshot.edges import Said, said_in
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.text.markdown import parse_markdown
 
 _MARKDOWN = (".md", ".markdown")
-_LOCAL = re.compile(
-    r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)", re.IGNORECASE
-)
-"""What a link to a document or to a record's file looks like; a text without one is not parsed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What a text names: ids as written and targets of links to documents, each with its line in the file."""
-
-    ids: tuple[tuple[str, int], ...] = ()
-    links: tuple[tuple[str, int], ...] = ()
-    lead: str = ""
-    """The first line that says something; of records alone."""
-    entry: tuple[int, int] | None = None
-    """The lines of a decision's entry in its document."""
-
-    def as_row(self) -> list[Any]:
-        """Return it as values that JSON can hold."""
-        return [self.ids, self.links, self.lead, self.entry]
-
-
-def said_from(row: Sequence[Any]) -> Said:
-    """Return what a row holds."""
-    ids, links, first, entry = row
-    return Said(_pairs(ids), _pairs(links), str(first), (entry[0], entry[1]) if entry else None)
-
-
-def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
-    return tuple((str(name), int(line)) for name, line in rows) if rows else ()
-
-
-def said_in(text: str, path: str, forms: IdForms) -> Said:
-    """Return what a file's text names."""
-    ids = tuple((found.id, found.position.line) for found in in_text(text, path, forms, weak=True))
-    if not path.lower().endswith(_MARKDOWN) or not _LOCAL.search(text):
-        return Said(ids)
-    links = parse_markdown(text).links
-    return Said(ids, tuple((one.target, one.position.line) for one in links if one.kind != "image"))
 
 
 def said_by(text: Text, forms: IdForms) -> Said:
@@ -96,26 +49,6 @@ class Citers:
     def count(self, url: str) -> int:
         """Return how many records and files cite what a page shows."""
         return len(self.records.get(url, ())) + len(self.places.get(url, ()))
-
-
-def files_that_cite(workspace: Workspace, files: Iterable[str], mirrored: Iterable[str]) -> Mapping[str, Said]:
-    """Return what the files that citations are looked up in name, and the documents that are pages; all by path."""
-    paths = sorted({*citing_files(workspace, files), *mirrored})
-    forms = workspace.kinds.id_forms
-    stamp = hashlib.sha256(f"{code_stamp()} {forms}".encode()).hexdigest()
-    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "site-citing", stamp)
-    found: dict[str, Said] = {}
-    for path in paths:
-        state = cache.state(path, DOCUMENT_LIMIT)
-        row = cache.value(state)
-        if row is MISSING or not isinstance(row, list):
-            text = read_citing(workspace, path)
-            said = said_in(text, path, forms) if text is not None else Said()
-            row = [list(map(list, said.ids)), list(map(list, said.links)), "", None]
-            cache.keep(state, row, plain=True)
-        found[path] = said_from(row)
-    cache.save()
-    return found
 
 
 def citers_of(

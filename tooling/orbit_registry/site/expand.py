@@ -17,7 +17,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.site import connections, console, explorer, facets, health, listing, timeline
 from orbit_registry.site.adopted import BODY, joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
-from orbit_registry.site.citers import Said, citers_of, said_by, said_from
+from orbit_registry.site.citers import citers_of, said_by
 from orbit_registry.site.csp import Policy, policy_of
 from orbit_registry.site.data import SNAPSHOT, write_data, write_for_robots, write_search, write_snapshot
 from orbit_registry.site.documents import Document, neighbours, slot
@@ -36,6 +36,7 @@ from orbit_registry.site.sitemap import ASSETS, SiteMap, url_of
 from orbit_registry.site.tasks import Tasks, tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, document_token, document_view, record_view, what_a_page_shows
+from orbit_registry.snapshot.edges import Said, said_from
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 
 CARDS = slot("cards")

@@ -14,7 +14,6 @@ from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site import console
 from orbit_registry.site.adopted import with_own_pages
-from orbit_registry.site.citers import Said, files_that_cite
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
@@ -29,6 +28,7 @@ from orbit_registry.site.stage import Sources, Staged, own_pages, stage
 from orbit_registry.site.tasks import TaskPlaces, tasks_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.current import export_snapshot
+from orbit_registry.snapshot.edges import Said, files_that_cite
 from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.store.reader import Collection

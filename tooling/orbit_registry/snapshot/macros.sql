@@ -94,6 +94,23 @@ WHERE r.phase = 'live' AND r.searched AND NOT r.inbox
 UNION ALL
 SELECT s.path, 'skill', s.title, 'active', s.description, s.body, NULL, NULL, 0, 0, NULL, s.path FROM skills AS s;
 
+-- Where links and citations with a fragment lead: the chunk under that heading, or with those lines (`#L10`).
+CREATE VIEW cited_chunks AS
+WITH said AS (
+    SELECT l.record_id, NULL AS path, NULL AS line, l.target, l.target_id FROM links AS l
+    UNION ALL SELECT NULL, c.path, c.line, c.target, c.target_id FROM citations AS c
+), asked AS (
+    SELECT s.*, split_part(s.target, '#', 2) AS fragment FROM said AS s WHERE contains(s.target, '#')
+)
+SELECT a.record_id, a.path, a.line, a.target, a.target_id, h.code, h.breadcrumb, h.first_line, h.last_line
+FROM asked AS a
+JOIN chunks AS h ON h.record_id = a.target_id
+LEFT JOIN anchors AS n ON n.record_id = h.record_id AND n.code = h.code AND n.anchor = lower(a.fragment)
+WHERE n.anchor IS NOT NULL
+    OR TRY_CAST(regexp_extract(a.fragment, '^L([0-9]+)', 1) AS INTEGER) BETWEEN h.first_line AND h.last_line
+QUALIFY row_number() OVER (PARTITION BY a.record_id, a.path, a.line, a.target ORDER BY h.position) = 1
+ORDER BY a.record_id, a.path, a.line, a.target;
+
 -- Every record whose scope covers a path, whatever its phase, with the first glob that does.
 CREATE MACRO scope_match(path) AS TABLE
 WITH asked AS MATERIALIZED (

@@ -34,7 +34,7 @@ _CLOSED = {
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = (
-    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, system_knowledge; "
+    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, cited_chunks, system_knowledge; "
     "macros: scope_match(path), search(text), ranked(tag, half_life), resolve_id(id)"
 )
 

@@ -6,28 +6,46 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.checks.citing import in_text
 from orbit_registry.records.link import INVERSES, RELATED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.snapshot.current import answer_all
-from orbit_registry.store.facts import citing_files, read_citing
+from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import Workspace
 
+_LINKS = """
+SELECT l.record_id, l.rel, l.target, l.target_id, l.derived, c.breadcrumb, c.first_line, c.last_line
+FROM links AS l LEFT JOIN cited_chunks AS c ON c.record_id = l.record_id AND c.target = l.target
+"""
 
-@dataclass(frozen=True, slots=True, order=True)
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The chunk that a link with a `#` leads to, at its target."""
+
+    breadcrumb: str
+    lines: tuple[int, int]
+
+    def as_data(self) -> dict[str, object]:
+        """Return it as JSON shows it."""
+        return {"breadcrumb": self.breadcrumb, "lines": list(self.lines)}
+
+
+@dataclass(frozen=True, slots=True)
 class Tie:
     """How a record is reached: from which one, and how the link reads from there; `derived` is not stated."""
 
     start: str
     rel: str
     derived: bool
+    part: Part | None = None
+    """Where in a long text the link leads; None where it leads to all of it."""
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
-        return {"from": self.start, "rel": self.rel, "derived": self.derived}
+        part = self.part.as_data() if self.part is not None else None
+        return {"from": self.start, "rel": self.rel, "derived": self.derived, "chunk": part}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,7 @@ class _Edge:
     target: str
     end: str | None
     derived: bool
+    part: Part | None
 
 
 def related(
@@ -71,22 +90,25 @@ def related(
     edges = _edges(workspace, reading)
     records = reading.collection.records
     dangling = sorted({(one.rel, one.target, one.derived) for one in edges if one.start == record.id and not one.end})
-    cited = tuple(_cited_in(workspace, records, record)) if direction != "out" else ()
+    said = citations_of(workspace, tuple(records)) if direction != "out" else ()
+    cited = dict.fromkeys((str(row["path"]), int(str(row["line"]))) for row in said if row["target_id"] == record.id)
     return Related(
         record,
         tuple(_reached(records, edges, record.id, depth, direction)),
         tuple(dangling) if direction != "in" else (),
-        cited,
+        tuple(cited),
     )
 
 
 def _edges(workspace: Workspace, reading: Reading) -> list[_Edge]:
-    sql = "SELECT record_id, rel, target, target_id, derived FROM links"
-    rows = answer_all(workspace, sql, reading).rows
+    rows = answer_all(workspace, _LINKS, reading).rows
     return [
-        _Edge(str(start), str(rel), str(target), None if end is None else str(end), bool(derived))
-        for start, rel, target, end, derived in rows
-    ]
+        _Edge(
+            str(start), str(rel), str(target), None if end is None else str(end), bool(derived),
+            Part(str(crumb or ""), (int(str(first)), int(str(last)))) if first is not None else None,
+        )
+        for start, rel, target, end, derived, crumb, first, last in rows
+    ]  # fmt: skip
 
 
 def _reached(records: RecordSet, edges: Iterable[_Edge], start: str, depth: int, direction: str) -> Iterable[Reached]:
@@ -97,7 +119,7 @@ def _reached(records: RecordSet, edges: Iterable[_Edge], start: str, depth: int,
             continue
         both = direction == "both" or edge.rel == RELATED
         if both or direction == "out":
-            ties[edge.start].add((edge.end, Tie(edge.start, edge.rel, edge.derived)))
+            ties[edge.start].add((edge.end, Tie(edge.start, edge.rel, edge.derived, edge.part)))
         if both or direction == "in":
             ties[edge.end].add((edge.start, Tie(edge.end, INVERSES.get(edge.rel, edge.rel), edge.derived)))
     seen, near = {start}, [start]
@@ -111,22 +133,11 @@ def _reached(records: RecordSet, edges: Iterable[_Edge], start: str, depth: int,
         near = sorted(found)
         held = [(record, found[one]) for one in near for record in records.with_id(one)[:1]]
         for record, how in sorted(held, key=lambda pair: pair[0].sort_key):
-            yield Reached(record, distance, tuple(sorted(how)))
-
-
-def _cited_in(workspace: Workspace, records: RecordSet, record: Record) -> Iterable[tuple[str, int]]:
-    """Yield the lines of documents and code that cite a record by its id; files with records' texts are left out."""
-    homes = {one.source.path for one in records if one.source is not None}
-    tracked = workspace.git.tracked()
-    files = tracked if tracked is not None else walk(workspace.root, hidden=False)
-    forms = workspace.kinds.id_forms
-    for path in citing_files(workspace, files):
-        text = read_citing(workspace, path) if path not in homes else None
-        if text is not None and record.id in text:
-            lines = (one.position.line for one in in_text(text, path, forms) if one.id == record.id)
-            yield from ((path, line) for line in dict.fromkeys(lines))
+            yield Reached(record, distance, tuple(sorted(how, key=str)))
 
 
 def words(ties: Sequence[Tie]) -> str:
-    """Return how a record is reached, in words: stated relations first."""
-    return ", ".join(dict.fromkeys(tie.rel for tie in sorted(ties, key=lambda one: (one.derived, one.rel))))
+    """Return how a record is reached, in words: stated relations first, and the lines that a link leads to."""
+    inner = {tie: f" lines {tie.part.lines[0]}-{tie.part.lines[1]}" if tie.part is not None else "" for tie in ties}
+    said = sorted(ties, key=lambda one: (one.derived, one.rel, inner[one]))
+    return ", ".join(dict.fromkeys(f"{tie.rel}{inner[tie]}" for tie in said))

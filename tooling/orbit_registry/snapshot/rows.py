@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 
 from orbit_registry.records.diagnostic import Diagnostic
@@ -19,12 +18,10 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope
 from orbit_registry.records.vote import counted, moment
 from orbit_registry.resources.chunk import Chunk, chunks_of
-from orbit_registry.store.adopt.edges import Place, Targets, place_of
+from orbit_registry.snapshot.edges import Row, link_rows
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.skills import Skill
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
-
-Row = dict[str, object]
 
 CONTENT = (
     "records",
@@ -36,13 +33,14 @@ CONTENT = (
     "votes",
     "versions",
     "chunks",
+    "anchors",
     "freshness",
     "sources",
 )
 """The tables the digest covers: what two clones of one commit share."""
-LOCAL = ("freshness_states", "diagnostics", "events", "skills", "vote_keys")
+LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vote_keys")
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
-WHOLE = ("links", "freshness_states", "diagnostics", "events", "skills", "sources")
+WHOLE = ("links", "citations", "freshness_states", "diagnostics", "events", "skills", "sources")
 """The tables that are made of all records at once; the rows of the others belong to one record each."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -85,14 +83,15 @@ def rows_of(
     half_life_days: float | None = None,
     untouched: Mapping[str, str] = MappingProxyType({}),
     references: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    citations: Iterable[Row] = (),
     skills: Iterable[Skill] = (),
 ) -> Rows:
     """Return the rows of a collection; votes have keys where their half-life is given.
 
     `inbox` is the folder, from the root, whose records are this machine's alone; where an id stands there and in git,
     the one in git counts. `untouched` has the hashes of records whose own rows are made already, and are not among
-    those returned. `references` are what the texts of records refer to, by path (`checks.citing.references_of`).
-    `skills` are free of secrets.
+    those returned. `references` are what the texts of records refer to, by path (`checks.citing.references_of`),
+    `citations` what other files name (`edges.citation_rows`). `skills` are free of secrets.
     """
     shared: dict[str, list[str]] = defaultdict(list)
     local: dict[str, list[str]] = defaultdict(list)
@@ -101,8 +100,9 @@ def rows_of(
     made = [record for record in kept if record.path not in untouched]
     hashes = {one.path: untouched.get(one.path, "") for one in kept}
     hashes |= {record.path: _add(local if record.id in own else shared, record, record.id in own) for record in made}
-    for row in _links(kept, own, references):
+    for row in link_rows(kept, own, references):
         (local if row["record_id"] in own else shared)["links"].append(_encode(row))
+    local["citations"] = list(map(_encode, citations))
     total = hashlib.sha256()
     for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
         (local if source.inbox else shared)["sources"].append(_source_row(source))
@@ -143,80 +143,6 @@ def _kept(records: Sequence[Record], inbox: str) -> list[Record]:
     )
 
 
-class _Names:
-    """Resolves what links name, as `RecordSet.candidates` does, for many names at once; and files that texts link."""
-
-    def __init__(self, records: Sequence[Record]) -> None:
-        self._records = records
-        self._steps: tuple[dict[str, set[str]], ...] = (defaultdict(set), defaultdict(set), defaultdict(set))
-        ids, legacy, tails = self._steps
-        for record in records:
-            ids[record.id].add(record.id)
-            for name in record.legacy_ids:
-                legacy[name].add(record.id)
-                tails[name.rpartition("/")[2]].add(record.id)
-
-    @cached_property
-    def _files(self) -> Targets:
-        """The files that hold records or their texts: a record's own, its document, what it is about."""
-        places = [place_of(record) for record in self._records]
-        named = ((one.id, path) for one in self._records for path in (one.path, one.body_path, one.text("path")))
-        return Targets([*places, *(Place(record_id, path, None) for record_id, path in named if path)])
-
-    def referred(self, target: str, origin: str) -> str | None:
-        """Return the id that a text in the file `origin` means by an id or by a file's path."""
-        feature = posixpath.basename(posixpath.dirname(origin))
-        known = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
-        if known is None and "." in target:
-            path, _, anchor = target.partition("#")
-            found = self._files.at(path, anchor)
-            known = found[0] if len(found) == 1 else None
-        return known
-
-    def resolve(self, name: str) -> str | None:
-        """Return the id that a name means; None where no record or several answer to it."""
-        for step in self._steps[: 2 if "/" in name else 3]:
-            if found := step.get(name):
-                return next(iter(found)) if len(found) == 1 else None
-        return None
-
-
-def _links(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
-    """Return the links that records state, those that follow from supersession, as edges from the newer record, and
-    what their texts refer to.
-
-    What git carries is resolved among what git carries, so that this machine's inbox changes no shared row.
-    """
-    shared, everything = _Names([one for one in records if one.id not in local]), _Names(records)
-    edges: set[tuple[str, str, str, bool]] = set()
-    referred: dict[tuple[str, str], str | None] = {}
-    for record in records:
-        names = everything if record.id in local else shared
-        edges.update((record.id, link.rel, link.to, False) for link in record.links)
-        edges.update((record.id, "supersedes", names.resolve(older) or older, True) for older in record.supersedes)
-        if record.id not in local:
-            newer = (names.resolve(name) for name in record.superseded_by)
-            edges.update((known, "supersedes", record.id, True) for known in newer if known is not None)
-        origin = record.source.path if record.source else record.path
-        for target in references.get(record.path, ()):
-            meant = names.referred(target, origin)
-            if meant != record.id and (record.id, "references", target, False) not in edges:
-                referred[record.id, target] = meant
-    edges.update((start, "references", target, True) for start, target in referred)
-    return [
-        {
-            "record_id": start,
-            "rel": rel,
-            "target": target,
-            "target_id": referred[start, target]
-            if derived and rel == "references"
-            else (everything if start in local else shared).resolve(target),
-            "derived": derived,
-        }
-        for start, rel, target, derived in sorted(edges)
-    ]
-
-
 def _add(tables: dict[str, list[str]], record: Record, inbox: bool) -> str:
     """Add a record's rows, each encoded once, and return their hash."""
     row = _encode(_record_row(record, inbox))
@@ -242,8 +168,12 @@ def _children(record: Record) -> Iterator[tuple[str, str]]:
         yield "evidence", _encode({"record_id": own, "position": position, "kind": kind, "reference": reference})
     for version in sorted(set(record.words("versions"))):
         yield "versions", _encode({"record_id": own, "version": version})
+    under: dict[str, str] = {}  # where chunks overlap, the one that a section goes on in
     for position, chunk in enumerate(chunks_of(record)):
         yield "chunks", _encode({"record_id": own, "position": position, **_chunk_row(chunk)})
+        under.update(dict.fromkeys(chunk.anchors, chunk.code))
+    for anchor, code in under.items():
+        yield "anchors", _encode({"record_id": own, "anchor": anchor, "code": code})
     for name in sorted(set(record.legacy_ids)):
         yield "legacy_ids", _encode({"legacy_id": name, "record_id": own})
     for vote in counted(record.votes):

@@ -22,6 +22,7 @@ from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.delta import Base, Held, Planned, base_of, sources_of
+from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.rows import Rows, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
@@ -37,7 +38,7 @@ from orbit_registry.store.workspace import Workspace, cache_folder
 if TYPE_CHECKING:
     from orbit_registry.snapshot.push_index import IndexSync
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 STATE = "snapshot.json"
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
@@ -174,7 +175,7 @@ def _settings(workspace: Workspace, policy: Policy) -> str:
         fingerprint(workspace.kinds),
         workspace.name,
         workspace.config.inbox,
-        str(half_life_days()),
+        str((workspace.config.citations, workspace.config.code, half_life_days())),
         policy.name,
     )
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
@@ -284,6 +285,7 @@ class _Build:
             half_life_days=half_life_days(),
             untouched=base.untouched if base is not None else {},
             references=self._references(records, held, base),
+            citations=citations_of(workspace, records),
             skills=[
                 replace(one, name=clean(one.name), description=clean(one.description), text=clean(one.text))
                 for one in self.skills

@@ -97,6 +97,19 @@ CREATE TABLE chunks (
     body VARCHAR NOT NULL
 );
 
+CREATE TABLE anchors (
+    record_id VARCHAR NOT NULL,
+    anchor VARCHAR NOT NULL,
+    code VARCHAR NOT NULL
+);
+
+CREATE TABLE citations (
+    path VARCHAR NOT NULL,
+    line INTEGER NOT NULL,
+    target VARCHAR NOT NULL,
+    target_id VARCHAR
+);
+
 CREATE TABLE freshness (
     record_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.structure import Heading
 
 _NOT_SLUG = re.compile(r"[^\w\- ]")
 
@@ -19,11 +22,15 @@ def anchor_at(text: str, start: int) -> str | None:
 
     An explicit `{#id}` is taken as it stands; of headings with the same words the later ones are numbered.
     """
-    taken: dict[str, int] = {}
-    for heading in parse_markdown(text).headings:
+    return anchors_of(parse_markdown(text).headings).get(start)
+
+
+def anchors_of(headings: Iterable[Heading]) -> dict[int, str]:
+    """Return the anchor of each heading of a text by where its section begins; see `anchor_at`."""
+    taken: Counter[str] = Counter()
+    found: dict[int, str] = {}
+    for heading in headings:
         name = heading.id or slug(heading.text)
-        count = taken.get(name, 0)
-        taken[name] = count + 1
-        if heading.section.start == start:
-            return f"{name}-{count}" if count else name
-    return None
+        found[heading.section.start] = f"{name}-{taken[name]}" if taken[name] else name
+        taken[name] += 1
+    return found

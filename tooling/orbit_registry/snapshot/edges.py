@@ -1,0 +1,202 @@
+"""Owns what leads to records: what files name, remembered by their stamps, and the rows of links and citations.
+
+How a text is searched for ids, `checks.citing` says; what an id or a path means is settled among the records given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote
+
+from orbit_registry.checks.citing import in_text
+from orbit_registry.records.record import Record
+from orbit_registry.store.adopt.edges import Place, Targets, place_of
+from orbit_registry.store.cache import MISSING, FileCache, code_stamp
+from orbit_registry.store.files import DOCUMENT_LIMIT
+from orbit_registry.store.walk import walk
+from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.citations import IdForms, find_citations
+from orbit_registry.text.markdown import parse_markdown
+
+Row = dict[str, object]
+
+_NUMBERED = re.compile(r"([A-Z]+-)(\d{1,9})")
+_MARKDOWN = (".md", ".markdown")
+_LOCAL = re.compile(
+    r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)", re.IGNORECASE
+)
+"""What a link to a document or to a record's file looks like; a text without one is not parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a text names: ids as written and targets of links to documents, each with its line in the file."""
+
+    ids: tuple[tuple[str, int], ...] = ()
+    links: tuple[tuple[str, int], ...] = ()
+    lead: str = ""
+    """The first line that says something; of records alone."""
+    entry: tuple[int, int] | None = None
+    """The lines of a decision's entry in its document."""
+
+    def as_row(self) -> list[Any]:
+        """Return it as values that JSON can hold."""
+        return [self.ids, self.links, self.lead, self.entry]
+
+
+def said_from(row: Sequence[Any]) -> Said:
+    """Return what a row holds."""
+    ids, links, first, entry = row
+    return Said(_pairs(ids), _pairs(links), str(first), (entry[0], entry[1]) if entry else None)
+
+
+def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
+    return tuple((str(name), int(line)) for name, line in rows) if rows else ()
+
+
+def said_in(text: str, path: str, forms: IdForms) -> Said:
+    """Return what a file's text names."""
+    ids = tuple((found.id, found.position.line) for found in in_text(text, path, forms, weak=True))
+    if not path.lower().endswith(_MARKDOWN) or not _LOCAL.search(text):
+        return Said(ids)
+    links = parse_markdown(text).links
+    return Said(ids, tuple((one.target, one.position.line) for one in links if one.kind != "image"))
+
+
+def files_that_cite(
+    workspace: Workspace, files: Iterable[str], more: Iterable[str] = (), without: Container[str] = ()
+) -> Mapping[str, Said]:
+    """Return what the files that citations are looked up in name, and `more` of them; all by path."""
+    from orbit_registry.store.facts import citing_files, read_citing  # a sync in which nothing changed asks no file
+
+    paths = sorted(path for path in {*citing_files(workspace, files), *more} if path not in without)
+    forms = workspace.kinds.id_forms
+    stamp = hashlib.sha256(f"{code_stamp()} {forms}".encode()).hexdigest()
+    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "citing", stamp)
+    found: dict[str, Said] = {}
+    for path in paths:
+        state = cache.state(path, DOCUMENT_LIMIT)
+        row = cache.value(state)
+        if row is MISSING or not isinstance(row, list):
+            text = read_citing(workspace, path)
+            said = said_in(text, path, forms) if text is not None else Said()
+            row = [list(map(list, said.ids)), list(map(list, said.links)), "", None]
+            cache.keep(state, row, plain=True)
+        found[path] = said_from(row)
+    cache.save()
+    return found
+
+
+class Names:
+    """Resolves what links name, as `RecordSet.candidates` does, for many names at once; and files that texts link."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+        self._steps: tuple[dict[str, set[str]], ...] = (defaultdict(set), defaultdict(set), defaultdict(set))
+        ids, legacy, tails = self._steps
+        for record in records:
+            ids[record.id].add(record.id)
+            for name in record.legacy_ids:
+                legacy[name].add(record.id)
+                tails[name.rpartition("/")[2]].add(record.id)
+
+    @cached_property
+    def _files(self) -> Targets:
+        """The files that hold records or their texts: a record's own, its document, what it is about."""
+        places = [place_of(record) for record in self._records]
+        named = ((one.id, path) for one in self._records for path in (one.path, one.body_path, one.text("path")))
+        return Targets([*places, *(Place(record_id, path, None) for record_id, path in named if path)])
+
+    def referred(self, target: str, origin: str) -> str | None:
+        """Return the id that a text in the file `origin` means by an id or by a file's path."""
+        feature = posixpath.basename(posixpath.dirname(origin))
+        known = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
+        if known is None and (numbered := _NUMBERED.fullmatch(target)):
+            known = self.resolve(f"{numbered[1]}{int(numbered[2]):04d}")
+        if known is None and "." in target:
+            path, _, anchor = target.partition("#")
+            found = self._files.at(path, anchor)
+            known = found[0] if len(found) == 1 else None
+        return known
+
+    def resolve(self, name: str) -> str | None:
+        """Return the id that a name means; None where no record or several answer to it."""
+        for step in self._steps[: 2 if "/" in name else 3]:
+            if found := step.get(name):
+                return next(iter(found)) if len(found) == 1 else None
+        return None
+
+
+def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return the links that records state, those that follow from supersession, as edges from the newer record, and
+    what their texts refer to.
+
+    What git carries is resolved among what git carries, so that this machine's inbox changes no shared row.
+    """
+    shared, everything = Names([one for one in records if one.id not in local]), Names(records)
+    edges: set[tuple[str, str, str, bool]] = set()
+    referred: dict[tuple[str, str], str | None] = {}
+    for record in records:
+        names = everything if record.id in local else shared
+        edges.update((record.id, link.rel, link.to, False) for link in record.links)
+        edges.update((record.id, "supersedes", names.resolve(older) or older, True) for older in record.supersedes)
+        if record.id not in local:
+            newer = (names.resolve(name) for name in record.superseded_by)
+            edges.update((known, "supersedes", record.id, True) for known in newer if known is not None)
+        origin = record.source.path if record.source else record.path
+        for target in references.get(record.path, ()):
+            meant = names.referred(target, origin)
+            if meant != record.id and (record.id, "references", target, False) not in edges:
+                referred[record.id, target] = meant
+    edges.update((start, "references", target, True) for start, target in referred)
+    return [
+        {
+            "record_id": start,
+            "rel": rel,
+            "target": target,
+            "target_id": referred[start, target]
+            if derived and rel == "references"
+            else (everything if start in local else shared).resolve(target),
+            "derived": derived,
+        }
+        for start, rel, target, derived in sorted(edges)
+    ]
+
+
+def citations_of(workspace: Workspace, records: Sequence[Record]) -> Iterator[Row]:
+    """Yield what the files of the project cite, as `citation_rows` does; what records' texts cite is their own."""
+    tracked = workspace.git.tracked()
+    files = tracked if tracked is not None else walk(workspace.root, hidden=False)
+    homes = frozenset(one.source.path for one in records if one.source is not None)
+    return citation_rows(records, files_that_cite(workspace, files, without=homes), workspace.kinds.id_forms)
+
+
+def citation_rows(records: Sequence[Record], files: Mapping[str, Said], forms: IdForms) -> Iterator[Row]:
+    """Yield what files name, once a line: ids, those that no record has among them, and links to records' files.
+
+    `files` hold no record's text. What may be a word, such as `L-shaped`, counts only where a record has that id.
+    """
+    names = Names(records) if files else None
+    for path, said in files.items():
+        links = ((_from_root(path, target), line) for target, line in said.links)
+        for target, line in dict.fromkeys((*said.ids, *links)):
+            meant = names.referred(target, path) if names and target else None
+            if meant is not None or any(not one.weak and one.id == target for one in find_citations(target, forms)):
+                yield {"path": path, "line": line, "target": target, "target_id": meant}
+
+
+def _from_root(origin: str, target: str) -> str:
+    """Return the file that a link in the file `origin` names, from the root, with its anchor; empty for others."""
+    file, _, anchor = target.partition("#")
+    folder = "" if file.startswith("/") else posixpath.dirname(origin)
+    path = posixpath.normpath(posixpath.join(folder, unquote(file.partition("?")[0]).lstrip("/")))
+    if not file or ":" in file or path.startswith(".."):
+        return ""
+    return f"{path}#{unquote(anchor)}" if anchor else path
