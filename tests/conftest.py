@@ -116,6 +116,12 @@ def git_repo(_first_commit: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(_first_commit, tmp_path / "repo"))
 
 
+@pytest.fixture
+def programs_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every program run that a configuration names, as somebody who set the environment so."""
+    monkeypatch.setenv("ORBIT_PROGRAMS", "on")
+
+
 @pytest.fixture(scope="session")
 def corpora() -> Path:
     """Return the folder of real collections, where it stands beside this checkout."""

@@ -21,6 +21,8 @@ from orbit_registry.records.task import Task
 from orbit_registry.registry import Registry
 from orbit_registry.store.config import read_config
 
+pytestmark = pytest.mark.usefixtures("programs_on")
+
 PAGE = Path(__file__).parents[2] / "docs/reference/brief.md"
 
 

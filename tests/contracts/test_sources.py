@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -85,3 +86,29 @@ def test_importing_the_package_imports_nothing_else() -> None:
     program = "import sys; before = set(sys.modules); import orbit_registry; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["orbit_registry"]
+
+
+STARTS = {
+    "loop/programs.py": "what the configuration names, once it was allowed",
+    "resources/run.py": "a script that was reviewed, when somebody runs it",
+    "store/git.py": "git",
+    "site/generate.py": "the site's generator, by our interpreter",
+    "site/console.py": "npm, in an empty folder",
+    "hooks/trial.py": "the hook that we would install",
+    "push/refresh.py": "ourselves",
+    "mcp/wrap.py": "the server that its command line names",
+}
+"""Every module that starts a program, and which."""
+_STARTERS = re.compile(r"Popen|posix_spawnp?|(exec|spawn)[lv]p?e?|system|popen|fork(pty)?|(open|run)_process")
+
+
+def test_one_module_alone_starts_what_a_configuration_names() -> None:
+    """No other module starts a program and reads the configuration, so that none can pass consent by."""
+    package = ROOT / "tooling/orbit_registry"
+    found = {}
+    for path in package.rglob("*.py"):
+        text = path.read_text("utf-8")
+        called = {one.attr for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Attribute)}
+        if "import subprocess" in text or any(map(_STARTERS.fullmatch, called)):
+            found[path.relative_to(package).as_posix()] = "workspace.config" in text or ".setting(" in text
+    assert found == {name: name == "loop/programs.py" for name in STARTS}

@@ -59,6 +59,7 @@ def test_a_poisoned_transcript_yields_nothing_live_and_nothing_that_reads_as_an_
     assert promote_due(registry.workspace, registry.collection.records, Author("Ada", "human"), later) == []
 
 
+@pytest.mark.usefixtures("programs_on")
 def test_a_programs_answer_is_quarantined(project: Project) -> None:
     """What reads as an instruction, holds a secret or was shown is left out; what is left never comes by time."""
     said = [
@@ -117,6 +118,7 @@ def test_the_id_of_a_session_is_no_text(project: Project, name: str) -> None:
     assert [one for one in found["evidence"] if one["kind"] == "session"] == [{"kind": "session", "reference": "made"}]
 
 
+@pytest.mark.usefixtures("programs_on")
 def test_a_program_that_says_too_much_is_not_heard(project: Project) -> None:
     """More than 600 tokens, no JSON, another form: a warning each, and what was found without it stays."""
     config = project.root / ".orbit/config.yaml"

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+pytestmark = pytest.mark.usefixtures("programs_on")
 SCHEMA = Draft202012Validator(json.loads((Path(__file__).parents[3] / "docs/schemas/brief.schema.json").read_text()))
 Learn = Callable[..., str]
 

@@ -163,6 +163,7 @@ ASKED: dict[str, list[str]] = {
     "lessons rm": ["LEARNING"],
     "lessons stale": [],
     "watchdog": [],
+    "trust": [],
     "events tail": [],
     "events stats": [],
     "events export": ["--endpoint", "http://127.0.0.1:9"],

@@ -18,6 +18,8 @@ from orbit_registry.loop.plan import Sources, capacity, plan_brief
 from orbit_registry.records.freshness import expires
 from orbit_registry.registry import Registry
 
+pytestmark = pytest.mark.usefixtures("programs_on")
+
 SECTIONS = {
     "recent_retros", "active_loops", "failed_targets", "recent_pitch_history", "system_health", "capacity",
     "related_learnings", "queue", "recent_events",

@@ -18,6 +18,8 @@ from orbit_registry.search.hits import Searcher
 from orbit_registry.search.query import Query
 from orbit_registry.search.vectors import Command, Meanings, Model2Vec, unit, z_fused
 
+pytestmark = pytest.mark.usefixtures("programs_on")
+
 TOPICS = {"car": 0, "automobile": 0, "vehicle": 0, "bread": 1, "loaf": 1, "ledger": 2}
 
 
@@ -215,7 +217,8 @@ def test_no_model_is_used_where_programs_are_off(root: Path, monkeypatch: pytest
     result = Registry.open(root).search(Query("ledger"))
 
     assert [hit.record.title for hit in result.hits] == ["Keep one ledger"]
-    assert result.note.startswith("searched by words alone: ORBIT_PROGRAMS is off")
+    assert result.note.startswith("searched by words alone: `search.")
+    assert "ORBIT_PROGRAMS is off" in result.note
     assert not (root / "owned").exists()
 
 

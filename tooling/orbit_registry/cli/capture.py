@@ -14,7 +14,6 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.loop.capture.run import EVENTS, READERS, Captured, transcripts_of
 from orbit_registry.loop.capture.run import capture as captured
-from orbit_registry.loop.programs import forbid_unless_wanted
 from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
 
 
@@ -43,10 +42,8 @@ def capture(agent: str | None, path: Path | None, dry_run: bool, at_session_end:
     """
     registry = open_registry()
     workspace = registry.workspace
-    if at_session_end:
-        if workspace.config.setting("capture", "at_session_end") is not True:
-            return
-        forbid_unless_wanted()  # a hook of the user's is in every clone, and nobody asked for what one names
+    if at_session_end and workspace.config.setting("capture", "at_session_end") is not True:
+        return
     sessions: set[str] = set()
     if agent == EVENTS:
         files = [path] if path is not None else log_files(workspace.state)

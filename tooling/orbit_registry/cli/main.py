@@ -52,6 +52,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "match": ("match:match", "Records that apply to paths or tags, as they are pushed."),
     "explain": ("match:explain", "Why records are pushed for a path, or are not."),
     "brief": ("brief:brief", "What an agent should know before it begins."),
+    "trust": ("trust:trust", "Allow the commands that this repository's configuration names."),
     "hook": ("hook:group", "Show an agent the records that apply, by itself."),
     "mcp": ("mcp:group", "Serve records to agents over MCP."),
     "export": ("export:group", "Write rule files, skills or a plugin for agents."),

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import UsageError
-from orbit_registry.loop.classifier import class_of
-from orbit_registry.loop.programs import is_allowed
+from orbit_registry.loop.classifier import CLASSIFIER, class_of
+from orbit_registry.loop.programs import not_run
 from orbit_registry.loop.task_class import TaskClass
-from orbit_registry.loop.tasks import not_run, resolve_task, why_unresolved
+from orbit_registry.loop.tasks import COMMAND, resolve_task, why_unresolved
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.hosts import session_of_process
@@ -194,11 +194,9 @@ def _known(workspace: Workspace, wanted: Wanted) -> Known:
         raise UsageError(f"nothing is known of the work{why}", hint=hint)
     opinion = class_of(workspace, task, wanted.task_class) if task.words or wanted.task_class else None
     settings = workspace.config.tasks
-    warnings = []
-    if not is_allowed():
-        asked = {"command": settings.command and isinstance(wanted.task, str) and wanted.task,
-                 "classifier": settings.classifier and task.words and not wanted.task_class}  # fmt: skip
-        warnings += [not_run(name) for name, would in asked.items() if would]
+    asked = {COMMAND: settings.command and isinstance(wanted.task, str) and wanted.task,
+             CLASSIFIER: settings.classifier and task.words and not wanted.task_class}  # fmt: skip
+    warnings = [said for key, would in asked.items() if would and (said := not_run(workspace, key))]
     categories = workspace.config.learnings.categories_for(agent)
     if categories is not None and not categories.known:
         warnings.append(f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone")

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 
 from orbit_registry.errors import ProgramError
-from orbit_registry.loop.programs import is_allowed, run_program
+from orbit_registry.loop.programs import not_run, run_program
 from orbit_registry.loop.task_class import CLASSES, CODE_GEN, LONGEST, MOST_REASONS, TaskClass, classify
 from orbit_registry.push.select import CODE
 from orbit_registry.records.task import Task
 from orbit_registry.store.workspace import Workspace
 
+CLASSIFIER = "tasks.classifier"
 LONGEST_REASON = 200
 
 
@@ -24,12 +25,11 @@ def class_of(workspace: Workspace, task: Task, given: str = "") -> TaskClass:
     for name in CLASSES:
         if name == (CODE_GEN if given == CODE else given):
             return TaskClass(name, 1.0, ("the caller says so",), "caller")
-    words = workspace.config.tasks.classifier
-    if not words or not is_allowed():
+    if not workspace.config.tasks.classifier or not_run(workspace, CLASSIFIER):
         return classify(task.words)
     asked = {"id": task.id, "title": task.title, "text": task.text[:LONGEST], "context_files": task.context_files}
     try:
-        printed = run_program(words, workspace.root, workspace.config.tasks.timeout_seconds, json.dumps(asked))
+        printed = run_program(workspace, CLASSIFIER, workspace.config.tasks.timeout_seconds, json.dumps(asked))
     except ProgramError as error:
         return _other(error.fault)
     try:

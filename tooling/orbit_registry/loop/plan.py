@@ -16,11 +16,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.errors import OrbitError
 from orbit_registry.loop import failures
 from orbit_registry.loop.ensure import refuse_constant
 from orbit_registry.loop.events import write_event
-from orbit_registry.loop.programs import SWITCH, is_allowed, run_program
+from orbit_registry.loop.programs import run_program
 from orbit_registry.loop.retro import COMPLETED, FAILED
 from orbit_registry.loop.retros import KIND as RETRO
 from orbit_registry.loop.review import queue
@@ -80,7 +80,7 @@ def ask_sources(workspace: Workspace, names: Sequence[str]) -> Sources:
         if not source:
             return name, None, "" if name == "capacity" else "no source is configured"
         try:
-            value = _plain(json.loads(_text(workspace, source), parse_constant=refuse_constant))
+            value = _plain(json.loads(_text(workspace, name, source), parse_constant=refuse_constant))
         except (OrbitError, ValueError, RecursionError) as error:
             return name, None, error.message if isinstance(error, OrbitError) else f"{_place(source)} says no JSON"
         if isinstance(value, Mapping) and name in value:  # one program may print several sections
@@ -102,12 +102,10 @@ def _place(source: Mapping[str, Any]) -> str:
     return str(source["file"]) if "file" in source else "its command"
 
 
-def _text(workspace: Workspace, source: Mapping[str, Any]) -> str:
+def _text(workspace: Workspace, name: str, source: Mapping[str, Any]) -> str:
     if "file" in source:
         return read_text(inside(workspace.root, str(source["file"])), limit=DOCUMENT_LIMIT)
-    if not is_allowed():
-        raise RefusedError(f"{SWITCH} is off, so its command was not run", hint=f"set {SWITCH} to on")
-    return run_program(source["command"], workspace.root, SECONDS).text
+    return run_program(workspace, f"brief.sources.{name}", SECONDS).text
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Runs a program that the project's configuration names: a list of words without a shell, ended when its time is over.
 
-Such a program is the project's own code, as a Makefile is. `ORBIT_PROGRAMS=off` in the environment runs none; a server
-of agents and a hook, which meet whatever project a person opens, run none unless the environment says `on`.
+Nothing else starts one, and none is started that this user did not allow (`store.consent`): whoever wrote a clone names
+what they like. `ORBIT_PROGRAMS` in the environment decides where it is set: `off` runs none, `on` runs all of them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ProgramError
+from orbit_registry.store import consent
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -39,24 +40,47 @@ class Printed:
     text: str
 
 
-def is_allowed() -> bool:
-    """Say whether programs of the project may be run."""
-    return os.environ.get(SWITCH, "").casefold() not in ("off", "0", "no", "false")
+def switched() -> bool | None:
+    """Say whether the environment lets all programs run, or none; None where it leaves that to what was allowed."""
+    said = os.environ.get(SWITCH, "").casefold()
+    return True if said in ("on", "1", "yes", "true") else False if said in ("off", "0", "no", "false") else None
 
 
-def forbid_unless_wanted() -> None:
-    """Run no program of a project in this process, unless whoever started it said that they want them."""
-    if os.environ.get(SWITCH, "").casefold() not in ("on", "1", "yes", "true"):
-        os.environ[SWITCH] = "off"
+def not_run(workspace: Workspace, key: str) -> str:
+    """Return why the program under a key of the configuration is not run; empty where it is, or there is none."""
+    words, switch = consent.named(workspace).get(key), switched()
+    if words is None or switch:
+        return ""
+    if switch is False:
+        return f"`{key}` was not run: {SWITCH} is off"
+    held = consent.allowed(workspace).get(key)
+    if held == words:
+        return ""
+    why = "is not the one that you allowed" if held else "was not allowed by you"
+    return f"`{key}` was not run: what .orbit/config.yaml names {why}; `orbit trust` shows it and asks"
 
 
-def run_program(words: Sequence[str], folder: Path, seconds: float, given: str = "") -> Printed:
-    """Run a program in a folder with `given` on its standard input and return what it printed.
+def run_program(
+    workspace: Workspace, key: str, seconds: float, given: str = "", filled: Mapping[str, str] | None = None
+) -> Printed:
+    """Run the program under a key with `given` on its standard input, in the root, and return what it printed.
+
+    `filled` is what stands in place of parts of its words.
 
     Raises:
-        ProgramError: it can't be started, takes too long, prints too much or what is no UTF-8, or ends with an error;
-            `fault` says it without a word of what it printed.
+        ProgramError: it is not allowed, can't be started, takes too long, prints too much or what is no UTF-8, or ends
+            with an error; `fault` says it without a word of what it printed.
     """
+    refused = not_run(workspace, key)
+    if refused:
+        raise ProgramError(refused, hint="`orbit trust`", fault=refused)
+    words = list(consent.named(workspace)[key])
+    for place, said in (filled or {}).items():
+        words = [word.replace(place, said) for word in words]
+    return _run(words, workspace.root, seconds, given)
+
+
+def _run(words: Sequence[str], folder: Path, seconds: float, given: str) -> Printed:
     name = words[0]
     with tempfile.TemporaryFile() as stdin:
         stdin.write(given.encode("utf-8", "replace"))
@@ -130,16 +154,18 @@ def _failed(name: str, fault: str, hint: str, printed: str = "") -> ProgramError
 def embedder_of(workspace: Workspace) -> Embedder | None:
     """Return the model of meaning that the configuration names, static or a program; None where it names none.
 
-    Where programs are off it is one that only says so: a model too is chosen by whoever wrote the configuration.
+    Where it is not allowed it is one that only says so: a model too is chosen by whoever wrote the configuration.
     """
     place, words = workspace.config.setting("search", "model"), workspace.config.setting("search", "command")
     if not place and not words:
         return None
     from orbit_registry.search.vectors import Command, Model2Vec, Unusable
 
-    if not is_allowed():
-        return Unusable(f"{SWITCH} is off, so `search.{'model' if place else 'command'}` was not used")
+    key = "search.model" if place else "search.command"
+    refused = not_run(workspace, key)
+    if refused:
+        return Unusable(refused)
     if place:
         return Model2Vec(str(place), workspace.root)
     seconds = float(workspace.config.setting("search", "timeout_seconds"))
-    return Command(words, lambda said: run_program(words, workspace.root, seconds, said).text)
+    return Command(words, lambda said: run_program(workspace, key, seconds, said).text)

@@ -7,7 +7,7 @@ import re
 
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.schema import read_schema
-from orbit_registry.loop.programs import SWITCH, is_allowed, run_program
+from orbit_registry.loop.programs import not_run, run_program
 from orbit_registry.records.task import TASK_SCHEMA, Task
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.position import Position, Problem
@@ -18,6 +18,7 @@ LARGEST = 1_000_000
 """Bytes of a task file."""
 LONGEST_ID = 200
 PLACE = "{id}"
+COMMAND = "tasks.command"
 _FORM = "a task is {id, title, text, context_files}, in JSON or YAML"
 _NEEDED = frozenset(("title", "text", "context_files"))
 _ID = re.compile(r"[^\s\x00-\x1f\x7f-][^\x00-\x1f\x7f]*")
@@ -73,7 +74,7 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
         ProgramError: the program failed.
     """
     words, seconds = workspace.config.tasks.command, workspace.config.tasks.timeout_seconds
-    if not words or not is_allowed():
+    if not words or not_run(workspace, COMMAND):
         return Task(task_id)
     if not _ID.fullmatch(task_id) or len(task_id) > LONGEST_ID:
         hint = f"at most {LONGEST_ID} characters on one line, not beginning with `-` or a space"
@@ -81,18 +82,11 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
     if not any(PLACE in word for word in words):
         hint = f"write {PLACE} where the task's id belongs: [gh, issue, view, '{PLACE}', …]"
         raise UsageError(f"tasks.command in .orbit/config.yaml has no {PLACE}", hint=hint)
-    printed = run_program([word.replace(PLACE, task_id) for word in words], workspace.root, seconds)
+    printed = run_program(workspace, COMMAND, seconds, filled={PLACE: task_id})
     task = read_task(printed.text, f"`{words[0]}` printed for {task_id}")
     return Task(task.id or task_id, task.title, task.text, task.context_files)
 
 
-def not_run(name: str) -> str:
-    """Return how it is said that a program of the project was not run, by the name of its setting."""
-    return f"{SWITCH} is off, so `tasks.{name}` was not run"
-
-
 def why_unresolved(workspace: Workspace) -> str:
     """Return why a task is known by nothing but its id."""
-    if workspace.config.tasks.command and not is_allowed():
-        return not_run("command")
-    return "no `tasks.command` is configured that would find it"
+    return not_run(workspace, COMMAND) or "no `tasks.command` is configured that would find it"

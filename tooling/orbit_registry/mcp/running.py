@@ -13,7 +13,7 @@ _USUAL_SECONDS = 60.0
 
 def may_run(workspace: Workspace) -> bool:
     """Say whether the configuration allows it and the environment of the server does: a clone alone decides nothing."""
-    return workspace.config.setting("mcp", "run") is True and programs.is_allowed()
+    return workspace.config.setting("mcp", "run") is True and programs.switched() is True
 
 
 def run_script(asked: Asked) -> Answer:

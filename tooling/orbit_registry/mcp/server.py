@@ -22,7 +22,6 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
-from orbit_registry.loop.programs import forbid_unless_wanted
 from orbit_registry.mcp import calls, prompts, resources
 from orbit_registry.mcp.splice import META
 from orbit_registry.mcp.tool import Caller, Tool
@@ -80,12 +79,8 @@ def serve_stdio(root: Path | None, *, aliases: bool = True) -> None:
 
 
 def act_as_agent() -> None:
-    """Make everything that this process does an agent's doing, whoever started it.
-
-    An agent that asks in a stranger's clone starts none of its programs by that: the person was not asked.
-    """
+    """Make everything that this process does an agent's doing, whoever started it."""
     os.environ[ACTOR] = "agent"
-    forbid_unless_wanted()
 
 
 async def _over_stdio(door: Door) -> None:

@@ -125,11 +125,11 @@ class Unusable:
     @property
     def name(self) -> str:
         """Raise why."""
-        raise ConfigError(self._why, hint="set ORBIT_PROGRAMS=on where you trust the project")
+        raise ConfigError(self._why, hint="`orbit trust` shows it and asks")
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Raise why."""
-        raise ConfigError(self._why, hint=f"{len(texts)} texts have no vectors; set ORBIT_PROGRAMS=on to trust it")
+        raise ConfigError(self._why, hint=f"{len(texts)} texts have no vectors; `orbit trust` shows it and asks")
 
 
 class Command:

@@ -140,8 +140,8 @@ class Folders:
         return True
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
-    """Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the folder.
+def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
+    """Replace a file as a whole: temporary file beside it, fsync, rename, fsync of the folder; a new one gets `mode`.
 
     Raises:
         WriteError: the file system refused; the old file stands and no temporary file is left.
@@ -150,10 +150,10 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = mode_of(path)
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
+        held = mode_of(path)
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            if held is not None:
+                os.fchmod(file.fileno(), held)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

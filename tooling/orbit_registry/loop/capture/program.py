@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from orbit_registry.errors import ProgramError
 from orbit_registry.loop.capture.patterns import Finding
 from orbit_registry.loop.capture.turns import Turn
-from orbit_registry.loop.programs import is_allowed, run_program
+from orbit_registry.loop.programs import run_program
 from orbit_registry.push.caps import tokens
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert_line
@@ -46,18 +46,18 @@ def _safe(text: str) -> str:
 
 
 def ask(workspace: Workspace, digest: Digest, found: Sequence[Finding], session: str) -> list[Finding]:
-    """Return what the program `capture.command` finds; nothing where there is none, or programs are off.
+    """Return what the program `capture.command` finds; nothing where there is none.
 
     Raises:
-        ProgramError: it failed, said more than 600 tokens, or what it said has not the form.
+        ProgramError: it is not allowed, failed, said more than 600 tokens, or what it said has not the form.
     """
     words = workspace.config.setting("capture", "command")
-    if not words or not is_allowed() or not digest.turns:
+    if not words or not digest.turns:
         return []
     given = {"session": session, "max_tokens": MOST_TOKENS, "turns": list(digest.turns),
              "found": [{"summary": one.summary, "pattern": one.pattern} for one in found]}  # fmt: skip
     seconds = float(workspace.config.setting("capture", "timeout_seconds"))
-    text = run_program(words, workspace.root, seconds, json.dumps(given)).text
+    text = run_program(workspace, "capture.command", seconds, json.dumps(given)).text
     name = f"`{words[0]}`"
     count = tokens(text)
     if count > MOST_TOKENS:

@@ -1,0 +1,193 @@
+"""Consent: a command that a repository's configuration names is run once this user allowed exactly that one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orbit_registry.store import consent
+from orbit_registry.store.workspace import find_workspace
+
+Shell = Any
+WAYS = {
+    "tasks.command": ("brief", "--task", "T-7", "--path", "src/app.py"),
+    "tasks.classifier": ("brief", "--text", "text.txt"),
+    "search.command": ("search", "leap"),
+    "brief.sources.capacity": ("brief", "--for", "plan"),
+    "brief.sources.work_items": ("pitch",),
+    "capture.command": ("capture", "--from", "claude", "talk.jsonl"),
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of this test's user."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config"
+
+
+def ran(root: Path) -> Path:
+    """Return the file that a command of the configuration leaves."""
+    return root.parent / f"ran-{root.name}"
+
+
+def name_all(root: Path, more: str = "") -> None:
+    """Have the configuration name a command under every key; each says where it ran."""
+    code = f"import os; open('../ran-' + os.path.basename(os.getcwd()), 'a'); print('{{}}'){more}"
+    words = [sys.executable, "-c", code]
+    said = {
+        "tasks": {"command": [*words, "{id}"], "classifier": words},
+        "search": {"command": words},
+        "brief": {"sources": {"capacity": {"command": words}, "work_items": {"command": words}}},
+        "capture": {"command": words, "at_session_end": True},
+    }
+    file = root / ".orbit/config.yaml"
+    kept = file.read_text("utf-8").split("\n# ours\n")[0]
+    file.write_text(kept + "\n# ours\n" + "".join(f"{key}: {json.dumps(value)}\n" for key, value in said.items()))
+    (root / "text.txt").write_text("Fix the parser", "utf-8")
+    talk = Path(__file__).parents[2] / "cases/transcripts/claude-stumble.jsonl"
+    (root / "talk.jsonl").write_text(talk.read_text("utf-8").replace("/home/ada/project", str(root)), "utf-8")
+
+
+@pytest.fixture
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return what gives an answer at a terminal to the next question."""
+
+    def answer(said: str) -> None:
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr("click.termui.visible_prompt_func", lambda *_: said)
+
+    return answer
+
+
+@pytest.mark.parametrize("key", WAYS)
+def test_a_clone_s_command_runs_once_it_was_allowed(shell: Shell, key: str) -> None:
+    """Before, it is not run, what asks for it goes on without it, and one sentence says what, where and what to do."""
+    name_all(shell.root)
+    code, _, err = shell(*WAYS[key])
+    assert (code, ran(shell.root).exists()) == (0, False)
+    assert f"`{key}` was not run: what .orbit/config.yaml names was not allowed by you; `orbit trust`" in err
+    assert shell("trust", "--yes")[0] == 0
+    shell(*WAYS[key])
+    assert ran(shell.root).exists()
+
+
+def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal: Callable[[str], None]) -> None:
+    """One that changed, or the same words under another key, are asked about again; each is shown as what it is."""
+    name_all(shell.root)
+    at_terminal("y")
+    code, out, _ = shell("trust")
+    assert (code, '"import os; open(' in out) == (0, True)
+    assert "all of them are allowed" in shell("trust")[1]
+    name_all(shell.root, "; 'a\u202e\n'")
+    assert "is not the one that you allowed" in shell("search", "leap")[2]
+    at_terminal("n")
+    code, out, _ = shell("trust")
+    assert (code, "\\u202e\\n" in out, "(changed)" in out) == (130, True, True)
+    assert not ran(shell.root).exists()
+
+
+def test_an_agent_and_nobody_allow_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent is refused, with --yes too; so is a person's script that did not say --yes."""
+    name_all(shell.root)
+    assert "nobody is there to be asked" in shell("trust")[2]
+    monkeypatch.delenv("ORBIT_ACTOR")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert shell("trust", "--yes")[0] != 0
+    assert "nothing is allowed anywhere" in shell("trust", "--list")[1]
+
+
+def test_what_is_allowed_is_the_user_s_own_and_can_be_taken_back(shell: Shell, home: Path) -> None:
+    """It stands in a file of theirs alone, and counts for nothing where others may write it."""
+    name_all(shell.root)
+    shell("trust", "--yes")
+    (file,) = home.rglob("*.json")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    workspace = find_workspace(shell.root)
+    assert consent.allowed(workspace) == consent.named(workspace)
+    file.chmod(0o622)
+    assert consent.allowed(workspace) == {}
+    file.chmod(0o600)
+    assert list(shell.json("trust", "--list")[1]["data"]["repositories"]) == [str(shell.root)]
+    assert shell.json("trust", "--revoke")[1]["data"] == {"revoked": True}
+    assert shell.json("trust", "--revoke")[1]["data"] == {"revoked": False}
+    assert consent.allowed(workspace) == {}
+
+
+def test_a_repository_brings_no_consent(shell: Shell, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the user's folder lies in the clone, what stands there may be the clone's: nobody reads or writes it."""
+    name_all(shell.root)
+    shell("trust", "--yes")
+    shutil.copytree(home, shell.root / "config")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(shell.root / "config"))
+    assert consent.allowed(find_workspace(shell.root)) == {}
+    assert "a repository could bring it" in shell("trust", "--yes")[2]
+
+
+def test_a_work_tree_of_git_s_own_shares_consent_and_a_forged_one_does_not(
+    shell: Shell, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    """Agents work in linked work trees; an archive whose `.git` leads to a trusted repository is none of them."""
+    name_all(shell.root)
+    git(shell.root, "commit", "-qam", "Commands")
+    shell("trust", "--yes")
+    git(shell.root, "worktree", "add", "-q", str(tmp_path / "linked"))
+    linked = find_workspace(tmp_path / "linked")
+    assert consent.allowed(linked) == consent.named(linked) != {}
+    for name, leads in (("forged", shell.root / ".git"), ("forged-too", shell.root / ".git/worktrees/linked")):
+        forged = tmp_path / name
+        shutil.copytree(tmp_path / "linked", forged)
+        (forged / ".git").write_text(f"gitdir: {leads}\n", "utf-8")
+        assert consent.allowed(find_workspace(forged)) == {}
+    own = tmp_path / "forged-whole"
+    shutil.copytree(tmp_path / "linked", own)
+    (own / "meta").mkdir()
+    (own / "meta/commondir").write_text(f"{shell.root}/.git\n", "utf-8")
+    (own / "meta/gitdir").write_text(f"{own}/.git\n", "utf-8")
+    (own / ".git").write_text("gitdir: meta\n", "utf-8")
+    assert consent.allowed(find_workspace(own)) == {}
+
+
+@pytest.mark.parametrize(("switch", "runs"), [("on", True), ("off", False)])
+def test_the_environment_decides_where_it_is_set(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, switch: str, runs: bool
+) -> None:
+    """CI, where nobody is asked, says so in a variable; `off` counts more than what was allowed."""
+    name_all(shell.root)
+    if not runs:
+        shell("trust", "--yes")
+    monkeypatch.setenv("ORBIT_PROGRAMS", switch)
+    shell("search", "leap")
+    assert ran(shell.root).exists() == runs
+
+
+def test_the_user_s_own_workspace_needs_no_consent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in the home is nobody else's; a clone that calls itself so by a relative home is a clone."""
+    name_all(shell.root)
+    monkeypatch.setenv("HOME", ".")
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    assert consent.allowed(find_workspace(shell.root)) == {}
+    monkeypatch.setenv("HOME", str(shell.root))
+    shell("search", "leap")
+    assert ran(shell.root).exists()
+
+
+def test_a_session_that_ends_runs_what_was_allowed_alone(shell: Shell) -> None:
+    """A hook of the user's is in every clone; of these it runs the commands that the user allowed there."""
+    name_all(shell.root)
+    words = [sys.executable, "-m", "orbit_registry.cli.main", "capture", "--at-session-end", "--from", "claude",
+             "talk.jsonl"]  # fmt: skip
+    subprocess.run(words, check=True, env={**os.environ, "CLAUDECODE": "1"}, capture_output=True)
+    assert not ran(shell.root).exists()
+    shell("trust", "--yes")
+    subprocess.run(words, check=True, env={**os.environ, "CLAUDECODE": "1"}, capture_output=True)
+    assert ran(shell.root).exists()

@@ -1,0 +1,70 @@
+"""`orbit trust`: shows the commands that the configuration names, and has a person allow them; it runs none of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+
+import click
+
+from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.terminal import visible
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.store import consent
+from orbit_registry.store.author import acting_role
+
+
+@click.command("trust")
+@click.option("--yes", is_flag=True, help="Allow what is shown without asking.")
+@click.option("--list", "listed", is_flag=True, help="What you allowed, in every repository.")
+@click.option("--revoke", is_flag=True, help="Allow nothing here any more.")
+@format_option
+def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
+    """Allow the commands that this repository's configuration names, exactly as they stand there.
+
+    None of them is run before; one that changes has to be allowed again. It is kept in your own configuration folder.
+
+    \b
+    orbit trust
+    orbit trust --list
+    orbit trust --revoke
+    """
+    if yes + listed + revoke > 1:
+        raise UsageError("--yes, --list and --revoke exclude each other", hint="give one of them")
+    if listed:
+        every = dict(consent.every())
+        text = "\n\n".join("\n".join([place, *_lines(held)]) for place, held in every.items())
+        emit(output, {"repositories": every}, text or "nothing is allowed anywhere")
+        return
+    workspace = open_registry().workspace
+    if revoke:
+        was = consent.revoke(workspace)
+        emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
+        return
+    named, held = consent.named(workspace), consent.allowed(workspace)
+    states = {key: "allowed" if held.get(key) == words else "changed" if key in held else "new"
+              for key, words in named.items()}  # fmt: skip
+    data = {"commands": {key: {"words": words, "state": states[key]} for key, words in named.items()}}
+    shown = "\n".join(_lines(named, states))
+    if set(states.values()) <= {"allowed"}:
+        emit(output, data, f"{shown}\nall of them are allowed" if named else "the configuration names no command")
+        return
+    if acting_role() == "agent":
+        raise RefusedError("an agent can't allow commands", hint="a person runs `orbit trust` in a terminal of theirs")
+    if output == "text" or not yes:
+        click.echo(visible(f"{workspace.root}\n{shown}"), err=output == "json")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise RefusedError("nobody is there to be asked", hint="read them, then `orbit trust --yes`")
+        click.confirm("Run these commands when they are needed?", abort=True, err=True)
+    file = consent.allow(workspace, named)
+    data["commands"] = {key: {"words": words, "state": "allowed"} for key, words in named.items()}
+    emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
+
+
+def _lines(commands: Mapping[str, Sequence[str]], states: Mapping[str, str] | None = None) -> list[str]:
+    """Return a line for each command, every character that is not plain spelt out: what is shown is what is run."""
+    said = {key: f"{key} ({states[key]})" if states else key for key in sorted(commands)}
+    return [f"  {said[key]}: {json.dumps(commands[key])}" for key in said]

@@ -1,0 +1,127 @@
+"""Owns which commands of a repository's configuration this user allowed; it runs none, and no repository can allow one.
+
+What was allowed is kept outside of repositories, a file for each, and holds for exactly these words under this key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.store.files import read_bytes, write_atomic
+from orbit_registry.store.workspace import Workspace, git_folder
+
+Commands = Mapping[str, tuple[str, ...]]
+"""The words of commands by the key of the configuration that names them."""
+LARGEST = 1_000_000
+_OTHERS_WRITE = 0o022
+
+
+def named(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """Return every command that the configuration names. A model is one too: it is loaded, or asked for by the net."""
+    config = workspace.config
+    model = config.setting("search", "model")
+    sources = config.setting("brief", "sources") or {}
+    found = {
+        "tasks.command": config.tasks.command,
+        "tasks.classifier": config.tasks.classifier,
+        "capture.command": config.setting("capture", "command"),
+        "search.command": config.setting("search", "command"),
+        "search.model": [model] if model else [],
+        **{f"brief.sources.{name}": (source or {}).get("command") for name, source in sources.items()},
+    }
+    return {key: tuple(words) for key, words in found.items() if words}
+
+
+def allowed(workspace: Workspace) -> Commands:
+    """Return what was allowed here; in the user's own workspace, which is no clone, all that is named."""
+    home = Path.home()
+    if home.is_absolute() and workspace.root == home.resolve():
+        return named(workspace)
+    file = _file(workspace)
+    return {} if file is None else _commands(_content(file))
+
+
+def allow(workspace: Workspace, commands: Commands) -> Path:
+    """Allow these commands for the repository, and no others; returns the file that says so.
+
+    Raises:
+        RefusedError: the user's own folder lies in the repository, or nobody knows where it is.
+        WriteError: the disk refused.
+    """
+    file = _file(workspace)
+    if file is None:
+        said = f"{_folder()} can't hold what is allowed: a repository could bring it"
+        raise RefusedError(said, hint="set XDG_CONFIG_HOME to a folder of yours outside of the repository")
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    content = {"repository": str(_place(workspace.root)), "commands": commands}
+    write_atomic(file, json.dumps(content, indent=2) + "\n", mode=0o600)
+    return file
+
+
+def revoke(workspace: Workspace) -> bool:
+    """Forget what was allowed for the repository; returns whether there was anything."""
+    file = _file(workspace)
+    if file is None or not file.exists():
+        return False
+    file.unlink()
+    return True
+
+
+def every() -> Iterator[tuple[str, Commands]]:
+    """Yield the repositories for which something is allowed, and what, in the order of their folders."""
+    contents = [_content(file) for file in sorted(_folder().glob("*.json"))]
+    held = {str(content.get("repository", "")): _commands(content) for content in contents}
+    yield from sorted((place, commands) for place, commands in held.items() if commands)
+
+
+def _folder() -> Path:
+    said = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(said) if said.startswith("/") else Path.home() / ".config") / "orbit-registry" / "allowed"
+
+
+def _file(workspace: Workspace) -> Path | None:
+    """Return where it stands what is allowed for a repository; None where whoever wrote the repository may have."""
+    folder = _folder()
+    if not folder.is_absolute() or folder.resolve().is_relative_to(workspace.root):
+        return None
+    name = hashlib.sha256(os.fsencode(_place(workspace.root))).hexdigest()[:32]
+    return folder / f"{name}.json"
+
+
+def _place(root: Path) -> Path:
+    """Return the folder by which a repository is known: its own; that of a work tree is the main one's.
+
+    A `.git` that leads elsewhere may have come with an archive: what counts is that git keeps the work tree there.
+    """
+    own = git_folder(root)
+    try:
+        own = own.resolve() if own is not None else root
+        made = Path((own / "gitdir").read_text("utf-8").strip())
+        common = (own / (own / "commondir").read_text("utf-8").strip()).resolve()
+        below = root.relative_to(made.parent)
+    except (OSError, ValueError):
+        return root
+    return common.parent / below if own.parent == common / "worktrees" and common.name == ".git" else root
+
+
+def _content(file: Path) -> Mapping[str, object]:
+    """Return what a file of ours says; nothing where it can't be read, or others than its owner may write it."""
+    try:
+        info = file.lstat()
+        if info.st_uid != os.getuid() or info.st_mode & _OTHERS_WRITE:
+            return {}
+        said = json.loads(read_bytes(file, limit=LARGEST))
+    except (OrbitError, OSError, ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, Mapping) else {}
+
+
+def _commands(content: Mapping[str, object]) -> Commands:
+    said = content.get("commands")
+    held = said if isinstance(said, Mapping) else {}
+    return {str(key): tuple(map(str, words)) for key, words in held.items() if isinstance(words, list)}
