@@ -14,9 +14,11 @@ from orbit_registry.cli.fields import fields_from, shared_options, text_from
 from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.ensure import REFUSED, Ensured, Entry, counts, ensure, read_entries
 from orbit_registry.loop.failures import target_of
+from orbit_registry.loop.gather import Gathered, gather
 from orbit_registry.loop.retro import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
 from orbit_registry.loop.retros import Kept, keep_retro
 
@@ -29,10 +31,12 @@ group.help = """Look back on a run: keep what came of its targets, and a learnin
 orbit retro --loop L-17 --project shop --from retro.md
 orbit retro --session s-4 --outcome story:shop:S-1=failed,attempts=3,reason="no browser" \\
   --struggled "The sandbox has no browser; ask for one before the plan"
+orbit retro --session 5b0c1f1e --dry-run
 orbit retro list
 
 A target that failed after being tried is left alone from then on, as by `orbit fail`; one that was completed or
 requeued may be tried again. The same retro again changes nothing. What is below the noise bar is not kept.
+`--session` with nothing told gathers it by itself, from the event log and the transcript that `orbit capture` reads.
 """
 group.invoke_without_command = True
 group.no_args_is_help = False
@@ -65,10 +69,16 @@ def _retro(
     told = read_retro(text_from(source), _place(source)) if source is not None else Retro()
     told, given = _of_one_run(told, given, project, _place(source))
     registry = open_registry()
+    found: Gathered | None = None
+    if session and not (source or outcomes or summary or paths or tags or any(lists.values())):
+        found = gather(registry.workspace, registry.collection.records, session, project)
+        told = found.retro
+        for warning in found.warnings:
+            click.echo(visible(f"warning: {warning}"), err=True)
     scope = {"paths": list(paths), "tags": list(tags)}
     kept = keep_retro(
         registry.workspace, told.joined(given), registry.author(), datetime.now(UTC), pending=pending, scope=scope,
-        dry_run=dry_run,
+        gathered=found, dry_run=dry_run,
     )  # fmt: skip
     written = kept.record is not None and not dry_run
     following = [f"orbit show {kept.record.id}", "orbit queue --kind learning"] if kept.record and written else []

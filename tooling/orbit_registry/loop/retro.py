@@ -22,6 +22,8 @@ COMPLETED, FAILED, SKIPPED, REQUEUED = RESULTS = ("completed", "failed", "skippe
 SHORTEST_FINDING = 20
 """Characters; what is shorter ("works now") helps nobody in another task."""
 LARGEST = 1_000_000
+WAY = "command"
+"""The type of a purpose of the project's commands (`command:test`): that one failed is no reason to leave it alone."""
 _LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
 _KNOWN = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
 _FORM = 'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": "failed", "attempts": 3}]}'

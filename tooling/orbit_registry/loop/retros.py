@@ -15,10 +15,12 @@ from typing import Any
 from orbit_registry.checks.wording import letters
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.loop import failures
+from orbit_registry.loop.capture.candidates import propose
 from orbit_registry.loop.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
 from orbit_registry.loop.events import write_event
+from orbit_registry.loop.gather import Gathered
 from orbit_registry.loop.note import LEARNING, MOST_SUMMARY
-from orbit_registry.loop.retro import COMPLETED, FAILED, REQUEUED, Outcome, Retro, read_retro
+from orbit_registry.loop.retro import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, read_retro
 from orbit_registry.push import events
 from orbit_registry.records.freshness import looked_at, made
 from orbit_registry.records.link import Link
@@ -59,11 +61,11 @@ class Kept:
 
 def keep_retro(
     workspace: Workspace, said: Retro, author: Author, now: datetime, *, pending: bool = False,
-    scope: Mapping[str, Sequence[str]] | None = None, dry_run: bool = False,
+    scope: Mapping[str, Sequence[str]] | None = None, gathered: Gathered | None = None, dry_run: bool = False,
 ) -> Kept:  # fmt: skip
     """Keep a retro, beside what was kept of the same run before; `scope` is where its findings apply.
 
-    A dry run says what would come of it.
+    Findings that were `gathered` become candidates as captured ones do. A dry run says what would come of it.
 
     Raises:
         UsageError: it does not say of which run it is, or its date is none.
@@ -92,7 +94,11 @@ def keep_retro(
         raise RefusedError(kept.why, hint="nothing was written; correct what it says")
     if record.phase == "closed":
         return Kept(kept.outcome, record, kept.why)
-    findings = ensure(workspace, [*_findings(whole, key, record, scope or {})], author, pending=True, dry_run=dry_run)
+    if gathered is not None:
+        findings = _captured(workspace, gathered, record, dry_run=dry_run)
+    else:
+        told = [*_findings(whole, key, record, scope or {})]
+        findings = ensure(workspace, told, author, pending=True, dry_run=dry_run)
     turned = _Outcomes(workspace, record, author, now, dry_run=dry_run)
     turned.settle(whole.outcomes)
     done = Kept(
@@ -189,6 +195,13 @@ def _findings(said: Retro, key: str, record: Record, scope: Mapping[str, Sequenc
         yield Entry(LEARNING, f"{key}/{hashlib.sha256(letters(text)).hexdigest()[:12]}", fields, share=ALIKE)
 
 
+def _captured(workspace: Workspace, gathered: Gathered, retro: Record, *, dry_run: bool) -> list[Ensured]:
+    """Leave what was gathered for review, with where it has it from; what is known or was rejected is left out."""
+    known = read_collection(workspace).records.of_kind(LEARNING)
+    taken = propose(workspace, known, gathered.found, gathered.recalled, sources=[retro.id], dry_run=dry_run)
+    return [Ensured(Entry(LEARNING, one.record.id), INSERTED, one.record) for one in taken.candidates]
+
+
 class _Outcomes:
     """What the outcomes of one retro change about failures."""
 
@@ -220,6 +233,8 @@ class _Outcomes:
 
     def _failed(self, outcome: Outcome, records: RecordSet, held: Record | None) -> None:
         target, attempts = outcome.target, outcome.attempts
+        if target.type == WAY:
+            return
         if attempts == 0:
             self.notes.append(f"{target} was never tried, so it did not fail")
             return

@@ -73,9 +73,11 @@ class Taken:
 
 def propose(
     workspace: Workspace, records: Iterable[Record], found: Sequence[tuple[Finding, Provenance]],
-    recalled: Iterable[str] = (), *, dry_run: bool = False,
+    recalled: Iterable[str] = (), *, sources: Sequence[str] = (), dry_run: bool = False,
 ) -> Taken:  # fmt: skip
     """Add what nobody knows yet to what waits for review; `recalled` are lines that sessions were shown.
+
+    `sources` are ids of records that it is derived from.
 
     Raises:
         RefusedError: records of an older layout are in the way.
@@ -86,7 +88,7 @@ def propose(
     shown = [_plain(line) for line in recalled]
     for finding, provenance in found:
         try:
-            candidate = _candidate(workspace, known, finding, provenance, shown, dry_run=dry_run)
+            candidate = _candidate(workspace, known, finding, provenance, shown, sources, dry_run=dry_run)
         except _KnownError as one:
             taken.left[one.why] += 1
             continue
@@ -127,8 +129,8 @@ def _plain(text: str) -> str:
 
 
 def _candidate(
-    workspace: Workspace, known: Sequence[Record], finding: Finding, provenance: Provenance, shown: Sequence[str], *,
-    dry_run: bool,
+    workspace: Workspace, known: Sequence[Record], finding: Finding, provenance: Provenance, shown: Sequence[str],
+    sources: Sequence[str], *, dry_run: bool,
 ) -> Candidate:  # fmt: skip
     """Return the candidate of a finding, written unless it is a dry run.
 
@@ -139,7 +141,7 @@ def _candidate(
     old = _already(workspace, known, finding)
     if old is None or finding.pattern == "command":  # what was shown as stale, and then seen, is news
         _refuse_recalled(finding, shown)
-    fields = _fields(workspace, finding, provenance, old)
+    fields = _fields(workspace, finding, provenance, old, sources)
     kind = workspace.kinds[KIND]
     try:
         draft = draft_record(workspace, kind, AUTHOR, fields)[1]
@@ -217,10 +219,13 @@ def _is_stale(workspace: Workspace, record: Record) -> bool:
     return record.path in standing(workspace, [record]).freshness
 
 
-def _fields(workspace: Workspace, finding: Finding, provenance: Provenance, old: Record | None) -> dict[str, object]:
+def _fields(
+    workspace: Workspace, finding: Finding, provenance: Provenance, old: Record | None, sources: Sequence[str]
+) -> dict[str, object]:
     scope = {"paths": list(finding.paths), "symbols": list(finding.symbols)}
     evidence = [{"kind": "session", "reference": provenance.session}] if provenance.session else []
     evidence += [{"kind": "file", "reference": path} for path in finding.files]
+    links = [{"rel": "derived_from", "to": one} for one in sources]
     fields: dict[str, object] = {
         "summary": inert_line(finding.summary)[:LONGEST_SUMMARY],
         "body": inert(finding.body)[:LONGEST_BODY],
@@ -237,6 +242,6 @@ def _fields(workspace: Workspace, finding: Finding, provenance: Provenance, old:
         except OrbitError:  # it went away just now
             raise _KnownError("rests on a file that is not there") from None
     if old is not None:
-        fields["links"] = [{"rel": "amends", "to": old.id}]
+        links.append({"rel": "amends", "to": old.id})
         fields["distinct_from"] = [old.id]
-    return fields
+    return {**fields, "links": links} if links else fields

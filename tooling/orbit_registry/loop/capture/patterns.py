@@ -100,6 +100,19 @@ class _Stumble:
     said: str
     error_pattern: str
     paths: list[str] = field(default_factory=list)
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A purpose for which a way failed for its environment: how often, with which tools, and whether one worked."""
+
+    purpose: str
+    attempts: int
+    tools: tuple[str, ...]
+    worked: bool
+    said: str
+    """How it failed, in our words."""
 
 
 class Observer:
@@ -173,7 +186,8 @@ class Observer:
                 name = found[1] if found.lastindex and self._project.knows(found[1]) else ""
                 pattern = pattern.replace("{}", way.tool) + name
                 stumble = _Stumble(way, said, pattern, [*step.paths, *written])
-                self._open.setdefault(way.purpose, stumble)
+                held = self._open.setdefault(way.purpose, stumble)
+                held.times += held is not stumble
                 return
 
     def _is_vouched(self, way: Way) -> bool:
@@ -187,8 +201,9 @@ class Observer:
         if stumble is None or stumble.way.words == way.words:
             return
         stumble.paths += paths
-        _, _, before = self._recovered.get(way.purpose, (stumble, way, 0))
-        self._recovered[way.purpose] = (stumble, way, before + 1)
+        before, _, count = self._recovered.get(way.purpose, (stumble, way, 0))
+        stumble.times += before.times if count else 0
+        self._recovered[way.purpose] = (stumble, way, count + 1)
         self._now.append(stumble)
 
     def _look(self, written: list[str]) -> None:
@@ -237,6 +252,14 @@ class Observer:
             found += self._test_runner()
         found.sort(key=lambda one: (-one.weight, one.subject))
         return found[: MOST if self._recovered else QUIET]
+
+    def tried(self) -> list[Tried]:
+        """Return for what a way failed, those that nothing worked for last."""
+        left = {purpose: one for purpose, one in self._open.items() if purpose not in self._recovered}
+        return [
+            Tried(purpose, stumble.times + 1, tuple(dict.fromkeys((stumble.way.tool, way.tool))), True, stumble.said)
+            for purpose, (stumble, way, _) in self._recovered.items()
+        ] + [Tried(purpose, one.times, (one.way.tool,), False, one.said) for purpose, one in left.items()]
 
     def _recoveries(self) -> Iterator[Finding]:
         for purpose, (stumble, way, count) in self._recovered.items():

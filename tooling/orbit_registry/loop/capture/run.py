@@ -41,6 +41,7 @@ READERS: Mapping[str, Reader] = {
     "reasonix": Reader(reasonix.entries, reasonix.subagents, reasonix.sessions),
 }
 EVENTS = "events"
+Found = tuple[Finding, Provenance]
 MOST_TRIED = 200
 """Entries by which it is told whose a transcript may be."""
 _SESSION = re.compile(r"[\w.:@-]{1,200}", re.ASCII)
@@ -138,7 +139,7 @@ def capture(
     done = Captured()
     project = Project(workspace)
     for agent, path in wanted:
-        read, found = _read(workspace, project, agent, path, done, tell)
+        read, _, found = read_session(workspace, project, agent, path, done.warnings, tell)
         done.reads.append(read)
         taken = propose(
             workspace,
@@ -159,9 +160,9 @@ def capture(
     return done
 
 
-def _read(
-    workspace: Workspace, project: Project, agent: str, path: Path, done: Captured, tell: Tell | None
-) -> tuple[Read, list[tuple[Finding, Provenance]]]:
+def read_session(
+    workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str], tell: Tell | None = None
+) -> tuple[Read, Observer, list[Found]]:
     """Return what a transcript and those of its subagents tell."""
     reader, session, met = READERS[agent], Session(), Progress()
     read = Read(agent, path, session)
@@ -187,12 +188,12 @@ def _read(
         named = f"; {other} writes such files: --from {other}" if other not in ("", agent) else ""
         read.skipped = f"no call of a tool is in it{named}"
     if read.skipped:
-        return read, []
+        return read, observer, []
     found = observer.findings()
     try:
         found += ask(workspace, digest, found, session.id)
     except ProgramError as error:
-        done.warnings.append(error.message)
+        warnings.append(error.message)
     source = "web" if session.is_foreign else "test"
     where = Provenance(source, agent, session.id, f"sha256:{whole.hex()}", workspace.git.head() or "")
-    return read, [(finding, where) for finding in found]
+    return read, observer, [(finding, where) for finding in found]

@@ -61,6 +61,8 @@ class Session:
     folder: str = ""
     turns: int = 0
     prompts: int = 0
+    rejected: bool = False
+    """The last turn in which something was done was broken off or turned down."""
     is_foreign: bool = False
     """It read the web or a foreign server: what it says may be anybody's."""
     recalled: dict[str, None] = field(default_factory=dict)
@@ -112,7 +114,9 @@ def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Tur
 
 
 def _over(turn: Turn, session: Session) -> Turn:
-    session.turns += bool(turn.steps)
+    if turn.steps:
+        session.turns += 1
+        session.rejected = turn.rejected
     return turn
 
 
