@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from orbit_registry.checks.catalogue import check_of
+from orbit_registry.checks.catalogue import check_of, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import take
 from orbit_registry.checks.run import context_of
-from orbit_registry.checks.runner import run_checks
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import backfill

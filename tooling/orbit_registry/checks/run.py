@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from orbit_registry.checks.catalogue import run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.derivation import turns_today
-from orbit_registry.checks.files.reading import CODES
+from orbit_registry.checks.families.files import CODES
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.material import Material, Pairs
 from orbit_registry.checks.members import Member, Memory, Reach, tokens_of
 from orbit_registry.checks.neighbours import FEWEST_TO_ERR
 from orbit_registry.checks.remembered import Result, diagnostic_of, row_of
-from orbit_registry.checks.runner import run_checks
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.decisions.documents import UNREADABLE_DOCUMENT
 

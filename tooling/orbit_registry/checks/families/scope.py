@@ -1,0 +1,192 @@
+"""Where a record applies (5xx): globs, symbols and categories that reach nothing, or too much."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+
+from orbit_registry.checks.check import Check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.matching import count_covered, folders_of, nearest, parsed, valid_globs
+from orbit_registry.checks.places import place_of
+from orbit_registry.push.breadth import FEWEST_FILES, SHARE
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.records.scope import symbol_problem
+from orbit_registry.store.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
+from orbit_registry.text.glob_syntax import Glob
+from orbit_registry.text.position import Problem
+
+
+def run_invalid(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each glob that is none, and each scope of excluding globs alone."""
+    for record, paths in context.scoped:
+        read = [parsed(text) for text in paths]
+        for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
+            if isinstance(glob, Problem):
+                where = context.at(record, "scope", "paths", index)
+                yield INVALID.at(where, f"`{text[:80]}` is no glob: {glob.message}", hint=glob.hint, record=record)
+        if all(isinstance(glob, Glob) and glob.exclude for glob in read):
+            message = f"the scope of {record.id} only excludes, so it matches nothing"
+            hint = "put a glob before them that says what is included: `**` for everything"
+            yield INVALID.at(context.at(record, "scope", "paths"), message, hint=hint, record=record)
+
+
+INVALID = Check(
+    "ORB501",
+    "invalid-glob",
+    Severity.ERROR,
+    "A glob in a record's scope can't be read, so the record is never shown where it should be.",
+    "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below",
+    run_invalid,
+)
+
+
+def run_dead(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each including glob that matches neither a tracked file nor one that git would add."""
+    if context.facts.tracked is None:
+        return
+    counts = context.glob_counts
+    folders: Mapping[str, list[str]] | None = None
+    for record, paths in context.scoped:
+        if all(text in counts for text in paths):
+            continue
+        for index, glob in valid_globs(paths):
+            if glob.exclude or glob.text in counts:
+                continue
+            if folders is None:
+                folders = folders_of((*context.facts.tracked, *context.facts.untracked))
+            where = context.at(record, "scope", "paths", index)
+            near = nearest(glob.literal_prefix, folders)
+            hint = None
+            if near is not None:
+                gone, other = near
+                hint = (
+                    f"{gone}; did you mean `{other}`?" if other else f"{gone}; correct the glob, or retire the record"
+                )
+            yield DEAD.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
+
+
+DEAD = Check(
+    "ORB502",
+    "dead-glob",
+    Severity.WARNING,
+    "A glob matches no file: the record is never shown for it.",
+    "correct the glob, or retire the record when what it was about is gone",
+    run_dead,
+)
+
+
+def run_broad(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record whose scope matches more than a fifth of the tracked files."""
+    tracked = context.facts.tracked
+    if tracked is None or len(tracked) < FEWEST_FILES:
+        return
+    most = SHARE * len(tracked)
+    counts = context.glob_counts
+    suspects = [
+        (record, paths) for record, paths in context.scoped if sum(counts.get(text, 0) for text in paths) > most
+    ]
+    covered = count_covered([paths for _, paths in suspects], tracked)
+    for record, paths in suspects:
+        count = covered[paths]
+        if count > most:
+            yield _finding(context, record, count, len(tracked))
+
+
+def _finding(context: CheckContext, record: Record, count: int, total: int) -> Diagnostic:
+    share = f"{count:,} of {total:,} tracked files"
+    message = f"the scope of {record.id} matches {share}; it is shown in briefs, not at single edits"
+    return BROAD.at(context.at(record, "scope", "paths"), message, record=record)
+
+
+BROAD = Check(
+    "ORB503",
+    "broad-scope",
+    Severity.NOTE,
+    "A scope matches more than a fifth of the project.",
+    "narrow the globs to where the record really helps, or leave it to briefs",
+    run_broad,
+)
+
+
+def run_empty(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
+    for record in context.records:
+        if record.is_never_shown:
+            message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
+            if record.kind.gate != "scoped":
+                message += " unless a record that is shown links to it"
+            place = context.at(record, "scope" if "scope" in record.data else "id")
+            hint = f"say where it applies: `orbit {record.kind.name} update {record.id} --path 'src/**'`"
+            yield EMPTY.at(place, message, hint=hint, record=record)
+
+
+EMPTY = Check(
+    "ORB504",
+    "empty-scope",
+    Severity.NOTE,
+    "A record in force names neither a path nor a tag.",
+    "say where it applies: `orbit KIND update ID --path 'src/**'`",
+    run_empty,
+)
+
+
+def run_symbols(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each symbol that has another form, or a path that leads out of the root."""
+    for record in context.records:
+        if record.phase != "closed" and "scope" in record.data:
+            for index, symbol in enumerate(record.scope.symbols):
+                problem = symbol_problem(symbol)
+                if problem is not None:
+                    place = context.at(record, "scope", "symbols", index)
+                    yield SYMBOLS.at(place, f"`{symbol[:80]}` is no symbol: {problem}", record=record)
+
+
+SYMBOLS = Check(
+    "ORB505",
+    "invalid-symbol",
+    Severity.WARNING,
+    "A symbol in a record's scope is not of the form path::name.",
+    "write the file from the root and the name in it: src/app/session.py::open_session",
+    run_symbols,
+)
+
+
+CONFIG = ".orbit/config.yaml"
+
+
+def run_unused_category(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield the categories of the project's own mapping that neither a record nor the shipped table knows.
+
+    Who takes the `#` from the shipped lines has not chosen those words, and learnings for them may come.
+    """
+    mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
+    if not mapping:
+        return
+    used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}
+    known = {GENERAL, *used}.union(*default_mapping().values())
+    text = context.read(CONFIG)
+    for agent, categories in mapping.items():
+        for number, name in enumerate(categories):
+            if name in known:
+                continue
+            place = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
+            near = difflib.get_close_matches(name, sorted(known), 1)
+            hint = f"did you mean `{near[0]}`? `orbit learning list` shows what there is" if near else None
+            message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
+            yield UNUSED_CATEGORY.at(Location(CONFIG, place), message, hint=hint)
+
+
+def _counts(phase: str, data: object) -> bool:
+    return phase != "closed" and isinstance(data, dict) and "category" in data
+
+
+UNUSED_CATEGORY = Check(
+    "ORB506",
+    "unused-category",
+    Severity.ERROR,
+    "An agent is mapped to a category that no record has.",
+    "correct the category, take it out, or add the learning: `orbit learning add --category NAME`",
+    run_unused_category,
+)
