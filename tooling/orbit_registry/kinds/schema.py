@@ -14,11 +14,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jsonschema_rs
-
 from orbit_registry.errors import ConfigError
 
 if TYPE_CHECKING:
+    import jsonschema_rs
     from jsonschema import ValidationError
 
 ENVELOPE = Path(__file__).with_name("record.schema.json")
@@ -67,6 +66,8 @@ class RecordSchema:
         Raises:
             ConfigError: the document is no JSON Schema.
         """
+        import jsonschema_rs  # a run in which no record changed tries none
+
         try:
             return jsonschema_rs.Draft202012Validator(dict(self.document))
         except ValueError as error:
@@ -104,6 +105,8 @@ def _pattern_problems(_validator: object, pattern: str, value: object, _schema: 
 
 @lru_cache(maxsize=256)
 def _compiled_pattern(pattern: str) -> jsonschema_rs.Draft202012Validator:
+    import jsonschema_rs
+
     return jsonschema_rs.Draft202012Validator({"pattern": pattern})
 
 

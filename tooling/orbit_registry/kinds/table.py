@@ -123,6 +123,11 @@ class Kind:
         return self.prose == "file"
 
     @property
+    def has_source(self) -> bool:
+        """Say whether records of this kind may name a text that stands elsewhere."""
+        return self.in_file or "source" in self.schema.document["properties"]
+
+    @property
     def in_record(self) -> bool:
         """Say whether the prose of this kind is a field of the record."""
         return not (self.in_document or self.in_file)

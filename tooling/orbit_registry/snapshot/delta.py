@@ -1,16 +1,25 @@
-"""Which files a snapshot is made of, and which rows of the one at hand stand in the next; it opens no file."""
+"""Which files a snapshot is made of, and which rows of the one at hand stand in the next; it writes no file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from orbit_registry.checks.citing import references_of
+from orbit_registry.checks.derivation import standing_of_all
+from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.rows import Rows, Source
+from orbit_registry.snapshot.edges import citations_of
+from orbit_registry.snapshot.policy import Policy
+from orbit_registry.snapshot.rows import Rows, Source, rows_of
 from orbit_registry.store.decisions.prose import ProseReading
 from orbit_registry.store.reader import Reading
+from orbit_registry.store.skills import Skill
 from orbit_registry.store.votes import NAME as VOTES
+from orbit_registry.store.votes import half_life_days
+from orbit_registry.store.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,75 @@ class Planned:
     rows: Rows
     base: Base | None
     meta: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a snapshot is made from."""
+
+    workspace: Workspace
+    reading: Reading
+    prose: ProseReading
+    policy: Policy
+    skills: Sequence[Skill]
+
+    def rows(
+        self,
+        previous: Path | None,
+        usable: bool,
+        diagnostics: Callable[[], Iterable[Diagnostic]],
+        freshness: Mapping[str, Freshness] | None,
+    ) -> tuple[Held, Rows, Base | None]:
+        """Return what the snapshot at hand holds, the rows of the next one, and what stands in both.
+
+        `usable` says that the one at hand was made by the same code and settings; `freshness` is that of all records,
+        where it is known already.
+        """
+        from orbit_registry.snapshot.build import held_by  # which knows of this module
+
+        workspace, collection = self.workspace, self.reading.collection
+        held = held_by(previous) if previous is not None else Held({}, frozenset())
+        inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
+        kept = self.policy.admitted(collection.records)
+        sources = sources_of(self.reading, self.prose, {one.path for one in kept}, bool(inbox))
+        base = base_of(previous, held, kept, sources, inbox) if previous is not None and usable else None
+        untouched = base.untouched if base is not None else {}
+        records = self._records(kept, base)
+        known = standing_of_all(workspace, records).freshness if freshness is None else freshness
+        problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
+        clean = self.policy.cleaned
+        rows = rows_of(
+            records,
+            sources,
+            [replace(one, message=clean(one.message)) for one in problems.values()],
+            freshness=known,
+            inbox=inbox,
+            half_life_days=half_life_days(),
+            untouched=untouched,
+            references=self._references(records, held, untouched),
+            citations=citations_of(workspace, records),
+            skills=[
+                replace(one, name=clean(one.name), description=clean(one.description), text=clean(one.text))
+                for one in self.skills
+            ],
+        )
+        return held, rows, base
+
+    def _records(self, kept: Sequence[Record], base: Base | None) -> list[Record]:
+        """Return the records, cleaned; those whose rows are made have the prose that stands in documents."""
+        if base is None:
+            return self.policy.applied(self.prose.filled(kept))
+        made = [record for record in kept if record.path not in base.untouched]
+        rest = [record for record in kept if record.path in base.untouched]
+        return [*self.policy.applied(self.prose.filled(made)), *self.policy.applied(rest, self.reading.parsed)]
+
+    def _references(
+        self, records: Sequence[Record], held: Held, untouched: Mapping[str, str]
+    ) -> Mapping[str, Sequence[str]]:
+        """Return what the texts of records refer to, by path; of those whose rows are made, as the last build found."""
+        known = {one.path: held.references.get(one.id, ()) for one in records if one.path in untouched}
+        forms = self.workspace.kinds.id_forms
+        return known | {one.path: references_of(one, forms) for one in records if one.path not in untouched}
 
 
 def base_of(file: Path, held: Held, records: Sequence[Record], sources: Iterable[Source], inbox: str) -> Base | None:

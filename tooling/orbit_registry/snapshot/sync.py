@@ -15,16 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.citing import references_of
 from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
-from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.snapshot.delta import Base, Held, Planned, base_of, sources_of
-from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.rows import Rows, rows_of
 from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
@@ -36,7 +31,9 @@ from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
 
 if TYPE_CHECKING:
+    from orbit_registry.snapshot.delta import Held, Planned
     from orbit_registry.snapshot.push_index import IndexSync
+    from orbit_registry.snapshot.rows import Rows
 
 FORMAT_VERSION = 5
 STATE = "snapshot.json"
@@ -260,53 +257,14 @@ class _Build:
         freshness: Mapping[str, Freshness] | None,
     ) -> tuple[Held, Planned]:
         """Return what the snapshot at hand holds, and the rows of the next one."""
-        # Importing DuckDB costs more than finding that nothing changed.
-        from orbit_registry.checks.derivation import standing_of_all
-        from orbit_registry.snapshot.build import held_by
+        # What makes rows, and DuckDB, cost more to import than it costs to find that nothing changed.
+        from orbit_registry.snapshot.delta import Material, Planned
 
-        workspace, collection = self.workspace, self.reading.collection
-        held = held_by(self.folder / previous.file) if previous is not None else Held({}, frozenset())
-        inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
-        kept = self.policy.admitted(collection.records)
-        sources = sources_of(self.reading, self.prose, {one.path for one in kept}, bool(inbox))
-        base = None
-        if previous is not None and previous.settings == self.settings and not self.rebuild:
-            base = base_of(self.folder / previous.file, held, kept, sources, inbox)
-        records = self._records(kept, base)
-        known = standing_of_all(workspace, records).freshness if freshness is None else freshness
-        problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
-        clean = self.policy.cleaned
-        rows = rows_of(
-            records,
-            sources,
-            [replace(one, message=self.policy.cleaned(one.message)) for one in problems.values()],
-            freshness=known,
-            inbox=inbox,
-            half_life_days=half_life_days(),
-            untouched=base.untouched if base is not None else {},
-            references=self._references(records, held, base),
-            citations=citations_of(workspace, records),
-            skills=[
-                replace(one, name=clean(one.name), description=clean(one.description), text=clean(one.text))
-                for one in self.skills
-            ],
-        )
-        return held, Planned(rows, base, meta_of(workspace, rows.digest))
-
-    def _records(self, kept: Sequence[Record], base: Base | None) -> list[Record]:
-        """Return the records, cleaned; those whose rows are made have the prose that stands in documents."""
-        if base is None:
-            return self.policy.applied(self.prose.filled(kept))
-        made = [record for record in kept if record.path not in base.untouched]
-        rest = [record for record in kept if record.path in base.untouched]
-        return [*self.policy.applied(self.prose.filled(made)), *self.policy.applied(rest, self.reading.parsed)]
-
-    def _references(self, records: Sequence[Record], held: Held, base: Base | None) -> Mapping[str, Sequence[str]]:
-        """Return what the texts of records refer to, by path; of those whose rows are made, as the last build found."""
-        untouched = base.untouched if base is not None else {}
-        known = {one.path: held.references.get(one.id, ()) for one in records if one.path in untouched}
-        forms = self.workspace.kinds.id_forms
-        return known | {one.path: references_of(one, forms) for one in records if one.path not in untouched}
+        material = Material(self.workspace, self.reading, self.prose, self.policy, self.skills)
+        file = self.folder / previous.file if previous is not None else None
+        usable = previous is not None and previous.settings == self.settings and not self.rebuild
+        held, rows, base = material.rows(file, usable, diagnostics, freshness)
+        return held, Planned(rows, base, meta_of(self.workspace, rows.digest))
 
     def _publish(self, planned: Planned) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""

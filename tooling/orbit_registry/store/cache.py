@@ -1,9 +1,11 @@
 """Remembers what files held, so that a file which has not changed is neither read nor parsed; knows no record.
 
-Two files hold it: a manifest (path → stamp, hash, where the value stands) and the values, JSON both. A repository may
-bring a cache of its own making, so a third file, the seal, names the inode and the change time of the other two: the
-kernel sets those, and whoever wrote the repository can't know what they will be here. A cache whose seal does not fit
-is as good as none. Nothing here raises for a cache that is missing, torn or foreign, or can't be written.
+Two files hold it: a manifest (path → stamp, hash, where the value stands) and the values, JSON both. The manifest is
+loaded at each start: so it is written in columns, numbers packed, and notes, which few runs need, in a line of their
+own. A repository may bring a cache of its own making, so a third file, the seal, names the inode and the change time of
+the other two: the kernel sets those, and whoever wrote the repository can't know what they will be here. A cache whose
+seal does not fit is as good as none. Nothing here raises for a cache that is missing, torn or foreign, or can't be
+written.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,10 +30,12 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes, read_error
 from orbit_registry.text.secrets import has_secret
 
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 PACKAGE = Path(__file__).parent.parent
 Stamp = tuple[int, int, int, int]
 """Modification time and change time (nanoseconds), size (bytes), inode."""
+NEVER: Stamp = (0, 0, -1, 0)
+"""Stands for a stamp that may still be shared by a later write: no file has it."""
 MISSING = object()
 TICK_NS = 50_000_000
 """Two writes within one tick of a file system's clock leave one stamp; kernels tick every 1 to 16 ms."""
@@ -50,20 +56,19 @@ class FileState(NamedTuple):
     error: OrbitError | None = None
 
 
-@dataclass(slots=True)
-class _Entry:
-    stamp: Stamp | None
+class _Entry(NamedTuple):
+    stamp: Stamp
     sha256: str
-    offset: int
+    offset: int = -1
     """Where the value stands; -1 where there is none."""
-    length: int
-    note: object
-    """A little of the value, as JSON can hold it, to be had without loading it; None where there is none."""
+    length: int = 0
+    row: int = -1
+    """Where its note stands among those that were kept; -1 where there is none."""
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
     """Return what tells a file from its earlier and later selves."""
-    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino & 0x7FFF_FFFF_FFFF_FFFF)
 
 
 def is_few(changed: int, total: int) -> bool:
@@ -90,11 +95,13 @@ class FileCache:
         self._fingerprint = f"{CACHE_VERSION} {fingerprint}"
         self._began = time.time_ns() if began_ns is None else began_ns
         self._values: dict[str, str] = {}
+        self._notes: dict[str, object] = {}
+        self._kept_notes: bytes | list[object] = []
         self._entries: dict[str, _Entry] = {}
-        self._folders: dict[str, tuple[Stamp | None, list[str]]] = {}
+        self._folders: dict[str, tuple[Stamp, list[str]]] = {}
         self._blob: bytes | None = None
         self._seen_entries: dict[str, _Entry] = {}
-        self._seen_folders: dict[str, tuple[Stamp | None, list[str]]] = {}
+        self._seen_folders: dict[str, tuple[Stamp, list[str]]] = {}
         self._seal: list[list[int]] = []
         self._load()
 
@@ -113,7 +120,8 @@ class FileCache:
         stamp = stamp_of(found)
         held = self._folders.get(path)
         if held is None or held[0] != stamp:
-            held = (settled(stamp, self._began), sorted(os.listdir(full)))  # twice as fast as asking for each entry
+            names = sorted(os.listdir(full))  # twice as fast as asking for each entry
+            held = (settled(stamp, self._began) or NEVER, names)
         self._seen_folders[path] = held
         return held[1]
 
@@ -139,9 +147,8 @@ class FileCache:
         except OrbitError as error:
             return FileState(path, "", found.st_size, found.st_mtime_ns, error=error)
         digest = hashlib.sha256(content).hexdigest()
-        known = held is not None and held.sha256 == digest
-        entry = held if held is not None and known else _Entry(None, digest, -1, 0, None)
-        self._seen_entries[path] = _Entry(settled(stamp, self._began), digest, entry.offset, entry.length, entry.note)
+        known = held if held is not None and held.sha256 == digest else _Entry(NEVER, digest)
+        self._seen_entries[path] = known._replace(stamp=settled(stamp, self._began) or NEVER)
         return FileState(path, digest, found.st_size, found.st_mtime_ns, content)
 
     def content(self, state: FileState, limit: int = RECORD_LIMIT) -> bytes:
@@ -169,7 +176,7 @@ class FileCache:
         try:
             return json.loads(self._bytes()[entry.offset : entry.offset + entry.length])
         except ValueError:
-            entry.offset = -1
+            self._seen_entries[state.path] = entry._replace(offset=-1)
             return MISSING
 
     def has_value(self, state: FileState) -> bool:
@@ -179,13 +186,20 @@ class FileCache:
 
     def note(self, state: FileState) -> object:
         """Return the note kept with a file's value."""
-        entry = self._seen_entries.get(state.path)
-        return entry.note if entry is not None else None
+        return self._note(state.path, self._seen_entries.get(state.path))
+
+    def _note(self, path: str, entry: _Entry | None) -> object:
+        if path in self._notes or entry is None or entry.row < 0:
+            return self._notes.get(path)
+        if isinstance(self._kept_notes, bytes):
+            self._kept_notes = json.loads(self._kept_notes)
+        return self._kept_notes[entry.row]
 
     def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> None:
         """Remember a value for a file's content; one that JSON would change, or that holds a secret, is not kept.
 
-        `plain` says that JSON is known to hold the value as it is, which is then not tried.
+        `note` is a little of it, to be had without loading it. `plain` says that JSON is known to hold the value as it
+        is, which is then not tried.
         """
         entry = self._seen_entries.get(state.path)
         if entry is None:
@@ -198,8 +212,7 @@ class FileCache:
             return
         if has_secret(value, text):
             return
-        self._values[state.path] = text
-        entry.note = note
+        self._values[state.path], self._notes[state.path] = text, note
 
     # ---------------------------------------------------------------------------------------------- keeping it
 
@@ -209,7 +222,7 @@ class FileCache:
         changed = len(files.union(self._values)) + len(folders)
         if not changed or is_few(changed, len(self._seen_entries)):
             return
-        with contextlib.suppress(OSError, OrbitError):
+        with contextlib.suppress(OSError, OrbitError, OverflowError):
             folder = inside(self._root, self._folder)
             folder.mkdir(parents=True, exist_ok=True)
             seal = (
@@ -217,21 +230,24 @@ class FileCache:
                 if self._seal and not self._moved()
                 else [replace_unsynced(folder, self._file("values"), self._join())]
             )
-            manifest = _encode(
-                {
-                    "fingerprint": self._fingerprint,
-                    "files": {
-                        path: [entry.stamp, entry.sha256, entry.offset, entry.length, entry.note]
-                        for path, entry in self._seen_entries.items()
-                    },
-                    "folders": self._seen_folders,
-                }
-            ).encode()
+            seen, distinct = self._seen_entries, {tuple(names) for _, names in self._seen_folders.values()}
+            lists = {names: number for number, names in enumerate(distinct)}
+            columns = {
+                "fingerprint": self._fingerprint,
+                "files": list(seen),
+                "places": _packed((*one.stamp, one.offset, one.length) for one in seen.values()),
+                "hashes": [one.sha256 for one in seen.values()],
+                "folders": list(self._seen_folders),
+                "stamps": _packed((*mark, lists[*held]) for mark, held in self._seen_folders.values()),
+                "names": list(lists),
+            }
+            notes = [self._note(path, entry) for path, entry in seen.items()]
+            manifest = f"{_encode(columns)}\n{_encode(notes)}".encode()
             seal.append(replace_unsynced(folder, self._file("manifest"), manifest))
             replace_unsynced(
                 folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode()
             )
-            self._entries, self._folders, self._seal = dict(self._seen_entries), dict(self._seen_folders), seal
+            self._entries, self._folders, self._seal = dict(seen), dict(self._seen_folders), seal
 
     def _moved(self) -> bool:
         """Say whether a value is new or gone."""
@@ -240,15 +256,16 @@ class FileCache:
         return bool(self._values) or held != kept
 
     def _join(self) -> bytes:
-        old, parts, offset = self._bytes(), [], 0
+        old, parts, offset, moved = self._bytes(), [], 0, {}
         for path, entry in self._seen_entries.items():
             text = self._values.get(path)
             if text is None and entry.offset < 0:
                 continue
             part = text.encode() if text is not None else old[entry.offset : entry.offset + entry.length]
             parts.append(part)
-            entry.offset, entry.length = offset, len(part)
+            moved[path] = entry._replace(offset=offset, length=len(part))
             offset += len(part)
+        self._seen_entries |= moved
         self._blob, self._values = b"".join(parts), {}
         return self._blob
 
@@ -267,18 +284,19 @@ class FileCache:
             content = self._read("manifest", manifest)
             if content is None or hashlib.sha256(content).hexdigest() != digest:
                 return
-            said = json.loads(content)
+            head, _, self._kept_notes = content.partition(b"\n")
+            said = json.loads(head)
             if said["fingerprint"] != self._fingerprint:
                 return
-            self._entries = {
-                path: _Entry(tuple(mark) if mark else None, sha256, offset, length, note)
-                for path, (mark, sha256, offset, length, note) in said["files"].items()
-            }
-            self._folders = {
-                path: (tuple(mark) if mark else None, names) for path, (mark, names) in said["folders"].items()
-            }
+            *marks, offsets, lengths = _unpacked(said["places"], 6)
+            rows = range(len(offsets))
+            columns = zip(zip(*marks, strict=True), said["hashes"], offsets, lengths, rows, strict=True)
+            self._entries = dict(zip(said["files"], map(_Entry._make, columns), strict=True))
+            *marks, lists = _unpacked(said["stamps"], 5)
+            names = map(said["names"].__getitem__, lists)
+            self._folders = dict(zip(said["folders"], zip(zip(*marks, strict=True), names, strict=True), strict=True))
             self._seal = [values]
-        except (OrbitError, OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OrbitError, OSError, ValueError, LookupError, TypeError, RecursionError):
             self._entries, self._folders, self._seal = {}, {}, []
 
     def _read(self, part: str, sealed: object) -> bytes | None:
@@ -289,6 +307,16 @@ class FileCache:
             return content if is_sealed(path, sealed) else None  # asked after reading: it may have been replaced
         except (OrbitError, OSError):
             return None
+
+
+def _packed(rows: Iterable[Iterable[int]]) -> str:
+    return b64encode(array("q", chain.from_iterable(rows)).tobytes()).decode()
+
+
+def _unpacked(text: str, width: int) -> list[array[int]]:
+    """Return the columns of what `_packed` made of rows of that width."""
+    numbers = array("q", b64decode(text))
+    return [numbers[column::width] for column in range(width)]
 
 
 def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:

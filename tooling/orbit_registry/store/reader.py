@@ -139,7 +139,7 @@ class Reading:
 
     def document_of(self, entry: Entry) -> str | None:
         """Return the document that a record names, without building the record."""
-        named = self.named(entry)
+        named = self.named(entry) if entry.kind.has_source else None
         return named.document if named is not None else None
 
     @property
