@@ -96,6 +96,9 @@ def test_a_records_page_says_what_the_record_says(demo: tuple[Path, Path, SiteRe
     assert "Amends ADR-0003 Nothing talks to the network while a test runs (proposed)" in text
     assert "Cost: work." in text
     assert "Amended by ADR-0002" in text_of(out / "adrs/ADR-0003/index.html")
+    assert text.count("nothing else may hold one, whatever the framework offers") == 1, (
+        "the summary stands above the prose, and only there"
+    )
 
 
 def test_a_closed_record_says_so_first(demo: tuple[Path, Path, SiteResult]) -> None:

@@ -17,6 +17,7 @@ pages = st.lists(plain, max_size=4).map(lambda parts: "".join(f"{part}/" for par
 
 
 @given(pages, pages)
+@example("", "..0/")
 def test_a_relative_address_leads_to_its_target(origin: str, target: str) -> None:
     """Whatever two pages are called, the address one writes for the other leads there."""
     if origin == target:

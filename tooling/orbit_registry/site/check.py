@@ -123,8 +123,7 @@ def resolved(url: str, link: str) -> str | None:
         return url
     folder = url.rpartition("/")[0]
     joined = posixpath.normpath(posixpath.join("/", folder, path))
-    out = path.count("..") and posixpath.normpath(posixpath.join(folder or ".", path)).startswith("..")
-    if out:
+    if ".." in path and posixpath.normpath(posixpath.join(folder or ".", path)).split("/", 1)[0] == "..":
         return None
     inside = joined.lstrip("/")
     ends = path.endswith("/") or path.endswith(".") or path == "."
