@@ -196,9 +196,9 @@ def zensical(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def agents(session: nox.Session) -> None:
-    """Run the hook in real agents, which npm brings, each with a model on loopback."""
+    """Run the hook and the MCP server in real agents, which npm brings, each with a model on loopback."""
     requirements = nox.project.dependency_groups(PROJECT, "test")
-    session.install("--editable", ".", *requirements)
+    session.install("--editable", ".[mcp]", *requirements)
     folder = ROOT / ".nox" / "agent-programs"
     session.run("npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", *AGENTS, external=True)
     session.run("pytest", "tests/agents", *session.posargs, env={"ORBIT_AGENTS": str(folder / "node_modules/.bin")})

@@ -15,7 +15,7 @@ from typing import Any
 
 Body = Mapping[str, Any]
 Tool = tuple[str, Mapping[str, Any]]
-"""The name of a tool and what it is called with."""
+"""The name of a tool, behind its namespace and a slash where it has one, and what it is called with."""
 
 
 @dataclass
@@ -74,9 +74,11 @@ def openai(model: Model, body: Body) -> Sequence[Body]:
     """Return the events of an answer in OpenAI's responses."""
     tool = model.next(body)
     name = f"item_{len(model.sent)}"
+    namespace, _, called = tool[0].rpartition("/") if tool else ("", "", "")
     said = {"type": "output_text", "text": "done", "annotations": []}
     item = (
-        {"type": "function_call", "name": tool[0], "arguments": json.dumps(tool[1]), "call_id": f"call_{name}"}
+        {"type": "function_call", "name": called, "arguments": json.dumps(tool[1]), "call_id": f"call_{name}"}
+        | ({"namespace": namespace} if namespace else {})
         if tool
         else {"type": "message", "role": "assistant", "content": [said]}
     ) | {"id": name, "status": "completed"}

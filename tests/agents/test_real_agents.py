@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")
 """Where the agents' programs are: a folder `node_modules/.bin`."""
 SUMMARY = "Uploads retry three times"
+PAGE = (Path(__file__).parents[2] / "docs/reference/mcp.md").read_text("utf-8")
+ASKED = {"query": "uploads"}
 PATCH = "*** Begin Patch\n*** Update File: src/upload.py\n@@\n-def up(): pass\n+def up(): return 3\n*** End Patch"
 
 
@@ -35,6 +38,8 @@ class Driver:
     environment: Callable[[Model], Mapping[str, str]]
     read: Tool
     change: Tool
+    search: Sequence[Tool]
+    """How its model asks our server for records: the last of these tools; one before it waits for the server."""
     settings: Mapping[str, str]
     """Files of the agent's own settings, by path from the home, that were there before our hook."""
 
@@ -81,9 +86,10 @@ DRIVERS = {
     "claude": Driver(
         claude,
         lambda model: {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
-                       "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
+                       "MCP_CONNECTION_NONBLOCKING": "0", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
         ("Read", {"file_path": "src/upload.py"}),
         ("Edit", {"file_path": "src/upload.py", "old_string": "pass", "new_string": "return 3"}),
+        [("mcp__orbit__search", ASKED)],
         {},
     ),
     "codex": Driver(
@@ -91,6 +97,7 @@ DRIVERS = {
         lambda _: {"OPENAI_API_KEY": "none"},
         ("exec_command", {"cmd": "cat src/upload.py"}),
         ("exec_command", {"cmd": f"apply_patch <<'EOF'\n{PATCH}\nEOF\n"}),
+        [("list_mcp_resource_templates", {"server": "orbit"}), ("mcp__orbit/search", ASKED)],
         {},
     ),
     "gemini": Driver(
@@ -99,6 +106,7 @@ DRIVERS = {
                        "GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_TELEMETRY_ENABLED": "false"},
         ("read_file", {"file_path": "src/upload.py"}),
         ("replace", {"file_path": "src/upload.py", "old_string": "pass", "new_string": "return 3", "instruction": "x"}),
+        [("mcp_orbit_search", ASKED)],
         {".gemini/settings.json": json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}})},
     ),
     "opencode": Driver(
@@ -106,6 +114,7 @@ DRIVERS = {
         lambda model: {"OPENCODE_CONFIG_CONTENT": opencode_settings(model), "OPENCODE_DISABLE_AUTOUPDATE": "1"},
         ("read", {"filePath": "{root}/src/upload.py"}),
         ("edit", {"filePath": "{root}/src/upload.py", "oldString": "pass", "newString": "return 3"}),
+        [("orbit_search", ASKED)],
         {},
     ),
     "copilot": Driver(
@@ -115,6 +124,7 @@ DRIVERS = {
                        "COPILOT_MODEL": "claude-sonnet-4.5"},
         ("view", {"path": "{root}/src/upload.py"}),
         ("edit", {"path": "{root}/src/upload.py", "old_str": "pass", "new_str": "return 3"}),
+        [("orbit-search", ASKED)],
         {".copilot/config.json": json.dumps({"trustedFolders": ["{root}"]})},
     ),
 }  # fmt: skip
@@ -129,7 +139,8 @@ class Project:
 
     def environment(self, **more: str) -> dict[str, str]:
         """Return the environment of a person at work here."""
-        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
+        kept = {name: value for name, value in os.environ.items() if name in ("LANG", "TMPDIR")}
+        kept["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), FOLDER, os.environ.get("PATH", "")))
         return {**kept, "HOME": str(self.home), "ORBIT_HOOK_DEADLINE_MS": "60000", **more}
 
     def named(self, text: str) -> str:
@@ -173,8 +184,8 @@ def agent(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def project(agent: str, tmp_path: Path) -> Iterator[Project]:
-    """Lay out a project and a home with the agent's settings and our hook."""
+def bare(agent: str, tmp_path: Path) -> Project:
+    """Lay out a project and a home with the agent's settings."""
     made = Project(tmp_path / "project", tmp_path / "home")
     (made.root / "src").mkdir(parents=True)
     (made.root / "src/upload.py").write_text("def up(): pass\n", "utf-8")
@@ -188,8 +199,25 @@ def project(agent: str, tmp_path: Path) -> Iterator[Project]:
     made.orbit("init", "--yes")
     made.orbit("learning", "add", "--summary", SUMMARY, "--path", "src/upload*", "--evidence", "task:T-1", "--yes")
     made.orbit("sync")
-    made.orbit("hook", "install", agent)
     return made
+
+
+@pytest.fixture
+def project(agent: str, bare: Project) -> Project:
+    """Install our hook."""
+    bare.orbit("hook", "install", agent)
+    return bare
+
+
+def registrations() -> list[tuple[str, str, str]]:
+    """Return what the page of the server says for each agent that can be run: a command, or a file and its content."""
+    found = []
+    for name in DRIVERS:
+        row = re.search(rf"^\| {agents.agent(name).title} \| (.*) \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
+        assert row is not None, name
+        command, file, content = (cell.strip("` ") for cell in row.groups())
+        found += [(name, command, ""), (name, file, content)][not command :]
+    return found
 
 
 def test_what_the_hook_says_reaches_the_model_once(agent: str, project: Project) -> None:
@@ -251,3 +279,16 @@ def test_the_transcript_proves_what_arrived(agent: str, project: Project) -> Non
     assert (transcript["level"], transcript["what"].startswith("all 1 records")) == ("ok", True), transcript
     captured = json.loads(project.orbit("capture", "--from", agent, "--dry-run", "--format", "json"))["data"]
     assert captured["candidates"] == []
+
+
+@pytest.mark.parametrize(("agent", "said", "content"), registrations(), indirect=["agent"])
+def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project, said: str, content: str) -> None:
+    """By the command or by the file: the model is offered the tools, and what it asks for is in the next request."""
+    if content:
+        file = bare.home / said[2:] if said.startswith("~/") else bare.root / said
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{content}\n", "utf-8")
+    else:
+        subprocess.run(said.split(), cwd=bare.root, env=bare.environment(), stdin=subprocess.DEVNULL, check=True)
+    model = bare.work(agent, *DRIVERS[agent].search)
+    assert [text.count(SUMMARY) > 0 for text in model.told[-2:]] == [False, True]
