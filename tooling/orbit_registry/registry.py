@@ -377,10 +377,10 @@ class Registry:
 
     def add_globs(self, wanted: Mapping[str, Sequence[Proposal]], *, write: bool = False) -> list[Change]:
         """Return what adding the proposed globs changes, by the records' paths; `write` does it."""
-        from orbit_registry.store import scoping
+        from orbit_registry.store import linking
 
         pairs = [(one, [entry.glob for entry in wanted.get(one.path, ())]) for one in self.collection.records]
-        return (scoping.add_globs if write else scoping.planned)(self.workspace, pairs)
+        return (linking.add_globs if write else linking.planned_globs)(self.workspace, pairs)
 
     def query(self, sql: str, form: str = "table") -> str:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""

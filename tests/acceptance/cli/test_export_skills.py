@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.exporters.skills import FOLDERS, NAMES, skill_files
+from orbit_registry.exporters.plugin import FOLDERS, NAMES, skill_files
 from orbit_registry.text.yaml import load
 
 LONGEST_PAGE = 2500

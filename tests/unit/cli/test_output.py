@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from orbit_registry.answers.records import record_data
-from orbit_registry.answers.tables import records_table, table
+from orbit_registry.answers.records import record_data, records_table, table
 from orbit_registry.cli.output import plural
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.kinds.table import load_kinds

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 
 from orbit_registry.loop.capture.run import READERS
 from orbit_registry.loop.capture.turns import MOST_STEPS, MOST_WAITING, Session, Turn, turns
-from orbit_registry.loop.transcripts.blocks import without_injected
-from orbit_registry.loop.transcripts.reading import LONGEST_ROW, LONGEST_TEXT, Entry, Progress, entries_in
+from orbit_registry.loop.transcripts.reading import (
+    LONGEST_ROW,
+    LONGEST_TEXT,
+    Entry,
+    Progress,
+    entries_in,
+    without_injected,
+)
 
 CASES = Path(__file__).parents[2] / "cases/transcripts"
 ROOT = "/home/ada/project"

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.loop.transcripts import claude, codex
-from orbit_registry.loop.transcripts.blocks import ids_in
 from orbit_registry.loop.transcripts.delivery import claims, deliveries
-from orbit_registry.loop.transcripts.reading import read_transcript
+from orbit_registry.loop.transcripts.reading import ids_in, read_transcript
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.render import END, START
 

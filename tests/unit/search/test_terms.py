@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.search import terms as terms_module
-from orbit_registry.search.stemming import stem
-from orbit_registry.search.terms import terms
+from orbit_registry.search.terms import stem, terms
 from orbit_registry.text.yaml import load
 
 DATA = Path(__file__).resolve().parents[2] / "cases"

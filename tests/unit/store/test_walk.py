@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orbit_registry.store.walk import FOREIGN, walk
+from orbit_registry.store.files import FOREIGN, walk
 
 
 def test_only_the_project_s_own_files_are_met(tmp_path: Path) -> None:

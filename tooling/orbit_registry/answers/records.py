@@ -1,12 +1,145 @@
-"""A record as JSON shows it and as people read it; it prints nothing."""
+"""Records, their votes and their doubts as JSON shows them and as people read them, tables too; it prints nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from shlex import quote
 
-from orbit_registry.answers.tallies import vote_data, vote_words
-from orbit_registry.records.freshness import Freshness, expires
+from orbit_registry.records.freshness import Cause, Freshness, expires
+from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
+from orbit_registry.records.vote import Vote, counted, moment, stamp, tally
+from orbit_registry.store.votes import half_life_days
+
+ORDERS = ("votes", "updated", "id")
+
+
+def in_order(records: Sequence[Record], sort: str) -> list[Record]:
+    """Return records in one of `ORDERS`; by votes is the order in which they are pushed."""
+    if sort == "updated":
+        return sorted(records, key=_updated, reverse=True)
+    if sort == "votes":
+        half_life = half_life_days()
+        return sorted(records, key=lambda record: rank_order(record, half_life))
+    return list(records)
+
+
+def _updated(record: Record) -> datetime:
+    return moment(str(record.data["updated_at"]))
+
+
+def vote_data(votes: Sequence[Vote]) -> dict[str, object]:
+    """Return count, score now, time of the last one (None where there is none) and how many each task has.
+
+    Raises:
+        UsageError: the half-life that the environment sets is no number of days.
+    """
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    tasks = Counter(vote.task_id for vote in counted(votes))
+    return {
+        "count": result.count,
+        "score": round(result.score, 6),
+        "last": stamp(result.last) if result.last else None,
+        "tasks": dict(sorted(tasks.items())),
+    }
+
+
+def vote_cell(votes: Sequence[Vote]) -> str:
+    """Return the count, and what it weighs now where that is less: `3 (1.25)`; nothing where there is no vote."""
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    if not result.count:
+        return ""
+    weight = f"{result.score:.2f}"
+    return f"{result.count}" if weight == f"{result.count:.2f}" else f"{result.count} ({weight})"
+
+
+def vote_words(votes: Sequence[Vote]) -> str:
+    """Return the same as one line."""
+    result = tally(votes, datetime.now(UTC), half_life_days())
+    if not result.count or result.last is None:
+        return "none"
+    tasks = Counter(vote.task_id for vote in counted(votes))
+    by_task = ", ".join(f"{task} {count}" if count > 1 else task for task, count in sorted(tasks.items()))
+    return f"{result.count} (weighing {result.score:.2f} now), last {stamp(result.last)}, in {by_task}"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as aligned columns; the last one takes what space is left."""
+    listed = [tuple(cell.replace("\n", " ") for cell in row) for row in rows]
+    if not listed:
+        return ""
+    heads = tuple(column.upper() for column in columns)
+    widths = [min(40, max(len(row[index]) for row in (heads, *listed))) for index in range(len(columns))]
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+    return "\n".join(map(line, (heads, *listed)))
+
+
+def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
+    """Return records as a table of the columns their kind names; the headline last, where it may run on."""
+    if not records:
+        return "no records"
+    headline = records[0].kind.headline
+    ordered = [column for column in columns if column not in (headline, "title")]
+
+    def cell(record: Record, column: str) -> str:
+        if column == "votes":
+            return vote_cell(record.votes)
+        value = record.data.get(column, "")
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
+    return table([*ordered, headline], rows)
+
+
+def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
+    """Return what is derived for a record as JSON shows it."""
+    return {
+        "id": record.id,
+        "kind": record.kind.name,
+        "title": record.title,
+        "path": record.path,
+        "state": freshness.state.value,
+        "cause": freshness.cause.value if freshness.cause else None,
+        "reasons": reasons_data(freshness),
+        "do": remedies(record, freshness),
+    }
+
+
+def reasons_data(freshness: Freshness) -> list[Mapping[str, object]]:
+    """Return why a record is not fresh as JSON shows it."""
+    return [
+        {"cause": one.cause.value, "subject": one.subject, "message": one.message, "gone": one.is_gone}
+        for one in freshness.reasons
+    ]
+
+
+def remedies(record: Record, freshness: Freshness) -> list[str]:
+    """Return the commands that make sense for a record that is not fresh, the likeliest first."""
+    verify_it = f"orbit verify {record.id}"
+    verbs = record.kind.verbs.items()
+    closing = [f"orbit {record.kind.name} {verb} {record.id}" for verb, to in verbs if _closes(record, to)][-1:]
+    if freshness.cause is Cause.EXPIRED:
+        return [*closing, f"{verify_it} --expires DATE"]
+    unhashed = [
+        f"--remove-input {quote(one.subject)}"
+        for one in freshness.reasons
+        if one.cause is Cause.FINGERPRINT and (one.is_gone or one.is_unreadable)
+    ]
+    without = [" ".join((verify_it, *unhashed))] if unhashed else []
+    moved = any(one.cause is Cause.ANCHOR and one.subject == "scope.paths" for one in freshness.reasons)
+    renames = ["orbit learning prune --fix-renames"] if moved and record.kind.name == "learning" else []
+    taken = record.kind.in_file and any(one.cause is Cause.SOURCE for one in freshness.reasons)
+    again = [] if freshness.is_gone or unhashed else [f"orbit refresh {record.id}" if taken else verify_it]
+    return [*renames, *without, *again, *closing]
+
+
+def _closes(record: Record, to: str) -> bool:
+    return to in record.status.to and record.kind.status(to).phase == "closed"
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orbit_registry.answers.tables import table
+from orbit_registry.answers.records import table
 from orbit_registry.snapshot.related import Related, words
 
 MOST_LINES = 20

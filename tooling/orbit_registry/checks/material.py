@@ -23,8 +23,7 @@ from orbit_registry.push.breadth import SHARE
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.search.kept import hash_of
-from orbit_registry.search.similarity import Pair
+from orbit_registry.search.similarity import Pair, hash_of
 from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.decisions.documents import Document, Documents, read_one, with_prose
 from orbit_registry.store.facts import read_citing

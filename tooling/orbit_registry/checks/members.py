@@ -18,7 +18,7 @@ from orbit_registry.checks.inputs import Inputs, kinds_stamp
 from orbit_registry.checks.wording import letters
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
-from orbit_registry.search.kept import hash_of
+from orbit_registry.search.similarity import hash_of
 from orbit_registry.store.adopt.ids import Candidate
 from orbit_registry.store.cache import FileState, code_stamp, is_few
 from orbit_registry.store.decisions.documents import Document

@@ -9,8 +9,7 @@ from typing import Any
 
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.members import digest
-from orbit_registry.search.kept import KeptIndex
-from orbit_registry.search.similarity import Pair
+from orbit_registry.search.similarity import KeptIndex, Pair
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace

@@ -12,8 +12,7 @@ from typing import Literal
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, contrast
-from orbit_registry.search.kept import KeptIndex, hash_of
-from orbit_registry.search.similarity import normalised
+from orbit_registry.search.similarity import KeptIndex, hash_of, normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.neighbours import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
+from orbit_registry.answers.hits import MOST_NAMED, known_already, near_text, neighbours_data, settles, shows
 from orbit_registry.answers.records import record_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from orbit_registry.answers.neighbours import neighbours_data, shows
+from orbit_registry.answers.hits import neighbours_data, shows
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.adding import say_near
 from orbit_registry.cli.fields import text_from

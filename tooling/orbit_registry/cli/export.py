@@ -67,7 +67,7 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
     orbit export skills --agent codex
     """
     from orbit_registry.exporters.placing import make
-    from orbit_registry.exporters.skills import FOLDERS, skill_changes
+    from orbit_registry.exporters.plugin import FOLDERS, skill_changes
 
     root = open_registry().workspace.root
     changes = skill_changes(root, agent)

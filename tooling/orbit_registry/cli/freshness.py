@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from orbit_registry.answers.doubts import freshness_data, remedies
-from orbit_registry.answers.records import record_data
+from orbit_registry.answers.records import freshness_data, record_data, remedies
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.freshness import FRESH, Cause, Freshness, State

@@ -46,13 +46,13 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     orbit hook install codex --scope project --dry-run
     orbit hook test claude
     """
-    from orbit_registry.exporters import placing, skills
+    from orbit_registry.exporters import placing, plugin
     from orbit_registry.hooks import agents, installation
 
     known, root = agents.agent(agent), _root(scope)
-    if with_skills and agent not in skills.FOLDERS:
-        raise UsageError(f"{known.title} reads no skills of ours", hint=f"they are for {', '.join(skills.FOLDERS)}")
-    pages = skills.skill_changes(open_registry().workspace.root, agent) if with_skills else []
+    if with_skills and agent not in plugin.FOLDERS:
+        raise UsageError(f"{known.title} reads no skills of ours", hint=f"they are for {', '.join(plugin.FOLDERS)}")
+    pages = plugin.skill_changes(open_registry().workspace.root, agent) if with_skills else []
     state = installation.install(root, known, scope, dry_run=dry_run)
     if not dry_run:
         placing.make(root, pages)

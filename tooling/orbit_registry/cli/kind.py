@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from orbit_registry.answers.records import record_data
-from orbit_registry.answers.tables import records_table
-from orbit_registry.answers.tallies import ORDERS, in_order
+from orbit_registry.answers.records import ORDERS, in_order, record_data, records_table
 from orbit_registry.cli.output import (
     emit,
     format_option,

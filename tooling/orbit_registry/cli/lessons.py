@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from orbit_registry.answers.doubts import freshness_data
-from orbit_registry.answers.records import record_data
-from orbit_registry.answers.tables import table
+from orbit_registry.answers.records import freshness_data, record_data, table
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.records import say_record

@@ -56,7 +56,7 @@ REST: Mapping[str, tuple[str, str]] = {
     "hook": ("hook:group", "Show an agent the records that apply, by itself."),
     "mcp": ("mcp:group", "Serve records to agents over MCP."),
     "export": ("export:group", "Write rule files, skills or a plugin for agents."),
-    "scope": ("scope:group", "Propose globs for records that name none."),
+    "scope": ("match:group", "Propose globs for records that name none."),
     "coverage": ("match:coverage", "Which files have which records."),
     "stats": ("stats:stats", "What agents were shown, how often nothing, and what it cost."),
     "replay": ("replay:replay", "What would have been shown in the commits of a history."),

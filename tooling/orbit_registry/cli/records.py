@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.answers.doubts import reasons_data, remedies
-from orbit_registry.answers.records import details_text, record_data, record_text
-from orbit_registry.answers.tables import table
+from orbit_registry.answers.records import details_text, reasons_data, record_data, record_text, remedies, table
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.kinds.table import PHASES
 from orbit_registry.loop.events import note_opened

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.answers.records import record_data
-from orbit_registry.answers.tables import table
+from orbit_registry.answers.records import record_data, table
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
 from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import OrbitError, UsageError

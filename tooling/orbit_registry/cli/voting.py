@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from orbit_registry.answers.tallies import vote_data
+from orbit_registry.answers.records import vote_data
 from orbit_registry.cli.check import say_diagnostics
 from orbit_registry.cli.kind import refuse_other_kind
 from orbit_registry.cli.output import emit, format_option, plural

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, RefusedError
-from orbit_registry.exporters import agents_md, claude_rules, copilot_rules, cursor_rules, windsurf_rules
+from orbit_registry.exporters import agents_md
 from orbit_registry.exporters.placing import Change, compared, make
-from orbit_registry.exporters.rule_format import RuleFormat
+from orbit_registry.exporters.rule_formats import CLAUDE, COPILOT, CURSOR, WINDSURF, RuleFormat
 from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
 from orbit_registry.push.native import MARK
 from orbit_registry.push.reader import ID, Index
@@ -18,9 +18,7 @@ from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic
 from orbit_registry.store.workspace import Workspace
 
-FORMATS: Mapping[str, RuleFormat] = {
-    one.agent: one for one in (claude_rules.FORMAT, cursor_rules.FORMAT, copilot_rules.FORMAT, windsurf_rules.FORMAT)
-}
+FORMATS: Mapping[str, RuleFormat] = {one.agent: one for one in (CLAUDE, CURSOR, COPILOT, WINDSURF)}
 AGENTS = (*FORMATS, agents_md.AGENT)
 IGNORE = ".gitignore"
 IGNORED = "# Made by `orbit export rules`. Remove this file to commit the rules beside it; it is not made again.\n*\n"

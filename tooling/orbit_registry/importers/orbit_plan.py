@@ -11,9 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
-from orbit_registry.importers.orbit_fields import Mapped, adr_fields, learning_fields
+from orbit_registry.importers.orbit_fields import (
+    Mapped,
+    ProseHome,
+    adr_fields,
+    find_homes,
+    learning_fields,
+    same_prose,
+    same_words,
+)
 from orbit_registry.importers.orbit_layout import ASIDE, Foreign, Layout, has_comment
-from orbit_registry.importers.prose import ProseHome, find_homes, same_prose, same_words
 from orbit_registry.kinds.schema import SCHEMA_VERSION
 from orbit_registry.records.ids import code_id, sequence_number
 from orbit_registry.records.record import BODY, Record

@@ -1,19 +1,154 @@
-"""Takes over what another tool wrote, chosen by name or by looking; what the gate finds in it is baselined."""
+"""Takes over what another tool wrote, or decision documents as they stand; what the gate finds in it is baselined."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import os
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from orbit_registry.checks import gate
-from orbit_registry.errors import UsageError
-from orbit_registry.importers.documents import DocumentImporter
+from orbit_registry.errors import GitError, OrbitError, UsageError
 from orbit_registry.importers.orbit import OrbitImporter
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.store.outcome import TakeoverReport
-from orbit_registry.store.workspace import Workspace, find_workspace
+from orbit_registry.store.adopt.adoption import adopt
+from orbit_registry.store.decisions.paths import LOG_NAME
+from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
+from orbit_registry.store.outcome import Outcome, TakeoverReport
+from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
+from orbit_registry.text.adr import read_document
+from orbit_registry.text.adr.file_names import is_decision_folder, is_request_name, read_name
+
+_MARKDOWN = (".md", ".markdown")
+_OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
+_OURS = frozenset({ORBIT})
+_REQUESTS = frozenset({"rfc", "rfcs"})
+_SAMPLE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentImporter:
+    """Reads decision documents in every format that `text.adr` knows."""
+
+    name: str
+
+    def detects(self, path: Path) -> bool:
+        """Say whether there are decisions of this format among the first documents found."""
+        styles = {"madr": ("front-matter", "bullets", "table", "badge", "none"), "nygard": ("section", "line")}
+        found = [style for name in _some(path) for style in _styles(path, name)]
+        mine = sum(1 for style in found if style in styles[self.name])
+        return bool(found) and (self.name == "nygard" or mine * 2 >= len(found))
+
+    def take(self, path: Path, start: Path, *, dry_run: bool) -> TakeoverReport:
+        """Make a record for each decision below `path` that has none.
+
+        Raises:
+            WorkspaceNotFoundError: the documents stand in no workspace.
+            UsageError: the path is a symbolic link out of the workspace.
+        """
+        workspace = find_workspace(path if path.is_dir() else path.parent)
+        try:
+            within = path.resolve().relative_to(workspace.root.resolve()).as_posix()
+        except ValueError:
+            raise UsageError(
+                f"{path} is not in {workspace.root}", hint="documents are adopted where they stand"
+            ) from None
+        outcomes: list[Outcome] = []
+        chosen = list(_chosen(workspace, "" if within == "." else within, outcomes))
+        outcomes += adopt(workspace, chosen, command=f"orbit import {within}", dry_run=dry_run)
+        empty = not any(outcome.what in ("taken", "present") for outcome in outcomes)
+        notes = ("no decision was found; name its folder or file if one is there",) if empty else ()
+        return TakeoverReport(self.name, within, dry_run, tuple(outcomes), notes)
+
+
+def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
+    """Yield the documents to read; one that is no decision by its place, when the whole project is read, is left."""
+    if within and (workspace.root / within).is_file():
+        yield within
+        return
+    for path in _files(workspace, within):
+        name = posixpath.basename(path)
+        if name.lower().endswith(_OTHER_TEXT) and _is_place(path):
+            suffix = posixpath.splitext(name)[1]
+            outcomes.append(Outcome("left", path, None, f"not Markdown ({suffix}): rewrite it, or keep it as it is"))
+        if not name.lower().endswith(_MARKDOWN):
+            continue
+        if (workspace.root / path).is_symlink():
+            outcomes.append(Outcome("left", path, None, "a symbolic link"))
+        elif within or name == LOG_NAME or _is_place(path):
+            yield path
+        else:
+            outcomes.append(Outcome("left", path, None, _why_not(workspace, path)))
+
+
+def _is_place(path: str) -> bool:
+    """Say whether a file's name or a folder above it says that decisions are there.
+
+    A date alone does not: plans, journals and minutes are named so too.
+    """
+    folder, _, name = path.rpartition("/")
+    stem = posixpath.splitext(name)[0]
+    found = read_name(stem)
+    return (
+        (found is not None and found.number is not None and found.is_decisions)
+        or is_request_name(stem)
+        or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
+    )
+
+
+def _why_not(workspace: Workspace, path: str) -> str:
+    """Return why a document is not read, when the whole project is."""
+    try:
+        file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
+    except OrbitError as error:
+        return error.message.replace(f"{workspace.root}{os.sep}", "")
+    if file.entries:
+        return "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+    return file.skipped_reason or "it holds no decision"
+
+
+def _files(workspace: Workspace, within: str) -> list[str]:
+    """Return the files below a folder, sorted: in git those it doesn't ignore."""
+    if workspace.git.top is not None:
+        try:
+            listed = workspace.git.run(
+                "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", within or "."
+            )
+        except GitError:
+            return sorted(walk(workspace.root, within, without=_OURS))
+        names = {name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name}
+        left_out = FOREIGN | _OURS
+        return sorted(name for name in names if not left_out & set(name.split("/")) and _is_there(workspace.root, name))
+    return sorted(walk(workspace.root, within, without=_OURS))
+
+
+def _is_there(root: Path, name: str) -> bool:
+    return os.path.lexists(root / name)
+
+
+def _some(path: Path) -> list[str]:
+    """Return some documents below a path where decisions may be."""
+    if path.is_file():
+        return [path.name] if path.name.lower().endswith(_MARKDOWN) else []
+    found: list[str] = []
+    for name in walk(path, without=_OURS):
+        if name.lower().endswith(_MARKDOWN) and (
+            posixpath.basename(name) == LOG_NAME or _is_place(f"{path.name}/{name}")
+        ):
+            found.append(name)
+            if len(found) >= _SAMPLE:
+                break
+    return found
+
+
+def _styles(path: Path, name: str) -> list[str]:
+    file = path if path.is_file() else path / name
+    try:
+        return [entry.format for entry in read_document(read_text(file, limit=DOCUMENT_LIMIT), name).entries]
+    except OrbitError:
+        return []
 
 
 class Importer(Protocol):

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import UsageError
-from orbit_registry.loop.classifier import CLASSIFIER, class_of
 from orbit_registry.loop.programs import not_run
 from orbit_registry.loop.task_class import TaskClass
-from orbit_registry.loop.tasks import COMMAND, resolve_task, why_unresolved
+from orbit_registry.loop.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.hosts import session_of_process

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orbit_registry.answers.doubts import reasons_data
 from orbit_registry.answers.hits import GENERIC, result_data, result_text
-from orbit_registry.answers.records import record_data, record_text
-from orbit_registry.answers.tables import table
-from orbit_registry.answers.tallies import in_order
+from orbit_registry.answers.records import in_order, reasons_data, record_data, record_text, table
 from orbit_registry.errors import UsageError
 from orbit_registry.mcp.sidecar import note_opened
 from orbit_registry.mcp.tool import Answer, Asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orbit_registry.answers.tallies import ORDERS
+from orbit_registry.answers.records import ORDERS
 from orbit_registry.kinds.table import PHASES, Kind, KindTable
 from orbit_registry.loop.task_class import CLASSES
 from orbit_registry.mcp import reading, running, schemas, writing

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orbit_registry.answers.neighbours import known_already, near_text, neighbours_data, settles
-from orbit_registry.answers.records import record_data
-from orbit_registry.answers.tallies import vote_data
+from orbit_registry.answers.hits import known_already, near_text, neighbours_data, settles
+from orbit_registry.answers.records import record_data, vote_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.mcp.proposals import (

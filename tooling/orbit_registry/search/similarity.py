@@ -12,11 +12,12 @@ the other remembered pairs anew. No other pair can have reached the threshold, s
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from sys import intern
@@ -25,6 +26,9 @@ from typing import Any
 from orbit_registry.errors import UsageError
 from orbit_registry.search.all_pairs import Pairs, Vector, Weights, idf
 from orbit_registry.search.terms import MARKS, TERMS_VERSION, terms
+from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.kept import KeptValue
+from orbit_registry.store.workspace import Workspace
 
 _MOVED = 0.02  # how far a term's weight may move before the texts that have it are computed anew
 _MARGIN = ((1 + _MOVED) / (1 - _MOVED)) ** 2 + 1e-9
@@ -220,3 +224,39 @@ class SimilarityIndex:
             pairs = frozenset((a, b) for a, b in found["pairs"])
             index._found = _Found(found["floor"], found["documents"], found["frequencies"], pairs)
         return index
+
+
+class KeptIndex:
+    """The index of a kind as the last run left it."""
+
+    def __init__(self, workspace: Workspace, kind: str) -> None:
+        self._kept = KeptValue(workspace, f"terms-{kind}", code_stamp())
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether nothing is kept, so that an index has to be made of every text."""
+        return not self._kept.value
+
+    def of(self, said: Mapping[str, str], text_of: Callable[[str], str]) -> SimilarityIndex:
+        """Return an index of texts, whose keys and hashes `said` has; only those that were not kept are asked for."""
+        index = SimilarityIndex.from_state(self._kept.value.get("state"))
+        seen = self._kept.value.get("texts")
+        if index is None or not isinstance(seen, dict):
+            return SimilarityIndex((key, text_of(key)) for key in said)
+        for key in seen.keys() - said.keys():
+            index.remove(key)
+        for key, hashed in said.items():
+            if seen.get(key) != hashed:
+                index.put(key, text_of(key))
+        return index
+
+    def keep(self, index: SimilarityIndex, said: Mapping[str, str]) -> None:
+        """Keep an index of texts with their hashes for the next run; a disk that refuses is let be."""
+        value = {"state": index.to_state(), "texts": dict(said)}
+        if value != self._kept.value:
+            self._kept.keep(value)
+
+
+def hash_of(text: str) -> str:
+    """Return what tells a text from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -13,7 +13,228 @@ import re
 import unicodedata
 from itertools import chain
 
-from orbit_registry.search.stemming import stem
+_VOWELS = frozenset("aeiouy")
+_DOUBLES = frozenset(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"))
+_LI_ENDINGS = frozenset("cdeghkmnrt")
+_WHOLE_WORDS = {
+    "skis": "ski",
+    "skies": "sky",
+    "idly": "idl",
+    "gently": "gentl",
+    "ugly": "ugli",
+    "early": "earli",
+    "only": "onli",
+    "singly": "singl",  # codespell:ignore singl
+    "sky": "sky",
+    "news": "news",
+    "howe": "howe",
+    "atlas": "atlas",
+    "cosmos": "cosmos",
+    "bias": "bias",
+    "andes": "andes",
+}
+_AFTER_PLURAL = frozenset(
+    ("inning", "outing", "evening", "canning", "herring", "earring", "proceed", "exceed", "succeed")
+)
+_REGION_PREFIXES = (
+    "gener",
+    "commun",  # codespell:ignore commun
+    "arsen",
+    "univers",
+    "later",
+    "emerg",
+    "organ",
+    "inter",
+)
+
+# Ordered so that a suffix stands before those it ends with: the algorithm takes the longest that fits, then no other.
+_STEP_2 = (
+    ("ization", "ize"),
+    ("ational", "ate"),
+    ("fulness", "ful"),
+    ("ousness", "ous"),
+    ("iveness", "ive"),
+    ("tional", "tion"),
+    ("biliti", "ble"),
+    ("lessli", "less"),
+    ("entli", "ent"),
+    ("ation", "ate"),
+    ("alism", "al"),
+    ("aliti", "al"),
+    ("ousli", "ous"),
+    ("iviti", "ive"),
+    ("fulli", "ful"),
+    ("enci", "ence"),
+    ("anci", "ance"),
+    ("abli", "able"),
+    ("izer", "ize"),
+    ("ator", "ate"),
+    ("alli", "al"),
+    ("bli", "ble"),
+    ("ogi", "og"),
+    ("li", ""),
+)
+_STEP_3 = (
+    ("ational", "ate"),
+    ("tional", "tion"),
+    ("alize", "al"),
+    ("icate", "ic"),
+    ("iciti", "ic"),
+    ("ative", ""),  # codespell:ignore ative
+    ("ical", "ic"),
+    ("ness", ""),
+    ("ful", ""),
+)
+_STEP_4 = (
+    "ement",
+    "ance",
+    "ence",
+    "able",
+    "ible",
+    "ment",  # codespell:ignore ment
+    "ant",
+    "ent",
+    "ism",
+    "ate",
+    "iti",
+    "ous",
+    "ive",
+    "ize",
+    "ion",
+    "al",
+    "er",
+    "ic",
+)
+
+
+def stem(word: str) -> str:
+    """Return the stem of a lower-case English word; a word of up to two letters is its own."""
+    if len(word) <= 2:
+        return word
+    if word in _WHOLE_WORDS:
+        return _WHOLE_WORDS[word]
+    word = _mark_consonant_y(word)
+    first = next((len(prefix) for prefix in _REGION_PREFIXES if word.startswith(prefix)), None)
+    region_1 = _region(word, 0) if first is None else first
+    region_2 = _region(word, region_1)
+    word = _without_plural(word)
+    if word in _AFTER_PLURAL:
+        return word
+    word = _without_ed_or_ing(word, region_1)
+    if word[-1] in "yY" and len(word) > 2 and word[-2] not in _VOWELS:
+        word = word[:-1] + "i"
+    word = _step_2(word, region_1)
+    word = _step_3(word, region_1, region_2)
+    word = _step_4(word, region_2)
+    return _without_final_e_or_l(word, region_1, region_2).replace("Y", "y")
+
+
+def _mark_consonant_y(word: str) -> str:
+    if "y" not in word:
+        return word
+    letters = list(word)
+    for i, letter in enumerate(letters):
+        if letter == "y" and (i == 0 or letters[i - 1] in _VOWELS):
+            letters[i] = "Y"
+    return "".join(letters)
+
+
+def _region(word: str, start: int) -> int:
+    """Return where the part after the first vowel and consonant behind `start` begins."""
+    for i in range(start + 1, len(word)):
+        if word[i] not in _VOWELS and word[i - 1] in _VOWELS:
+            return i + 1
+    return len(word)
+
+
+def _has_vowel(part: str) -> bool:
+    return any(letter in _VOWELS for letter in part)
+
+
+def _ends_short_syllable(word: str) -> bool:
+    if len(word) == 2:
+        return word[0] in _VOWELS and word[1] not in _VOWELS
+    return (
+        len(word) > 2
+        and word[-1] not in _VOWELS
+        and word[-1] not in "wxY"
+        and word[-2] in _VOWELS
+        and word[-3] not in _VOWELS
+    )
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith("sses"):
+        return word[:-2]
+    if word.endswith(("ied", "ies")):
+        return word[:-2] if len(word) > 4 else word[:-1]
+    if word.endswith("s") and not word.endswith(("us", "ss")) and _has_vowel(word[:-2]):
+        return word[:-1]
+    return word
+
+
+def _without_ed_or_ing(word: str, region_1: int) -> str:
+    for suffix in ("eedly", "eed"):
+        if word.endswith(suffix):
+            start = len(word) - len(suffix)
+            return word[:start] + "ee" if start >= region_1 else word
+    for suffix in ("ingly", "edly", "ing", "ed"):
+        if word.endswith(suffix):
+            rest = word[: -len(suffix)]
+            if not _has_vowel(rest):
+                return word
+            if suffix == "ing" and len(rest) == 2 and rest[1] == "y":
+                return rest[0] + "ie"
+            if rest.endswith(("at", "bl", "iz")):
+                return rest + "e"
+            if rest[-2:] in _DOUBLES and not (len(rest) == 3 and rest[0] in "aeo"):
+                return rest[:-1]
+            if region_1 >= len(rest) and _ends_short_syllable(rest):
+                return rest + "e"
+            return rest
+    return word
+
+
+def _step_2(word: str, region_1: int) -> str:
+    for suffix, replacement in _STEP_2:
+        if word.endswith(suffix):
+            rest = word[: -len(suffix)]
+            fits = len(rest) >= region_1
+            if suffix == "ogi":
+                fits = fits and rest.endswith("l")
+            elif suffix == "li":
+                fits = fits and rest[-1:] in _LI_ENDINGS
+            return rest + replacement if fits else word
+    return word
+
+
+def _step_3(word: str, region_1: int, region_2: int) -> str:
+    for suffix, replacement in _STEP_3:
+        if word.endswith(suffix):
+            rest = word[: -len(suffix)]
+            fits = len(rest) >= (region_2 if suffix == "ative" else region_1)  # codespell:ignore ative
+            return rest + replacement if fits else word
+    return word
+
+
+def _step_4(word: str, region_2: int) -> str:
+    for suffix in _STEP_4:
+        if word.endswith(suffix):
+            rest = word[: -len(suffix)]
+            fits = len(rest) >= region_2 and (suffix != "ion" or rest[-1:] in ("s", "t"))
+            return rest if fits else word
+    return word
+
+
+def _without_final_e_or_l(word: str, region_1: int, region_2: int) -> str:
+    rest = word[:-1]
+    if word.endswith("e"):
+        if len(rest) >= region_2 or (len(rest) >= region_1 and not _ends_short_syllable(rest)):
+            return rest
+    elif word.endswith("ll") and len(rest) >= region_2:
+        return rest
+    return word
+
 
 TERMS_VERSION = 1
 

@@ -15,8 +15,7 @@ from orbit_registry.site.prose import Heading, Place, Prose, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
-from orbit_registry.store.files import inside
-from orbit_registry.store.walk import walk
+from orbit_registry.store.files import inside, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import Glob, match_any, parse_glob
 

@@ -12,7 +12,7 @@ from datetime import date
 from html import escape
 from itertools import pairwise
 
-from orbit_registry.answers.doubts import remedies
+from orbit_registry.answers.records import remedies
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness, State

@@ -19,8 +19,7 @@ from orbit_registry.checks.citing import in_text
 from orbit_registry.records.record import Record
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
 from orbit_registry.store.cache import MISSING, FileCache, code_stamp
-from orbit_registry.store.files import DOCUMENT_LIMIT
-from orbit_registry.store.walk import walk
+from orbit_registry.store.files import DOCUMENT_LIMIT, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from orbit_registry.errors import GitError
 from orbit_registry.store.codec import decode_record
 from orbit_registry.store.draft import Draft
+from orbit_registry.store.files import walk
 from orbit_registry.store.git import Git
 from orbit_registry.store.mentions import (
     Meaning,
@@ -20,7 +21,6 @@ from orbit_registry.store.mentions import (
     rewrite_mentions,
     search_patterns,
 )
-from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import load

@@ -10,11 +10,10 @@ from itertools import islice
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError, UsageError
-from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text
+from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text, walk
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Entry, Reading
-from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex

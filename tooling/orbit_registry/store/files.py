@@ -1,4 +1,4 @@
-"""Owns reading and writing of single files: limits, paths that stay inside the root, atomic replacement."""
+"""Owns reading and writing of single files, and walking folders: limits, paths inside the root, atomic replacement."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
@@ -206,3 +207,23 @@ def mode_of(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     return stat.S_IMODE(found) if stat.S_ISREG(found) else None
+
+
+FOREIGN = frozenset(
+    {".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"}
+)  # fmt: skip
+"""Names of folders that hold nothing of the project's own."""
+
+
+def walk(
+    root: Path, below: str | Path = "", *, without: frozenset[str] = frozenset(), hidden: bool = True
+) -> Iterator[str]:
+    """Yield the files below a folder of the root, as paths from the root; links to folders are not followed.
+
+    `without` names more folders to leave out; `hidden` says whether folders whose names begin with a dot count.
+    """
+    left_out = FOREIGN | without
+    for parent, folders, names in os.walk(root / below):
+        folders[:] = sorted(name for name in folders if name not in left_out and (hidden or name[0] != "."))
+        prefix = os.path.relpath(parent, root).replace(os.sep, "/")
+        yield from (name if prefix == "." else f"{prefix}/{name}" for name in sorted(names))

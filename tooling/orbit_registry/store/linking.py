@@ -1,16 +1,20 @@
-"""Writes and removes the links that records state; which relations there are, `records.link` says."""
+"""Writes and removes the links that records state, and adds globs to their scopes; which ones, its callers know."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.records.link import RELATED, SUPERSEDES, Link, relation
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author
+from orbit_registry.store.authority import write_step
+from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import change_fields
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.writer import edited, writing
 
 
 def link(
@@ -97,3 +101,29 @@ def _held(data: Mapping[str, object]) -> list[object]:
 
 def _is(one: object, rel: str, names: Sequence[str]) -> bool:
     return isinstance(one, Mapping) and one.get("rel") == rel and one.get("to") in names
+
+
+def planned_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[Change]:
+    """Return the changes that `add_globs` would write."""
+    changes = (edited(workspace, record, partial(_with, tuple(globs)))[0] for record, globs in wanted if globs)
+    return [change for change in changes if change.before != change.after]
+
+
+def add_globs(workspace: Workspace, wanted: Sequence[tuple[Record, Sequence[str]]]) -> list[Change]:
+    """Add globs to the records' scopes, all or none, and return what was written.
+
+    Raises:
+        RefusedError: an agent would change a record that holds; nothing was written.
+        InvalidRecordError: a record would be invalid; nothing was written.
+    """
+    with writing(workspace):
+        changes = planned_globs(workspace, wanted)
+        write_step(workspace, "scope-suggest", changes)
+        return changes
+
+
+def _with(globs: tuple[str, ...], data: dict[str, object]) -> Mapping[str, object]:
+    scope = data.get("scope")
+    held = scope if isinstance(scope, Mapping) else {}
+    paths = held.get("paths")
+    return {**data, "scope": {**held, "paths": [*dict.fromkeys((*(paths if isinstance(paths, list) else ()), *globs))]}}

@@ -17,9 +17,8 @@ from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.records.task import TASK_SCHEMA
 from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.store.decisions.paths import LOG_NAME
-from orbit_registry.store.files import inside, read_text, write_atomic
+from orbit_registry.store.files import inside, read_text, walk, write_atomic
 from orbit_registry.store.git import Git
-from orbit_registry.store.walk import walk
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name
 from orbit_registry.text.yaml import scalar

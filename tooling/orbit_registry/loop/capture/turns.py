@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from orbit_registry.loop.transcripts.blocks import injected_in, without_injected
-from orbit_registry.loop.transcripts.reading import Entry
+from orbit_registry.loop.transcripts.reading import Entry, injected_in, without_injected
 from orbit_registry.push.call import READING, WRITING, Call, in_project, take_tool
 from orbit_registry.push.words import SEARCHES, SHELLS, WRITES
 

@@ -6,11 +6,13 @@ resolving what they say of each other happens here; which files are worth readin
 
 from __future__ import annotations
 
+import json
+import posixpath
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.errors import InvalidRecordError
+from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.records.record_set import RecordSet
@@ -26,19 +28,21 @@ from orbit_registry.store.adopt.edges import (
     tabulate,
 )
 from orbit_registry.store.adopt.fields import document_fields, document_uid
-from orbit_registry.store.adopt.folders import folder_change
-from orbit_registry.store.adopt.ids import Named, number_candidates
+from orbit_registry.store.adopt.ids import Candidate, Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.author import Author, acting_role, current_author
 from orbit_registry.store.authority import refuse_for_agent, write_step
-from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import inside
+from orbit_registry.store.decisions.paths import LOG_NAME, decision_paths
+from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
+from orbit_registry.text.yaml import load
+from orbit_registry.text.yaml_edit import rewrite
+from orbit_registry.text.yaml_problem import YamlProblemError
 
 STEP_LIMIT = 40_000_000
 
@@ -273,3 +277,49 @@ def _list(value: object) -> list[object]:
 
 def _written(entry: object) -> str:
     return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""
+
+
+def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[Change]:
+    """Yield the change of the configuration that names new folders of decision files, so that later ones are found."""
+    config = workspace.config
+    known = (config.adr.folder, *config.adr.folders)
+    folders = sorted(
+        {posixpath.dirname(candidate.path) for candidate in adopted if not _is_log(config.design, candidate)}
+    )
+    missing: list[str] = []
+    for folder in folders:
+        covered = any(folder == other or folder.startswith(f"{other}/") for other in (*known, *missing))
+        if folder and not covered:
+            missing.append(folder)
+    if not missing:
+        return
+    path = f"{ORBIT}/config.yaml"
+    try:
+        text = read_text(workspace.root / path)
+        data = load(text)
+        if not isinstance(data, dict):
+            return
+        adr = data.get("adr")
+        section = dict(adr) if isinstance(adr, dict) else {}
+        home = None if "folder" in section or (workspace.root / config.adr.folder).exists() else _home(missing, adopted)
+        folders = [*config.adr.folders, *(folder for folder in missing if folder != home)]
+        wanted = {**({"folder": home} if home else {}), **({"folders": folders} if folders else {})}
+        after = rewrite(text, {**data, "adr": {**section, **wanted}})
+    except (OrbitError, YamlProblemError) as error:
+        outcomes.append(Outcome("left", path, None, f"name {', '.join(missing)} in adr.folders by hand: {error}"))
+        return
+    said = [f"adr.folder is {json.dumps(home)}: new decisions go beside those that are there"] if home else []
+    said += [f"adr.folders names {json.dumps(folders)}"] if folders else []
+    outcomes.append(Outcome("changed", path, None, "; ".join(said)))
+    yield Change(path, text, after)
+
+
+def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
+    """Return the folder that holds more than half of the decisions, where there is one."""
+    counts = {folder: sum(one.path.startswith(f"{folder}/") for one in adopted) for folder in folders}
+    best = max(folders, key=lambda folder: counts[folder])
+    return best if counts[best] * 2 > len(adopted) else None
+
+
+def _is_log(design: str, candidate: Candidate) -> bool:
+    return candidate.path.startswith(f"{design}/") and posixpath.basename(candidate.path) == LOG_NAME

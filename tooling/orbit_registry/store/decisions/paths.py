@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orbit_registry.store.walk import walk
+from orbit_registry.store.files import walk
 from orbit_registry.store.workspace import ORBIT, Workspace
 
 LOG_NAME = "4_decisions.md"
