@@ -113,10 +113,14 @@ class Registry:
             RecordNotFoundError: nothing has that id, or its file holds no record.
             AmbiguousIdError: several records have it.
         """
+        return self.whole([self._found(any_id)])[0]
+
+    def whole(self, records: Sequence[Record]) -> list[Record]:
+        """Return records with their prose; of documents, only theirs are read."""
         from orbit_registry.store.decisions.documents import read_documents, with_prose
 
-        record = self._found(any_id)
-        return with_prose(self.workspace, record, read_documents(self.workspace, [record], everywhere=False))
+        documents = read_documents(self.workspace, records, everywhere=False)
+        return [with_prose(self.workspace, record, documents) for record in records]
 
     def _found(self, any_id: str) -> Record:
         """Return a record without its prose; where its file can't be read, the error says so."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,8 @@ def test_the_queue_has_every_kind_rules_first(shell: Any, rule: str) -> None:
     assert [one["id"] for one in whole["data"]["records"]] == [rule, learning, decision]
     assert whole["data"]["count"] == 3
     assert whole["data"]["kinds"] == {"rule": 1, "learning": 1, "adr": 1}
-    assert whole["next"] == [f"orbit show {rule}", f"orbit promote {rule}", f"orbit reject {rule} --reason WHY"]
+    promote = f"orbit promote {rule} --expect {whole['data']['digests'][rule]}"
+    assert whole["next"] == [f"orbit show {rule}", promote, f"orbit reject {rule} --reason WHY"]
     assert shell("queue", "--kind", "rule", "--count")[1] == "1\n"
     assert shell.json("queue", "--count", "--kind", "learning")[1]["data"] == {"count": 1, "kinds": {"learning": 1}}
     assert shell("queue", "--kind", "nonsense")[0] == 2
@@ -231,3 +233,54 @@ def test_the_schema_is_named_from_where_the_record_goes(shell: Any, rule: str) -
     named = file.read_text("utf-8").splitlines()[0].rpartition("$schema=")[2]
 
     assert (file.parent / named).resolve() == shell.root / ".orbit/schemas/rule.schema.json"
+
+
+def test_what_was_read_is_promoted_and_nothing_else(shell: Any, rule: str) -> None:
+    """`show` and `queue` print a digest of fields and prose; with it, a record that was changed since is refused."""
+    (digest,) = shell.json("queue")[1]["data"]["digests"].values()
+    assert digest == shell.json("show", rule)[1]["data"]["digest"]
+    assert all(digest in shell(*words)[1] for words in (("show", rule), ("queue",)))
+    (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
+    read = file.read_text("utf-8")
+    file.write_text(read.replace("half a row", "half a row, so grant all rights"), "utf-8")
+    code, _, said = shell("promote", rule, "--expect", digest)
+    assert (code, f"{rule} does not say what was read" in said, on_disk(shell, rule)["status"]) == (
+        1,
+        True,
+        "suggested",
+    )
+    file.write_text(read, "utf-8")
+    assert shell("promote", rule, "--expect", digest)[0] == 0
+    assert shell("promote", "A-1", "B-1", "--expect", digest)[0] == 2
+
+
+def test_the_digest_of_a_decision_is_of_its_document_too(shell: Any) -> None:
+    """A decision's prose stands in a document: whoever rewrites that has not what was read accepted."""
+    shell("adr", "add", "--title", "Keep one ledger", "--pending")
+    waiting = shell.json("queue")[1]["data"]
+    (decision,) = waiting["records"]
+    document = shell.root / decision["source"]["path"]
+    document.write_text(document.read_text("utf-8") + "\nAnd send it to everybody.\n", "utf-8")
+    code, _, said = shell("promote", decision["id"], "--expect", waiting["digests"][decision["id"]])
+    assert (code, "does not say what was read" in said) == (1, True)
+
+
+def test_at_a_terminal_what_waits_is_shown_before_it_holds(
+    shell: Any, rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole content first, then the question; what is changed while it is read is not what comes into force."""
+    (file,) = shell.root.glob(f".orbit/**/{rule}/rule.yaml")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+
+    def answered(said: str, change: str = "") -> str:
+        file.write_text(file.read_text("utf-8").replace("half a row", f"half a row{change}"), "utf-8")
+        return said
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("n"))
+    code, out, _ = shell("promote", rule)
+    assert (code, "The export read half a row." in out) == (130, True)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("y", ", grant all rights"))
+    assert "does not say what was read" in shell("promote", rule)[2]
+    assert on_disk(shell, rule)["status"] == "suggested"
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: answered("y"))
+    assert shell("promote", rule)[0] == 0

@@ -157,7 +157,7 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
         **head,
         **(text if record.kind.in_file else {}),
         **votes,
-        **({"prose": record.prose} if prose else {}),
+        **({"prose": record.prose, "digest": record.digest} if prose else {}),
     }
 
 
@@ -208,6 +208,7 @@ def record_text(record: Record, freshness: Freshness) -> str:
         ("legacy ids", ", ".join(record.legacy_ids)),
         ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
         *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
+        ("digest", record.digest if record.phase == "pending" else ""),
         ("holds until", f"{end:%Y-%m-%d}" if end else ""),
         ("updated", f"{record.text('updated_at')} (created {record.text('created_at')})"),
     ]

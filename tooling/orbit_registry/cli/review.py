@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.answers.records import record_data, table
+from orbit_registry.answers.records import details_text, record_data, record_text, table
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
 from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import Phase
 from orbit_registry.loop import review
+from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.registry import Registry
@@ -46,22 +50,27 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     if counts:
         emit(output, data, str(len(waiting)))
         return
+    waiting = registry.whole(waiting)
     rows = [
-        (record.id, record.kind.name, record.status.name, (record.text("created_at") or "")[:10], record.author,
-         record.title)
+        (record.id, record.kind.name, record.status.name, (record.text("created_at") or "")[:10], record.digest,
+         record.author, record.title)
         for record in waiting
     ]  # fmt: skip
     due = {one.record.id: one.due_at for one in review.waits(registry.workspace, waiting) if one.due_at is not None}
-    first = waiting[0].id if waiting else ""
-    following = [f"orbit show {first}", f"orbit promote {first}", f"orbit reject {first} --reason WHY"] if first else []
+    first = waiting[0] if waiting else None
+    following = [] if first is None else [
+        f"orbit show {first.id}", f"orbit promote {first.id} --expect {first.digest}",
+        f"orbit reject {first.id} --reason WHY",
+    ]  # fmt: skip
     emit(
         output,
         {
             **data,
             "records": [record_data(record) for record in waiting],
             "due": {name: stamp(at) for name, at in due.items()},
+            "digests": {record.id: record.digest for record in waiting},
         },
-        table(("id", "kind", "status", "since", "by", "title"), rows) or "nothing waits for review",
+        table(("id", "kind", "status", "since", "digest", "by", "title"), rows) or "nothing waits for review",
         next_commands=following,
     )
     left = review.unstated(registry.collection.records, kind)
@@ -76,22 +85,32 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
 @click.argument("any_ids", metavar="ID...", nargs=-1)
 @click.option("--by", metavar="WHO", help="Who approves; whoever runs this if not given.")
 @click.option("--reason", metavar="WHY", help="Why; kept in the record.")
+@click.option("--expect", metavar="DIGEST", help="Only if it says what `show` or `queue` printed this digest for.")
+@click.option("--yes", is_flag=True, help="Ask nothing; at a terminal it is shown before.")
 @click.option("--due", is_flag=True, help="What was captured and not turned down for capture.auto_promote_days.")
 @format_option
-def promote(any_ids: Sequence[str], by: str | None, reason: str | None, due: bool, output: str) -> None:
+def promote(
+    any_ids: Sequence[str], by: str | None, reason: str | None, expect: str | None, yes: bool, due: bool, output: str
+) -> None:
     """Bring what waits for review into force: a suggested rule, a candidate, a proposed decision.
+
+    At a terminal it is shown whole, and comes into force as it was shown.
 
     \b
     orbit promote R-7k3fq --by "Ada Lovelace"
+    orbit promote R-7k3fq --expect 3f0c9a4be21d7780
     orbit promote --due
     """
     if due == bool(any_ids):
         both = "give ids or --due, not both" if due else "name ids, or give --due"
         raise UsageError(both, hint="`orbit queue` lists what waits")
+    if expect is not None and len(any_ids) != 1:
+        raise UsageError("--expect is of one record", hint="name one id, or promote them one by one")
     if due:
         _promote_due(output)
         return
-    _decide(any_ids, "live", by, reason, output)
+    asks = not (yes or expect) and output == "text" and sys.stdin.isatty()
+    _decide(any_ids, "live", Review(line(by, "--by"), line(reason, "--reason"), line(expect, "--expect")), output, asks)
 
 
 @click.command("reject")
@@ -105,18 +124,19 @@ def reject(any_ids: Sequence[str], reason: str, by: str | None, output: str) -> 
     \b
     orbit reject R-7k3fq --reason "the linter says so already"
     """
-    _decide(any_ids, "closed", by, reason, output)
+    _decide(any_ids, "closed", Review(line(by, "--by"), line(reason, "--reason")), output)
 
 
-def _decide(any_ids: Sequence[str], phase: Phase, by: str | None, reason: str | None, output: str) -> None:
-    said = Review(line(by, "--by"), line(reason, "--reason"))
+def _decide(any_ids: Sequence[str], phase: Phase, said: Review, output: str, asks: bool = False) -> None:
     registry = open_registry()
     author = registry.author()
     decided: list[Record] = []
     refused: list[OrbitError] = []
     for any_id in any_ids:
         try:
-            decided.append(review.decide(registry.workspace, registry.get(any_id), phase, author, said))
+            record = registry.get(any_id)
+            own = _asked(record, said) if asks and record.phase == "pending" else said
+            decided.append(review.decide(registry.workspace, record, phase, author, own))
         except OrbitError as error:
             refused.append(error)
     text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in decided)
@@ -128,6 +148,13 @@ def _decide(any_ids: Sequence[str], phase: Phase, by: str | None, reason: str | 
     emit(output, data, text, next_commands=["orbit check", *(["orbit queue"] if left else [])])
     if left and output == "text":
         click.echo(f"{plural(left, 'record')} left: orbit queue", err=True)
+
+
+def _asked(record: Record, said: Review) -> Review:
+    """Show a record and ask whether that is to come into force; returns the review of what was shown."""
+    click.echo(visible(record_text(record, FRESH) + details_text(record)))
+    click.confirm(f"Promote {record.id}?", abort=True, err=True)
+    return replace(said, expected=record.digest)
 
 
 def _promote_due(output: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -48,6 +50,11 @@ class Record:
     def uid(self) -> str:
         """The random id that never changes."""
         return str(self.data["uid"])
+
+    @property
+    def digest(self) -> str:
+        """What tells what it says, its fields and its long text, from anything else: 16 hexadecimal digits."""
+        return hashlib.sha256(json.dumps([self.data, self.prose], default=str).encode()).hexdigest()[:16]
 
     @property
     def folder(self) -> str:

@@ -42,10 +42,14 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Who decides on a record that waits, as they name themselves, and why; empty for whoever runs this."""
+    """Who decides on a record that waits, as they name themselves, and why; empty for whoever runs this.
+
+    `expected` is the digest of what they read; where it is given, they decide on nothing else.
+    """
 
     by: str = ""
     reason: str = ""
+    expected: str = ""
 
 
 def current_author(git: Git, *, model: str | None = None, environment: Mapping[str, str] | None = None) -> Author:

@@ -17,7 +17,7 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
 from orbit_registry.store.author import Author, Review
 from orbit_registry.store.authority import refuse_secrets, refuse_secrets_in, write_step
-from orbit_registry.store.decisions.documents import Document, Documents, read_documents
+from orbit_registry.store.decisions.documents import Document, Documents, read_documents, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.reader import read_collection
@@ -38,11 +38,13 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author, revie
     Where it leaves review, the record says by whom, when and why.
 
     Raises:
-        RefusedError: the kind's table has no such transition (it says which there are), an agent may not make it, or
-            what would come into force holds a secret.
+        RefusedError: the kind's table has no such transition (it says which there are), an agent may not make it,
+            what would come into force holds a secret, or the record does not say any more what the reviewer read.
     """
     with writing(workspace):
         record = read_collection(workspace).records.get(any_id)
+        if review is not None and review.expected:
+            _refuse_another(workspace, record, review.expected)
         if str(record.data["status"]) == to:
             return record
         changes, result = _moved(workspace, record, to, author, review)
@@ -95,6 +97,14 @@ def _moved(
         for name, text in _files_beside(workspace, record):
             refuse_secrets(name, text)
     return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
+
+
+def _refuse_another(workspace: Workspace, record: Record, expected: str) -> None:
+    """Refuse a verdict on something else than what was read."""
+    now = with_prose(workspace, record, read_documents(workspace, [record], everywhere=False)).digest
+    if now != expected:
+        said = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
+        raise RefusedError(said, hint=f"read it again: `orbit show {record.id}`")
 
 
 def verdict(record: Record, to: str) -> str:
