@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 from tests.acceptance.capture.conftest import SESSION, Project
 
@@ -56,6 +57,33 @@ def test_a_plan_names_the_projects_learnings_alone(project: Project, home: Path)
     found = project.json("brief", "--for", "plan", "--path", "src/shop/cart.py")
     assert [one["id"] for one in found["related_learnings"]] == [own]
     assert mine not in str(found)
+
+
+def test_a_personal_record_is_marked_and_in_nothing_that_others_read(project: Project, home: Path) -> None:
+    """What is shown to its owner says what it is; rule files, coverage, the site, the snapshot and the log lack it."""
+    mine = learn(home, "Zebras read my diary", body="My zebra.")
+    learn(project.root, "Round half to even", body="Prices.")
+    assert f"- [{mine}] (personal) Zebras read my diary" in shown(project)
+    for words in (("match", "src/shop/cart.py"), ("brief", "--path", "src/shop/cart.py")):
+        assert "(personal) Zebras" in project.orbit(*words)
+        assert [one["personal"] for one in project.json(*words)["matches"] if one["id"] == mine] == [True]
+    held = project.json("coverage")
+    assert mine not in str(held)
+    for words in (
+        ("export", "rules", "--agent", "claude", "--agent", "agents-md"),
+        ("snapshot", "export", "all.duckdb", "--unfiltered"),
+        ("site", "build", "--out", "site"),
+    ):
+        project.orbit(*words)
+    state = project.root / ".orbit/state"
+    files = [one for one in project.root.rglob("*") if one.is_file() and not one.is_relative_to(state / "cache")]
+    assert state / "log/events.jsonl" in files
+    assert len(list(project.root.glob(".claude/rules/orbit/*.md"))) == 1
+    assert [str(one) for one in files if b"zebra" in one.read_bytes().lower()] == []
+    with duckdb.connect(str(project.root / "all.duckdb"), read_only=True) as snapshot:
+        tables = [str(name) for (name,) in snapshot.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        rows = [row for name in tables for row in snapshot.execute(f'FROM "{name}"').fetchall()]
+    assert ("Round half" in str(rows), "ebra" in str(rows), mine in str(rows)) == (True, False, False)
 
 
 @pytest.mark.parametrize("how", ["the same words", "a link"])

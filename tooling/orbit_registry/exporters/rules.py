@@ -15,6 +15,7 @@ from orbit_registry.push.caps import tokens
 from orbit_registry.push.pack import SYMBOL, globs_of
 from orbit_registry.push.reader import BROAD, ID, Index, Row
 from orbit_registry.push.select import FRAME_TOKENS, TOKENS, standing_reason
+from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.text.globs import Alternative, Glob, GlobIndex, alternative_matches, parse_glob
 
 EVERYTHING = "**"
@@ -71,11 +72,11 @@ class Unsaid:
 
 
 def exported(index: Index, now: float) -> list[Row]:
-    """Return the records that rule files may hold, in rank order; `now` is in seconds since 1970."""
+    """Return the project's records that rule files may hold, in rank order; `now` is in seconds since 1970."""
     found = []
     for number in range(index.pushed):
         row = index.row(number)
-        if row is not None and globs_of(index, row) and not standing_reason(row, now):
+        if row is not None and globs_of(index, row) and not is_personal(row) and not standing_reason(row, now):
             found.append(row)
     return found
 

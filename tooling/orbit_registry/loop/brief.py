@@ -21,6 +21,7 @@ from orbit_registry.push.render import render
 from orbit_registry.push.select import BRIEF, CODE, DROPS, WAYS, Context, Selection, select
 from orbit_registry.records.task import Task
 from orbit_registry.snapshot.matches import current_index
+from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.store.config import GENERAL, Categories, agent_name
 from orbit_registry.store.files import write_error
 from orbit_registry.store.workspace import Workspace, project_path
@@ -92,6 +93,7 @@ class Brief:
                     "id": one.row.values[ID],
                     "kind": one.row.values[KIND],
                     "record": one.row.values[PATH],
+                    "personal": is_personal(one.row),
                     "text": one.text,
                     "matched_by": [_way(asked, glob) for asked, glob in one.ways],
                 }

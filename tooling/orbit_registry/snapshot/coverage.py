@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from orbit_registry.errors import GitError
 from orbit_registry.push import reader
 from orbit_registry.snapshot.matches import current_index
+from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.store.workspace import ORBIT, Workspace
 
 _LISTED = 20
@@ -79,7 +80,7 @@ def coverage(workspace: Workspace) -> Coverage:
     broad: list[str] = []
     for number in range(index.pushed):
         row = index.row(number)
-        if row is None:
+        if row is None or is_personal(row):  # what one person keeps covers nothing for the others
             continue
         ids[number] = row.values[reader.ID]
         if row.values[reader.GLOBS]:
@@ -90,7 +91,7 @@ def coverage(workspace: Workspace) -> Coverage:
     for file in files:
         if file.startswith(f"{ORBIT}/"):
             continue
-        found[file] = tuple(ids[hit >> 32] for hit in index.match(file))
+        found[file] = tuple(ids[hit >> 32] for hit in index.match(file) if hit >> 32 in ids)
         for record_id in found[file]:
             scoped[record_id] += 1
     return Coverage(found, scoped, tuple(broad))

@@ -14,6 +14,7 @@ from orbit_registry.push.reader import Index, Row
 from orbit_registry.push.select import LINKED
 from orbit_registry.records.rank import EPOCH
 from orbit_registry.records.vote import stamp
+from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
 from orbit_registry.store.files import read_bytes
 from orbit_registry.store.reader import Reading
@@ -184,7 +185,7 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdi
     if row.values[reader.PHASE] != "live":
         why = "not live"
     elif row.number >= index.pushed:
-        why = "overridden" if row.values[reader.PATH].startswith("../") else "not pushed"
+        why = "overridden" if is_personal(row) else "not pushed"
     elif row.flags & reader.UNTRUSTED:
         why = "untrusted"
     elif row.is_expired(now):
@@ -218,6 +219,7 @@ def _head(row: Row) -> dict[str, object]:
         "phase": values[reader.PHASE],
         "title": first.removeprefix(f"- [{values[reader.ID]}] "),
         "record": values[reader.PATH],
+        "personal": is_personal(row),
         "more": more or None,
     }
 

@@ -1,6 +1,7 @@
 """Personal records: those that hold in `~/.orbit/` are pushed in every project, where none of its own overrides them.
 
-They stand in the push index of this machine alone: no snapshot, no site and no export holds them. What they rest on is
+They stand in the push index of this machine alone, and say that they are personal wherever they are shown: no snapshot,
+no site, no rule file, no coverage and no other export holds them. What they rest on is
 not looked at, for its paths are a project's; a glob of theirs is seen from the root of whichever project one works in.
 """
 
@@ -17,12 +18,15 @@ from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.compile import Origin, part_of, with_breadth
 from orbit_registry.push.pack import Part
-from orbit_registry.push.reader import LIST
+from orbit_registry.push.reader import LIST, Row
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import Policy
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
+
+_PERSONAL = "personal"
+"""Stands in place of the hash of what a row was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +94,20 @@ def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequenc
     for record, state in zip(personal.records, personal.states, strict=True):
         if record.path not in cleaned:
             continue
-        origin = Origin(record.path, "personal", state.st_mtime_ns, state.st_size)
+        origin = Origin(record.path, _PERSONAL, state.st_mtime_ns, state.st_size)
         part = part_of(cleaned[record.path], origin, half_life_days())
         row = list(part.row)
         teaser = row[reader.TEASER].replace(f"\n  more: {ORBIT}/", f"\n  more: ~/{ORBIT}/")
-        row[reader.TEASER] = teaser
-        row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
         is_free = names.isdisjoint((row[reader.ID], _headline(row)))
+        row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
+        row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
         found.append(replace(part, row=tuple(row), pushed=part.pushed and is_free))
     return found
+
+
+def is_personal(row: Row) -> bool:
+    """Say whether a record of the index is a personal one, which nothing that others read may hold."""
+    return row.values[reader.DIGEST] == _PERSONAL
 
 
 def with_personal(parts: Iterable[Part], personal: Iterable[Part], breadth: Breadth) -> list[Part]:
