@@ -18,6 +18,7 @@ LEARNING = Draft202012Validator(json.loads((SCHEMAS / "learning.schema.json").re
 BESIDE = {"kind", "phase", "path", "votes", "prose", "neighbours", "diff", "dry_run"} | {
     "freshness_state",
     "freshness_reasons",
+    "digest",
 }
 """Keys that the output adds to a record's own."""
 

@@ -238,14 +238,23 @@ def test_what_was_learned_is_text_that_somebody_reads(
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "said"),
     [
-        ("status: active", "status: active\napproval:\n  approved_by: Ada"), ("  name: ", "  name: Not "),
-        ("status: active", 'status: active\nprovenance:\n  source: user\n  pattern: fact\n  subject: "x"'),
+        ("status: active", "status: active\napproval:\n  approved_by: Ada", "verbs alone write"),
+        ("  name: ", "  name: Not ", "verbs alone write"),
+        (
+            "status: active",
+            'status: active\nprovenance:\n  source: user\n  pattern: fact\n  subject: "x"',
+            "verbs alone",
+        ),
+        ("status: active", "status: active\npriority: 255", "change `priority` of "),
+        ("scope:\n", "scope:\n  agents: [none]\n", "change `scope` of "),
+        ("status: active", "status: active\nprocedural: true", "change `procedural` of "),
+        ("status: active", "status: active\nerror_pattern: e", "change `error_pattern` of "),
     ],
-)  # fmt: skip
-def test_a_diff_of_a_record_forges_no_history(shell: Any, old: str, new: str) -> None:
-    """Who wrote and who approved it, and where it came from, is what verbs say, whoever approved the diff."""
+)
+def test_a_diff_of_a_record_forges_no_history_and_widens_no_reach(shell: Any, old: str, new: str, said: str) -> None:
+    """Who wrote and approved it is what verbs say, where and how often it is shown too, whoever approved the diff."""
     known = learn(shell, FIXTURES)
     path = f".orbit/learnings/{known}/learning.yaml"
     text = (shell.root / path).read_text("utf-8")
@@ -258,7 +267,7 @@ def test_a_diff_of_a_record_forges_no_history(shell: Any, old: str, new: str) ->
     assert shell("promote", one["id"])[0] == 0
     code, refused = shell.json("apply", one["id"])
     assert (code, (shell.root / path).read_text("utf-8")) == (1, text)
-    assert "which verbs alone write" in refused["error"]
+    assert said in refused["error"]
 
 
 def test_an_agent_proposes_and_does_not_approve(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:

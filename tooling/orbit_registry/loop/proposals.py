@@ -365,12 +365,20 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
 
 
 def _refuse_other(before: Record, after: Record) -> None:
-    """Raise where a diff makes another record of one, forges its history, or takes a way that its kind has not."""
+    """Raise where a diff makes another record of one, forges its history, or takes a way that its kind has not.
+
+    Whoever approves it reads words. What decides where and how often a record is shown is none.
+    """
     if (before.id, before.uid) != (after.id, after.uid):
         raise RefusedError(f"it would make another record of {before.id}", hint="reject it")
     fixed = (FIXED | before.kind.schema.managed) - {"status", "updated_at"}
     if forged := sorted(name for name in fixed if before.data.get(name) != after.data.get(name)):
         raise RefusedError(f"it would change `{forged[0]}` of {before.id}, which verbs alone write", hint="reject it")
+    words = {"title", "summary", before.kind.headline, before.kind.prose, "status", "updated_at"}
+    keys = {*before.data, *after.data} - words
+    if other := sorted(name for name in keys if before.data.get(name) != after.data.get(name)):
+        hint = f"a note says it (`drift: structural`); `orbit {before.kind.name} update {before.id}` does it by name"
+        raise RefusedError(f"it would change `{other[0]}` of {before.id}, which is no text of it", hint=hint)
     if before.status.name != after.status.name:
         refuse_transition(before, after.status.name)
 
