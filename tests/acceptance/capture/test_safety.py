@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.acceptance.capture.conftest import Project, Talk, stumble
 
 from orbit_registry.cli.main import run
 from orbit_registry.loop.capture.candidates import reads_as_instruction
+from orbit_registry.loop.capture.run import capture
 from orbit_registry.loop.review import promote_due
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
@@ -171,3 +173,15 @@ def test_the_wrong_reader_names_the_right_one(project: Project, name: str, writt
     """A transcript of another agent than the one that is named has no turn, and the answer says whose it is."""
     (read,) = project.capture(project.recorded(name), "reasonix")["transcripts"]
     assert (read["turns"], f"--from {written_by}" in read["skipped"]) == (0, True)
+
+
+def test_what_is_no_file_among_the_transcripts_of_subagents_is_left_out(project: Project) -> None:
+    """A pipe that nobody writes to, a folder and a link to a device are warnings; the session is learned from."""
+    path = project.recorded("claude-stumble.jsonl")
+    folder = path.with_suffix("") / "subagents"
+    (folder / "agent-folder.jsonl").mkdir(parents=True)
+    (folder / "agent-link.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(folder / "agent-pipe.jsonl")
+    found = capture(Registry.open(project.root).workspace, [], [("claude", path)])
+    assert [said.partition(" can't be read")[0] for said in found.warnings] == sorted(map(str, folder.iterdir()))
+    assert len(found.candidates) == 1

@@ -242,7 +242,7 @@ def capture(
 def read_session(
     workspace: Workspace, project: Project, agent: str, path: Path, warnings: list[str], tell: Tell | None = None
 ) -> tuple[Read, Observer, list[Found]]:
-    """Return what a transcript and those of its subagents tell."""
+    """Return what a transcript and those of its subagents tell; one of these that can't be read is a warning."""
     reader, session, met = READERS[agent], Session(), Progress()
     read = Read(agent, path, session)
     observer, digest = Observer(project), Digest()
@@ -255,6 +255,9 @@ def read_session(
                 digest.take(turn)
         except OSError as error:
             said = f"{one} can't be read: {(error.strerror or str(error)).lower()}"
+            if one != path:  # a subagent's is the lesser part
+                warnings.append(said)
+                continue
             raise UnreadableFileError(said, hint="name a transcript, a plain file") from None
         read.size, read.lines, read.broken = read.size + met.done, read.lines + met.lines, read.broken + met.broken
         whole = whole or met.digest.digest()
