@@ -19,6 +19,7 @@ from orbit_registry.push.select import CODE, SESSION, TOOL, Context, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
     from typing import Protocol
 
@@ -42,14 +43,20 @@ MOST_FAILED = 20
 AFTERWARDS = 600
 """Seconds within which two events of a session may tell of one compaction."""
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
+STAYS = b"ORBIT_HOOK_STAYS"
+"""Set by a host that keeps the process and asks it one call after the other."""
 
 
 def main(arguments: list[str]) -> None:
-    """Answer one call of the hook of the agent that is named, and end the process."""
+    """Answer one call of the hook of the agent that is named, or all of a host's that keeps us, and end the process."""
     try:
+        if posix.environ.get(STAYS):
+            from orbit_registry.push.stay import stay
+
+            return stay(arguments[0])
         dispatch = Dispatch(arguments[0])
         try:
-            dispatch.run()
+            dispatch.run(_input)
         finally:  # whatever a broken payload, a damaged index or a full disk raised
             dispatch.close(exc_info()[1])
     finally:
@@ -64,15 +71,15 @@ class Dispatch:
         self.deadline = _deadline()
         self.root: str | None = None
         self.event = Event("hook", time())
-        self.noted = self.printing = False
+        self.noted = self.printing = self.printed = False
         self.event.agent = agent
         self.dialect = dialect(agent)
 
-    def run(self) -> None:
+    def run(self, read: "Callable[[], bytes | None]") -> None:
         """Read the payload, print the reply, note what was done, and have the index renewed if it is behind."""
         signal(SIGALRM, self._late)
         setitimer(ITIMER_REAL, self.deadline, self.deadline)
-        content = _input()
+        content = read()
         event = self.event
         if content is None:
             event.skip_reason = "too large"
@@ -141,7 +148,7 @@ class Dispatch:
 
                     text = question(root, ledger)
                     if text:
-                        posix.write(1, self.dialect.reply(call, text).encode())
+                        self._print(self.dialect.reply(call, text))
                 return False
             if call.error and ledger is not None:
                 ledger.mark(FAILED)
@@ -156,8 +163,12 @@ class Dispatch:
             event.fault = "ledger"
             return False
         if text or call.message:
-            posix.write(1, self.dialect.reply(call, text).encode())
+            self._print(self.dialect.reply(call, text))
         return behind
+
+    def _print(self, reply: str) -> None:
+        self.printed = True
+        posix.write(1, reply.encode())
 
     def _chosen(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> tuple[str, bool]:
         """Return the text that is shown, and whether the index is behind the files.
