@@ -19,7 +19,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text.adr import read_document
-from orbit_registry.text.adr.file_names import is_decision_folder, is_request_name, read_name
+from orbit_registry.text.adr.file_names import is_decision_folder, read_name
 
 _MARKDOWN = (".md", ".markdown")
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
@@ -86,16 +86,14 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
 def _is_place(path: str) -> bool:
     """Say whether a file's name or a folder above it says that decisions are there.
 
-    A date alone does not: plans, journals and minutes are named so too.
+    A date or a number alone does not: plans, minutes and tickets are named so too.
     """
     folder, _, name = path.rpartition("/")
     stem = posixpath.splitext(name)[0]
     found = read_name(stem)
     return (
-        (found is not None and found.number is not None and found.is_decisions)
-        or is_request_name(stem)
-        or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
-    )
+        found is not None and found.number is not None and found.is_decisions and bool(found.lead or found.title)
+    ) or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
 
 
 def _why_not(workspace: Workspace, path: str) -> str:

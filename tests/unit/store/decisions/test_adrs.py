@@ -379,6 +379,9 @@ def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
         ("20260401-use-x", "20260502-use-y"),
         ("2026-04-01-use-x", "2026-05-02-use-y"),
         ("2026-04-use-x", "2026-05-use-y"),
+        ("2026_04_01_use_x", "2026_05_02_use_y"),
+        ("20260401-03-use-x", "20260502-01-use-y"),
+        ("20260502-03-use-x", "20260502-04-use-y"),
         ("adr_042_use_x", "adr_043_use_y"),
     ],
 )

@@ -26,6 +26,8 @@ from orbit_registry.text.adr.file_names import date_of_path, is_decision_name, n
         ("addr-0001.md", None, None, "Addr 0001", False),
         ("20260401-use-x.md", None, "2026-04-01", "Use x", True),
         ("2026-04-01-use-x.md", None, "2026-04-01", "Use x", True),
+        ("2026_04_01_use_x.md", None, "2026-04-01", "Use x", True),
+        ("rfc-0007-use-x.md", "0007", None, "Use x", True),
         ("2026-04-use-x.md", None, None, "2026 04 use x", True),
         ("ADR-0042/README.md", "0042", None, "ADR-0042", True),
         ("use-x.md", None, None, "Use x", False),

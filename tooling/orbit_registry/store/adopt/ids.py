@@ -21,6 +21,7 @@ from orbit_registry.text.adr import AdrDocument
 from orbit_registry.text.adr.file_names import GENERIC_NAMES, read_name
 
 HIGHEST = 999_999
+_OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")
 _PLAIN_SERIES = ("", "adr", "decision")
 """What files begin with whose decisions have no name but their number."""
 _DIGITS = re.compile(r"\d{1,9}\Z")
@@ -144,8 +145,14 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
 
 
 def _series_name(stem: str) -> list[str]:
-    """Return what people call a decision of a series with its own name: `OPS-ADR-0001` of `OPS-ADR-0001-queues`."""
+    """Return what people call a decision of a series with its own name: `OPS-ADR-0001` of `OPS-ADR-0001-queues`.
+
+    Where names begin with a date and a counter, `20260401-02-queues`, that is `ADR-20260401-02`.
+    """
     found = read_name(stem)
+    counter = _OF_THE_DAY.match(found.title) if found is not None and found.date else None
+    if found is not None and found.date and counter:
+        return [f"ADR-{found.date.replace('-', '')}-{counter.group()}"]
     if found is None or found.number is None or found.lead.strip("-_ ").lower() in _PLAIN_SERIES:
         return []
     return [f"{found.lead}{found.number}"]

@@ -17,6 +17,7 @@ from orbit_registry.text.adr.file_names import read_name
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
 _LONGEST = 60
+_OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 _ANY_TITLE = "Decision"
 _COST = "Cost: _what does this make harder?_"
 
@@ -53,7 +54,7 @@ def _order(name: str) -> int | None:
     found = read_name(name.removesuffix(".md"))
     if found is None or not found.is_decisions or found.dash not in ("-", "_"):
         return None
-    return int(found.number or found.dated.replace("-", "").ljust(8, "0"))
+    return int(found.number or re.sub(r"\D", "", found.dated).ljust(8, "0"))
 
 
 def _key(name: str) -> tuple[int, str]:
@@ -66,8 +67,14 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
     name = read_name(newest.removesuffix(".md"))
     if name is not None and name.dated:
         day = f"{date}-01"[: 10 if name.date else 7]
-        written = day if "-" in name.dated else day.replace("-", "")
-        return f"{neighbours.folder}/{written}{name.dash}{slug(title, name.dash)}.md"
+        mark = re.sub(r"\d", "", name.dated)[:1]
+        written = day.replace("-", mark) + name.dash
+        counter = _OF_THE_DAY.match(name.title)
+        if counter is not None:  # `20260401-02-title.md`: the second one of its day
+            same_day = (other[len(written) :] for other in neighbours.names if other.startswith(written))
+            number = max((int(one["number"]) for one in map(_OF_THE_DAY.match, same_day) if one), default=0) + 1
+            written += f"{number:0{len(counter['number'])}d}{counter['dash']}"
+        return f"{neighbours.folder}/{written}{slug(title, name.dash)}.md"
     lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
     return f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}.md"

@@ -14,10 +14,23 @@ from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.status import normalise_status
 from orbit_registry.text.adr.styles import STYLES
 from orbit_registry.text.adr.titles import TitleParts
+from orbit_registry.text.adr.words import MONTH_OF, plain
 from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Position, Problem, Span
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
+_OF = r"(?:\.?,?[ -](?:de |del |of )?)"
+_DATES = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
+        r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
+        r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
+        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+        r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
+        rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+    )
+)
 _RELS = frozenset(get_args(Rel))
 
 
@@ -33,6 +46,24 @@ def is_iso_date(text: str) -> bool:
     except ValueError:
         return False
     return len(text) in (7, 10)
+
+
+def read_date(text: str) -> str | None:
+    """Return the `YYYY-MM-DD` or `YYYY-MM` that a text begins with, in figures or with the month's name.
+
+    `03/04/2026` is none: it is read differently in different countries.
+    """
+    match = _DATE.match(text)
+    if match:
+        return match.group() if is_iso_date(match.group()) else None
+    for form in _DATES:
+        match = form.match(text)
+        if match:
+            found = match.groupdict()
+            month = found["m"] if found["m"].isdigit() else MONTH_OF.get(plain(found["m"]), "")
+            iso = "-".join(part.zfill(2) for part in (found["y"], month, found.get("d") or "") if part)
+            return iso if month and is_iso_date(iso) else None
+    return None
 
 
 def build(
@@ -57,6 +88,9 @@ def build(
     date, date_raw, date_source, date_span = _date(facts, path_date, changelog_date)
     title_fact = _first(facts, "title")
     titles = tuple(fact.span for fact in facts if fact.key == "title" and fact.raw == (title_fact or fact).raw)
+    if heading is None and title_fact is None:
+        title_fact = _first(facts, "name")  # beside a heading it names something else
+        titles = (title_fact.span,) if title_fact and title_fact.raw else ()
     shown_title = title_fact.raw if title_fact and title_fact.raw else parts.title
     position = heading.position if heading else document.lines.position(max(span.start, document.content_start))
     return AdrDocument(
@@ -120,11 +154,11 @@ def _date(
     for candidate in (fact, _first(facts, "status_date"), changelog):
         if candidate is None:
             continue
-        match = _DATE.match(candidate.raw.strip().strip("*_`{}\"'"))
-        if match and is_iso_date(match.group()):
+        iso = read_date(candidate.raw.strip().strip("*_`{}\"'"))
+        if iso is not None:
             source = "changelog" if candidate is changelog else candidate.style
             own = candidate.key == "date" and candidate is not changelog
-            return match.group(), candidate.raw, source, candidate.span if own else None
+            return iso, candidate.raw, source, candidate.span if own else None
     raw, span = (fact.raw, fact.span) if fact else ("", None)
     if path_date:
         return path_date, raw or path_date, "path", span

@@ -10,13 +10,13 @@ GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 """Files that are named after what they hold; the folder has the name then."""
 
 _DATED = re.compile(
-    r"(?P<dated>(?P<y>(?:19|20)\d\d)-?(?P<m>0[1-9]|1[0-2])-?(?P<d>0[1-9]|[12]\d|3[01]))(?P<dash>[-_. ]|$)"
+    r"(?P<dated>(?P<y>(?:19|20)\d\d)[-_]?(?P<m>0[1-9]|1[0-2])[-_]?(?P<d>0[1-9]|[12]\d|3[01]))(?P<dash>[-_. ]|$)"
 )
 _MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
 SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-_][a-z]{1,12}){0,2}"
 """What a series of decisions calls its own, in either case: `adr`, `DR`, `TDR`, `ODH-ADR-DSP`."""
 _NUMBERED = re.compile(
-    rf"(?P<lead>(?:{SERIES_CODE}|decision)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)", re.IGNORECASE
+    rf"(?P<lead>(?:{SERIES_CODE}|decision|rfcs?)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)", re.IGNORECASE
 )
 _FOLDER = re.compile(
     r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ ](?:records?|logs?))?|(?:architektur)?entscheidungen"
@@ -75,7 +75,7 @@ def is_decision_folder(name: str) -> bool:
 
 
 def is_request_name(name: str) -> bool:
-    """Say whether a request for comments is named so: no decision, however much it looks like one."""
+    """Say whether a request for comments is named so: a decision only where it states what became of it."""
     return _REQUEST.match(name) is not None
 
 

@@ -19,7 +19,7 @@ ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 _MARK = r"(?:\*\*|__|\*|_|`)?"
 _KEYED = re.compile(
     rf"[ \t]{{0,3}}(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)[ \t]?"
-    rf"(?:{_MARK}[ \t]?[:：][ \t]?{_MARK})(?P<gap>[ \t]*)"
+    rf"(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
 
 
@@ -81,7 +81,9 @@ def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     stop = end
     while stop > match.end() and text[stop - 1] in " \t\\":
         stop -= 1
-    value_start = match.end()
+    close = match["close"]
+    own = close and not match["open"] and close in text[match.end() : stop]
+    value_start = match.start("close") if own else match.end()  # `Status: **Accepted**`: the value's own mark
     if (
         match["open"]
         and text[value_start:stop].endswith(match["open"])

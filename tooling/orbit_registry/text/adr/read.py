@@ -14,6 +14,7 @@ from orbit_registry.text.adr.file_names import (
     is_decision_name,
     is_request_name,
     number_of_path,
+    read_name,
     title_of_path,
 )
 from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, visible_lines
@@ -41,8 +42,11 @@ _TEMPLATE_NAME = re.compile(
     re.IGNORECASE,
 )
 _TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
-_NOT_ADR_NAMES = frozenset(
-    {"index", "agents", "claude", "gemini", "contributing", "changelog", "license", "toc", "summary", "code_of_conduct"}
+_INDEX_NAMES = frozenset(
+    {"index", "toc", "inhalt", "índice", "indice", "sommaire", "содержание", "索引", "目录", "目錄", "一覧", "目次"}
+)
+_NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
+    {"agents", "claude", "gemini", "contributing", "changelog", "license", "summary", "code_of_conduct"}
 )
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 _ANY_ENTRY = re.compile(r"\d")
@@ -209,9 +213,12 @@ def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
 
 
 def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
-    if is_request_name(stem):
-        return AdrFile("none", (), (), "a request for comments, by its name")
-    if stem.lower() in _NOT_ADR_NAMES or (stem.lower() == "readme" and not is_decision_name(pure.parent.name)):
+    named = read_name(stem)
+    if (
+        stem.lower() in _NOT_ADR_NAMES
+        or (named is not None and named.title.lower() in _INDEX_NAMES)
+        or (stem.lower() == "readme" and not is_decision_name(pure.parent.name))
+    ):
         return AdrFile("none", (), (), "an index or a guide, by its name")
     fields = front_matter_fields(document)
     path_number = number_of_path(path)
@@ -298,12 +305,19 @@ def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: 
     """Return why the document is no decision, or None if it is one."""
     if entry.title.startswith(("{", "[short title", "<short title")):
         return "a template, by its title"
+    if is_request_name(stem) and entry.status == "unknown":
+        return "a request for comments that states no known status"
     keys = {section.key for section in entry.sections}
-    if "decision" in keys or len(keys & EVIDENCE) > 1 or entry.status_raw.strip():
+    if "decision" in keys or len(keys & EVIDENCE) > 1:
         return None
-    if entry.format != "none" and keys & EVIDENCE:
-        return None
+    in_place = stem.lower().startswith("adr") or any(map(is_decision_folder, pure.parent.parts))
+    if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
+        # tickets, tests and plans have a number and a status too
+        return None if in_place or not _is_bare_number(stem) else "a number and a status, but nothing that it decides"
     numbered = is_decision_name(stem) or is_decision_name(pure.parent.name)
-    if numbered and (stem.lower().startswith("adr") or any(map(is_decision_folder, pure.parent.parts))):
-        return None
-    return "no status and no section that holds a decision"
+    return None if in_place and numbered else "no status and no section that holds a decision"
+
+
+def _is_bare_number(stem: str) -> bool:
+    found = read_name(stem)
+    return found is not None and found.number is not None and not found.lead.strip("-_ ")

@@ -19,6 +19,7 @@ EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers
 
 _ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
 """What stands around a heading's words: pictures, marks, a colon."""
+_TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
 _RUN_IN = re.compile(
@@ -38,7 +39,7 @@ _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.
 
 def section_key(heading: str) -> str:
     """Return the standard name for a section's heading, or `other`."""
-    name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", heading.strip()))))
+    name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip()))))
     found = SECTION_OF.get(name)
     if found is None:  # `背景 / Context`, `Negative (costs)`
         found = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)

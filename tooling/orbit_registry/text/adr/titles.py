@@ -9,15 +9,19 @@ from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.position import Span
 
 _WORDY = re.compile(
-    r"(?:Architectur(?:e|al) Decision(?: Record)?|ADR|Decision Record)[ \t]*[:—–-][ \t]+", re.IGNORECASE
+    r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
+    r"[ \t]*[:—–-][ \t]+",
+    re.IGNORECASE,
 )
 _NUMBERED = re.compile(
     r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
-    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
+    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
     r"[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,9})\]?"
-    r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
+    r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]|(?(prefix)[^\W\d])))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
+_DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)")
+"""A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
 ENTRY = re.compile(
     r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
@@ -42,19 +46,28 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     raw = span.of(text)
     wordy = _WORDY.match(raw)
     if wordy and raw[wordy.end() :].strip():
-        return TitleParts(None, None, _rest(plain, _WORDY), Span(span.start + wordy.end(), span.end))
+        return TitleParts(None, None, _rest(plain, _WORDY), _after(text, span.start + wordy.end(), span.end))
     match = _NUMBERED.match(raw)
     if match is None or not _is_number(match, expected):
         return TitleParts(None, None, plain, span)
     number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
     if not raw[match.end() :].strip():  # a number and nothing else: it has to serve as the title too
         return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
-    return TitleParts(match["number"], number_span, _rest(plain, _NUMBERED), Span(span.start + match.end(), span.end))
+    title_span = _after(text, span.start + match.end(), span.end)
+    return TitleParts(match["number"], number_span, _rest(plain, _NUMBERED), title_span)
 
 
 def _rest(plain: str, pattern: re.Pattern[str]) -> str:
     match = pattern.match(plain)
-    return plain[match.end() :].strip() if match else plain
+    rest = plain[match.end() :].strip() if match else plain
+    dated = _DATED.match(rest) if match else None
+    return rest[dated.end() :] if dated else rest
+
+
+def _after(text: str, start: int, end: int) -> Span:
+    """Return the title's span: what follows the number, and the date where one stands between."""
+    dated = _DATED.match(text, start, end)
+    return Span(dated.end() if dated else start, end)
 
 
 def _is_number(match: re.Match[str], expected: str | None) -> bool:

@@ -94,8 +94,9 @@ KEY_OF: Mapping[str, str] = _by_word({
         ステータス, 状態, 状态, 狀態, 상태
     """,
     "date": """
-        date, created, decided, decision date, date decided, accepted date, datum, data, fecha, date de décision,
-        fecha de decisión, data da decisão, entscheidungsdatum, дата, 日付, 決定日, 作成日, 日期, 决策日期,
+        date, created, decided, start date, decision date, date decided, accepted date, datum, data, fecha,
+        date de décision, fecha de decisión, data da decisão, entscheidungsdatum, дата,
+        日付, 決定日, 作成日, 日期, 决策日期,
         決策日期, 날짜, 일자, 결정일, 작성일
     """,
     "deciders": """
@@ -127,9 +128,26 @@ KEY_OF: Mapping[str, str] = _by_word({
     "extended_by": "extended by",
     "related_to": "relates to, relatesto, related, related_to, related adrs, related_adrs",
     "title": "title",
+    "name": "name",
     "number": "id, number, adr",
 })  # fmt: skip
 """What the metadata of a decision are called, and the field each is."""
+
+MONTH_OF: Mapping[str, str] = _by_word({
+    "1": "jan, january, januar, janvier, enero, ene, janeiro, gennaio, januari, stycznia, января, январь",
+    "2": "feb, february, februar, février, febrero, fevereiro, fev, febbraio, februari, lutego, февраля, февраль",
+    "3": "mar, march, märz, mars, marzo, março, maart, marca, марта, март",
+    "4": "apr, april, avril, abril, abr, aprile, kwietnia, апреля, апрель",
+    "5": "may, mai, mayo, maio, maggio, mei, maj, maja, мая, май",
+    "6": "jun, june, juni, juin, junio, junho, giugno, czerwca, июня, июнь",
+    "7": "jul, july, juli, juillet, julio, julho, luglio, lipca, июля, июль",
+    "8": "aug, august, août, agosto, ago, augustus, augusti, sierpnia, августа, август",
+    "9": "sep, sept, september, septembre, septiembre, setembro, set, settembre, września, сентября, сентябрь",
+    "10": "oct, october, oktober, okt, octobre, octubre, outubro, out, ottobre, października, октября, октябрь",
+    "11": "nov, november, novembre, noviembre, novembro, listopada, ноября, ноябрь",
+    "12": "dec, december, dezember, dez, décembre, diciembre, dic, dezembro, dicembre, grudnia, декабря, декабрь",
+})  # fmt: skip
+"""What the months are called, as a date writes them, and the number of each."""
 
 SECTION_OF: Mapping[str, str] = _by_word({
     "context": """
@@ -141,8 +159,9 @@ SECTION_OF: Mapping[str, str] = _by_word({
     """,
     "decision": """
         decision, decisions, decision outcome, outcome, proposal, proposed solution, solution, approach, resolution,
-        the decision, detailed design, design, what we decided, decision summary, recommendation, proposed design,
-        proposed decision, entscheidung, entscheid, beschluss, lösung, décision, décisions, résultat de la décision,
+        the decision, detailed design, detail design, design, what we decided, decision summary, recommendation,
+        proposed design, proposed decision, entscheidung, entscheid, beschluss, lösung, décision, décisions,
+        résultat de la décision,
         decisión, decisiones, resultado de la decisión, solución, decisão, decisões, resultado da decisão, solução,
         decisione, besluit, beslissing, decyzja, beslut, решение, 決定, 決定事項, 決定内容, 判断, 决策, 决定, 決策,
         决策结果, 方案, 결정, 결정사항

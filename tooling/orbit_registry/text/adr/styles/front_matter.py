@@ -13,7 +13,7 @@ from orbit_registry.text.adr.words import KEY_OF, plain
 from orbit_registry.text.position import Span
 
 NAME = "front-matter"
-_PAIR = re.compile(r"[ \t]*(?:-[ \t]+)?(?P<key>target|kind)[ \t]*:[ \t]*(?P<value>[^\r\n]*)")
+_PAIR = re.compile(r"[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)")
 
 
 def read(header: Header) -> Iterator[Fact]:
@@ -22,7 +22,7 @@ def read(header: Header) -> Iterator[Fact]:
         return
     for field in header.fields:
         key = KEY_OF.get(plain(field.key))
-        if field.key.lower() == "links":
+        if field.key.lower() in ("links", "relations"):
             yield from _typed_links(header.text, field)
         elif key == "status":
             yield from _status(header.text, field)
@@ -48,22 +48,28 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _typed_links(text: str, field: Field) -> Iterator[Fact]:
-    """Yield `links: [{target: 2, kind: supersedes}]` as one fact a link, named after its kind."""
-    target: tuple[str, Span] | None = None
+    """Yield `links: [{target: 2, kind: supersedes}]` as one fact a link, named after its kind; the two in any order."""
+    item: dict[str, re.Match[str]] = {}
     at = field.line.start
     while at < field.line.end:
         newline = text.find("\n", at, field.line.end)
         end = field.line.end if newline < 0 else newline
         match = _PAIR.match(text, at, end)
-        if match and match["key"] == "target":
-            value = match["value"].strip().strip("\"'")
-            target = value, Span(match.start("value"), match.start("value") + len(match["value"].rstrip()))
-        elif match and target:
-            kind = match["value"].strip().strip("\"'").lower().replace("-", " ")
-            key = KEY_OF.get(kind) or KEY_OF.get(kind.replace(" ", "_")) or "related_to"
-            yield Fact(key, target[0], target[1], NAME, (target[0],))
-            target = None
+        if match:
+            item = {**({} if match["item"] else item), match["key"]: match}
+            kind = item.get("kind") or item.get("type")
+            if kind is not None and "target" in item:
+                yield _typed_link(item["target"], kind["value"])
+                item = {}
         at = end + 1
+
+
+def _typed_link(target: re.Match[str], kind: str) -> Fact:
+    said = kind.strip().strip("\"'").lower().replace("-", " ")
+    key = KEY_OF.get(said) or KEY_OF.get(said.replace(" ", "_")) or "related_to"
+    value = target["value"].strip().strip("\"'")
+    span = Span(target.start("value"), target.start("value") + len(target["value"].rstrip()))
+    return Fact(key, value, span, NAME, (value,))
 
 
 def written(fact: Fact, value: str) -> str:
