@@ -19,6 +19,7 @@ BESIDE = {"kind", "phase", "path", "votes", "prose", "neighbours", "diff", "dry_
     "freshness_state",
     "freshness_reasons",
     "digest",
+    "outcome",
 }
 """Keys that the output adds to a record's own."""
 

@@ -44,6 +44,10 @@ def test_what_one_session_stumbled_over_the_next_is_shown_until_it_no_longer_hol
     project.hook("PreToolUse", "second", tool_name="Read", tool_input={"file_path": record}, tool_use_id="t2")
     (counted,) = [one for one in project.json("stats")["records"] if one["id"] == name]
     assert (counted["shown"], counted["opened"]) == (1, 1)
+    assert "shown in 1 session here: opened it in 1; score 0.20" in project.orbit("show", name)
+    asked = project.orbit("query", "SELECT id, opened, score FROM outcome_scores", "--format", "csv")
+    assert asked == f"id,opened,score\n{name},1,0.2\n"
+    assert not (project.root / f".orbit/learnings/{name}/votes.jsonl").exists()
 
     (project.root / "noxfile.py").write_text("def tests(session):\n    session.run('pytest', 'tests')\n", "utf-8")
     assert name not in project.hook("PreToolUse", "third", **edit)

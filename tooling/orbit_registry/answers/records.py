@@ -181,8 +181,8 @@ def _review(record: Record) -> str:
     return "; ".join([*parts, *([f"because {said['reason']}"] if "reason" in said else [])])
 
 
-def record_text(record: Record, freshness: Freshness) -> str:
-    """Return a record as people read it: head, facts, long text."""
+def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
+    """Return a record as people read it: head, facts, long text; `outcome` says what became of it, beside its votes."""
     status = record.status
     end = expires(record) if record.phase == "live" else None
     lines = [f"{record.id}  {record.title}", f"{status.name}" + (f": {status.banner}" if status.banner else ""), ""]
@@ -207,6 +207,7 @@ def record_text(record: Record, freshness: Freshness) -> str:
         ("superseded by", ", ".join(record.superseded_by)),
         ("legacy ids", ", ".join(record.legacy_ids)),
         ("votes", vote_words(record.votes) if record.votes or record.kind.voted else ""),
+        ("outcome", outcome),
         *((freshness.state.value if not at else "", reason.message) for at, reason in enumerate(freshness.reasons)),
         ("digest", record.digest if record.phase == "pending" else ""),
         ("holds until", f"{end:%Y-%m-%d}" if end else ""),

@@ -61,10 +61,13 @@ def show(any_id: str, output: str) -> None:
 
 def say_record(registry: Registry, record: Record, output: str) -> None:
     """Print a record whole, with whether it still holds and, where it may not, why and what to do."""
+    from orbit_registry.loop.stats.report import outcome, outcome_words  # `orbit list` does without
+
     note_opened(registry.workspace.root, record.id)
     freshness = registry.freshness([record]).get(record.path, FRESH)
     state = None if record.phase == "closed" else freshness.state.value
-    data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness)}
+    became = outcome(registry.workspace, record.id)
+    data = {"freshness_state": state, "freshness_reasons": reasons_data(freshness), "outcome": became or None}
     commands = remedies(record, freshness) if freshness.reasons else []
-    text = record_text(record, freshness) + details_text(record)
+    text = record_text(record, freshness, outcome_words(became)) + details_text(record)
     emit(output, {**record_data(record, prose=True), **data}, text, next_commands=commands)

@@ -42,7 +42,9 @@ def query(
     from orbit_registry.snapshot.query import ask
 
     # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.
-    lines = event_lines(workspace.state) if "events" in sql.casefold() else None
+    lines = (
+        event_lines(workspace.state) if any(name in sql.casefold() for name in ("events", "outcome_scores")) else None
+    )
     return _with_current(workspace, lambda path: ask(path, sql, events=lines), diagnostics, policy).render(form)
 
 

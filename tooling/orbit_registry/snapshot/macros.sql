@@ -76,6 +76,67 @@ JOIN vote_ranking AS s ON s.id = v.record_id
 GROUP BY s.id, s.title, date_trunc('month', v.voted_at), s.votes, s.score, s.last_voted_at
 ORDER BY s.id, month;
 
+-- What became of each record in the sessions that were shown it, beside its votes and never among them: the signals and
+-- the score of `orbit stats --effect`, but for reverts, which git knows. A record counts from when it first came due.
+CREATE VIEW outcome_scores AS
+WITH said AS MATERIALIZED (
+    SELECT min(e.rowid) AS n, split_part(any_value(e.session), '.', 1) AS session, any_value(e.type) AS type, e.data
+    FROM events AS e WHERE e.session IS NOT NULL AND NOT starts_with(e.session, 'trial-') GROUP BY e.data
+), named AS (
+    SELECT n, session, unnest(data->>'$.hits[*]') AS record_id, FALSE AS withheld, data->>'$.query[*]' AS paths
+    FROM said WHERE type = 'retrieval'
+    UNION ALL
+    SELECT n, session, unnest(data->>'$.withheld[*]'), TRUE, data->>'$.query[*]' FROM said WHERE type = 'retrieval'
+), due AS (
+    SELECT session, record_id, min(n) AS n, arg_min(paths, n) AS paths
+    FROM named GROUP BY session, record_id HAVING NOT arg_min(withheld, 2 * n + withheld::INTEGER)
+), runs AS (
+    SELECT
+        n, session, data->>'$.command' AS command, coalesce(data->>'$.tests' = 'true', FALSE) AS tests,
+        coalesce(data->>'$.result' = 'failed', FALSE) AS failed
+    FROM said WHERE data->>'$.command' IS NOT NULL
+), passes AS (
+    SELECT *, NOT failed AND NOT coalesce(lead(failed) OVER w, FALSE) AS passed
+    FROM runs WINDOW w AS (PARTITION BY session, command ORDER BY n)
+), followed AS (
+    SELECT
+        *,
+        max(CASE WHEN failed THEN n END) OVER w AS last_failed,
+        max(CASE WHEN passed THEN n END) OVER w AS last_passed
+    FROM passes
+    WINDOW w AS (PARTITION BY session, command ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+), greens AS (
+    SELECT session, n FROM followed WHERE passed AND tests AND last_failed > coalesce(last_passed, -1)
+), signals AS (
+    SELECT
+        d.session, d.record_id,
+        coalesce(bool_or(s.type = 'opened' AND list_contains(s.data->>'$.ids[*]', d.record_id)), FALSE) AS opened,
+        count(g.n) > 0 AS turned_green,
+        coalesce(
+            bool_or(
+                s.type = 'retrieval' AND s.data->>'$.writes' = 'true' AND list_has_any(s.data->>'$.query[*]', d.paths)
+            ),
+            FALSE
+        ) AS edited,
+        coalesce(bool_or(list_contains(s.data->>'$.failed[*]', d.record_id)), FALSE) AS failed_again
+    FROM due AS d
+    LEFT JOIN said AS s ON s.session = d.session AND s.n > d.n
+    LEFT JOIN greens AS g ON g.n = s.n
+    GROUP BY d.session, d.record_id
+)
+SELECT
+    record_id AS id,
+    count(*) AS sessions,
+    count(*) FILTER (opened) AS opened,
+    count(*) FILTER (turned_green) AS turned_green,
+    count(*) FILTER (edited) AS edited,
+    count(*) FILTER (failed_again) AS failed_again,
+    sum(greatest(-1, least(1,
+        opened::INTEGER + turned_green::INTEGER + 0.25 * edited::INTEGER - failed_again::INTEGER
+    )))::DOUBLE / (count(*) + 4) AS score
+FROM signals GROUP BY record_id
+ORDER BY score DESC, id;
+
 CREATE VIEW system_knowledge AS
 SELECT
     r.id, r.kind, r.title, r.status, r.summary, r.body,

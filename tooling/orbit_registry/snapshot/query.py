@@ -34,8 +34,8 @@ _CLOSED = {
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = (
-    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, cited_chunks, system_knowledge; "
-    "macros: scope_match(path), search(text), ranked(tag, half_life), resolve_id(id)"
+    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, outcome_scores, cited_chunks, "
+    "system_knowledge; macros: scope_match(path), search(text), ranked(tag, half_life), resolve_id(id)"
 )
 
 

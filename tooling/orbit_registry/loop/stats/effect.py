@@ -204,7 +204,7 @@ def report(pairs: Sequence[Pair], told: Mapping[str, Told], by: str = LOT, why: 
     overall = _effect(pairs, patterned, _of_all, by)
     if not why and not any(one.difference is not None for one in overall.estimates.values()):
         why = _why(overall, by)
-    return Report(by, sessions, overall, records, {one: _signals(held) for one, held in by_record.items()}, told, why)
+    return Report(by, sessions, overall, records, {one: signals(held) for one, held in by_record.items()}, told, why)
 
 
 def _why(overall: Effect, by: str) -> str:
@@ -215,7 +215,7 @@ def _why(overall: Effect, by: str) -> str:
     return f"each arm needs {FEWEST} sessions"
 
 
-def _signals(pairs: Iterable[Pair]) -> dict[str, float]:
+def signals(pairs: Iterable[Pair]) -> dict[str, float]:
     """Return how many of the pairs that were shown had each signal, and what all of it comes to, from -1 to 1."""
     shown = [pair for pair in pairs if not pair.withheld]
     counts: dict[str, float] = {name: sum(bool(getattr(pair, name)) for pair in shown) for name in WEIGHTS}

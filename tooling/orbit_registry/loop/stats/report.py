@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.count import Counting, Part, Tally
-from orbit_registry.loop.stats.effect import Report, Told, report
+from orbit_registry.loop.stats.effect import Report, Told, report, signals
 from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
 from orbit_registry.loop.stats.signals import mark_reverted, pairs_of
 from orbit_registry.push import reader, render
@@ -141,6 +141,30 @@ def effect(workspace: Workspace, days: int | None = None, now: float | None = No
     mark_reverted(workspace.git, pairs)
     span = max((one.at for one in events), default=0.0) - min((one.at for one in events), default=0.0)
     return replace(report(pairs, told_of(workspace)), days=span / DAY)
+
+
+def outcome(workspace: Workspace, record_id: str) -> dict[str, float]:
+    """Return what became of a record in the sessions here that were shown it: signals and score; empty for none.
+
+    Reverts, which git knows, are left out.
+    """
+    files = log_files(workspace.state)
+    if not any(record_id.encode() in file.read_bytes() for file in files):
+        return {}
+    pairs = pairs_of(said_in(files, time.time(), LogState()))
+    mine = [one for one in pairs if one.record == record_id and not one.withheld]
+    return {"sessions": len(mine), **signals(mine)} if mine else {}
+
+
+def outcome_words(found: Mapping[str, float]) -> str:
+    """Return an outcome in one line; empty where nobody was shown the record."""
+    if not found:
+        return ""
+    said = {"opened": "opened it", "turned_green": "tests turned green", "edited": "its files were written",
+            "failed_again": "it failed as it says"}  # fmt: skip
+    told = [f"{words} in {found[name]:.0f}" for name, words in said.items() if found[name]]
+    count = f"{found['sessions']:.0f} session{'' if found['sessions'] == 1 else 's'}"
+    return f"shown in {count} here: {', '.join(told) or 'no sign of use'}; score {found['score']:.2f}"
 
 
 def told_of(workspace: Workspace) -> dict[str, Told]:

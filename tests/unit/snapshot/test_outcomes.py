@@ -1,0 +1,71 @@
+"""`outcome_scores` of the snapshot: what became of records says the same in SQL as in `orbit stats --effect`."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import duckdb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbit_registry.loop.stats.event_log import Said, read_line
+from orbit_registry.loop.stats.signals import PRIOR, Pair, pairs_of
+from orbit_registry.snapshot import build
+from orbit_registry.snapshot.events import fill_events
+
+IDS, FILES = ("L-aaaaa", "L-bbbbb", "R-ccccc"), ("src/a.py", "src/b.py", "#tag")
+DATABASE = duckdb.connect()
+for _file in ("tables.sql", "macros.sql"):
+    DATABASE.execute(Path(build.__file__).with_name(_file).read_text("utf-8"))
+SIGNALS = ("opened", "turned_green", "edited", "failed_again")
+
+
+def some(of: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    """Return a few of some words."""
+    return st.lists(st.sampled_from(of), unique=True, max_size=2)
+
+
+EVENTS = st.lists(
+    st.fixed_dictionaries(
+        {"event": st.sampled_from(["retrieval"] * 4 + ["opened", "stop"]),
+         "session": st.sampled_from(["s-1", "s-1.sub", "s-2", "trial-1", None])},
+        optional={"hits": some(IDS), "withheld": some(IDS), "ids": some(IDS), "failed": some(IDS),
+                  "query": some(FILES[:2]), "writes": st.just(True), "command": st.sampled_from(["a", "b"]),
+                  "result": st.sampled_from(["failed", "failed", "passed"])},
+    ),
+    max_size=25,
+)  # fmt: skip
+
+
+def by_python(events: list[Said]) -> dict[str, tuple[object, ...]]:
+    """Return sessions, signals and score of each record that was shown."""
+    shown: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs_of(events):
+        if not pair.withheld:
+            shown[pair.record].append(pair)
+    return {
+        record: (len(pairs), *(sum(bool(getattr(pair, name)) for pair in pairs) for name in SIGNALS),
+                 round(sum(pair.worth for pair in pairs) / (len(pairs) + PRIOR), 9))
+        for record, pairs in shown.items()
+    }  # fmt: skip
+
+
+@settings(derandomize=True, deadline=None)
+@given(EVENTS)
+def test_the_view_agrees_with_the_report(said: list[dict[str, object]]) -> None:
+    """Whatever a log holds, in whatever order: sessions, signals and scores of every record are the same."""
+    lines = []
+    for place, row in enumerate(said):
+        whole = {"at": "2026-11-22T08:00:00Z", "surface": "hook", **row, "tests": row.get("command") == "a", "n": place}
+        if row["event"] != "retrieval":
+            whole = {name: value for name, value in whole.items() if name not in ("hits", "withheld")}
+        lines.append(json.dumps(whole))
+    events = [found[0] for line in lines if not isinstance(found := read_line(line.encode()), str)]
+    DATABASE.execute("DELETE FROM events")
+    fill_events(DATABASE, "events", lines)
+    rows = DATABASE.execute(
+        f"SELECT id, sessions, {', '.join(SIGNALS)}, round(score, 9) FROM outcome_scores"
+    ).fetchall()
+    assert {row[0]: row[1:] for row in rows} == by_python(events)
