@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from orbit_registry.checks.families.texts import HIDDEN
+from orbit_registry.checks.content.hidden_characters import HIDDEN
 from orbit_registry.text.inert import inert, inert_line
 
 

@@ -1,25 +1,25 @@
-"""Finds the checks, each `Check` that a module of `families` states, and runs them; it reads and writes nothing."""
+"""Finds the checks, each that a module of a family states as `CHECK` or in `CHECKS`, and runs them; it has no table."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
+from types import ModuleType
 
-from orbit_registry.checks import families
+from orbit_registry.checks import content, documents, duplicates, files, freshness, ids, links, loop, scope
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic
+
+FAMILIES: tuple[ModuleType, ...] = (files, ids, links, content, scope, duplicates, documents, freshness, loop)
 
 
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
-    names = (one.name for one in pkgutil.iter_modules(families.__path__, f"{families.__name__}."))
-    stated = [value for name in names for value in vars(importlib.import_module(name)).values()]
-    several = (one for value in stated if isinstance(value, tuple) for one in value)
-    return tuple(sorted((one for one in (*stated, *several) if isinstance(one, Check)), key=lambda check: check.code))
+    return tuple(sorted((check for family in FAMILIES for check in _checks_in(family)), key=lambda check: check.code))
 
 
 def check_of(code: str) -> Check | None:
@@ -42,3 +42,13 @@ def run_checks(
     ]
     found = {diagnostic for check in wanted for diagnostic in check.run(context)}
     return sorted(found, key=lambda diagnostic: diagnostic.sort_key)
+
+
+def _checks_in(family: ModuleType) -> Iterator[Check]:
+    for found in pkgutil.iter_modules(family.__path__, f"{family.__name__}."):
+        module = importlib.import_module(found.name)
+        one = getattr(module, "CHECK", None)
+        for check in getattr(module, "CHECKS", (one,) if one is not None else ()):
+            if not isinstance(check, Check):
+                raise TypeError(f"{found.name}: {check!r} is not a check")
+            yield check

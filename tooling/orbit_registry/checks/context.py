@@ -9,7 +9,7 @@ from functools import cached_property
 
 from orbit_registry.checks.citing import Cited, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
-from orbit_registry.checks.loop_log import LoopLog
+from orbit_registry.checks.loop.log import LoopLog
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.spelling import Spelling

@@ -14,9 +14,9 @@ from functools import cached_property
 from orbit_registry.checks.citing import cited_in
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
-from orbit_registry.checks.matching import around, folders_of, valid_globs
 from orbit_registry.checks.members import Member, asks_of, digest, joins_of, joins_of_text
 from orbit_registry.checks.memories import Counts, Near
+from orbit_registry.checks.scope.globs import around, folders_of, valid_globs
 from orbit_registry.checks.wording import copies, wording
 from orbit_registry.errors import OrbitError
 from orbit_registry.push.breadth import SHARE

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orbit_registry.checks.matching import folders_of, nearest, parsed, valid_globs
+from orbit_registry.checks.matching import parsed
+from orbit_registry.checks.scope.globs import folders_of, nearest, valid_globs
 from orbit_registry.errors import GitError
 from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace

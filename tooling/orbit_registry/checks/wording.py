@@ -1,56 +1,15 @@
-"""What of a record is compared for duplicates, its template's prompts left out, and which records say the same."""
+"""What of a record is compared for duplicates, and which records say the same but for form."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable
 
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
-
-_PLACEHOLDER = re.compile(
-    r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
-    r"|TBD\.?|TODO(?:[ :].{0,200})?"
-)
-_FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
-_INDENTED = re.compile(r"(?: {4}|\t)")
-_DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
-
-
-def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines outside code, with their offsets."""
-    at, fenced = 0, False
-    for line in text.split("\n"):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and not _INDENTED.match(line):
-            yield at, line
-        at += len(line) + 1
-
-
-def is_prompt(line: str, known: frozenset[str]) -> bool:
-    """Say whether a line is one of the `known` prompts, or looks like one of a common template."""
-    bare = _DRESS.sub("", line).strip()
-    return bool(bare) and (bare in known or _PLACEHOLDER.fullmatch(bare) is not None)
-
-
-@cache
-def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
-    """Return the lines that the templates in a kind's folder put where a person is to write."""
-    files = (folder / name for name in ("new.md", "entry.md"))
-    texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
-    if in_document:
-        from orbit_registry.text.adr.templates import PROMPTS  # a learning is added without a Markdown parser
-
-        texts += PROMPTS.values()
-    lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
-    return frozenset(line for line in lines if line and "$" not in line and not line.startswith("#") and " " in line)
-
 
 _FORM = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+][ \t]+)?[*_]{0,2}(?:Status|Date|Deciders|Tags)[*_]{0,2}[ \t]*:)")
 _STATED = re.compile(r"^#{1,6}[ \t]+(?:Status|Date|Deciders|Tags)[ \t]*\r?(?:\n(?!#).*)*", re.MULTILINE)
@@ -63,6 +22,7 @@ def wording(record: Record) -> str:
     """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
+    from orbit_registry.checks.prompt_lines import is_prompt, prompts_of  # decisions alone need a Markdown parser
 
     known = prompts_of(record.kind.folder, True)
     lines = _STATED.sub("", record.prose).split("\n")

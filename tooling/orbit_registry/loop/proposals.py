@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from orbit_registry.checks.families.texts import HIDDEN
+from orbit_registry.checks.content.hidden_characters import HIDDEN
 from orbit_registry.errors import RefusedError
 from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import APPLIED, PROPOSED

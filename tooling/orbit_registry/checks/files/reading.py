@@ -1,4 +1,4 @@
-"""Files and schema (1xx): what the readers found, passed on; an unreadable file has no other way to be reported."""
+"""What the readers found (ORB101 to ORB110), passed on: a file that can't be read has no other way to be reported."""
 
 from __future__ import annotations
 

@@ -1,0 +1,48 @@
+"""Every text of a record, with its name and a way to its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.records.diagnostic import Location
+from orbit_registry.records.record import Record
+from orbit_registry.text.yaml_problem import Pointer
+
+PROSE = "the text"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text of a record; `pointer` is None for prose that stands outside the record's file."""
+
+    name: str
+    value: str
+    pointer: Pointer | None
+
+    def place(self, context: CheckContext, record: Record, offset: int) -> Location:
+        """Return the place of one of its characters."""
+        if self.pointer is None:
+            return context.in_prose(record, offset)
+        if len(self.pointer) == 1:
+            return context.in_field(record, str(self.pointer[0]), self.value, offset)
+        return context.at(record, *self.pointer)
+
+
+def strings_of(record: Record) -> Iterator[Text]:
+    """Yield the texts of a record's file, keys of its own included, and its prose where that stands elsewhere."""
+    yield from _below(record.data, ())
+    if not record.kind.in_record and record.prose:
+        yield Text(PROSE, record.prose, None)
+
+
+def _below(value: object, pointer: Pointer) -> Iterator[Text]:
+    if isinstance(value, str):
+        yield Text(".".join(str(step) for step in pointer), value, pointer)
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _below(entry, (*pointer, str(key)))
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _below(entry, (*pointer, index))

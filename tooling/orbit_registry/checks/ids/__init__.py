@@ -1,0 +1,1 @@
+"""Ids and legacy ids (2xx): one module a check, found by `checks.catalogue`."""

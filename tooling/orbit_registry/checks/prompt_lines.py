@@ -1,0 +1,46 @@
+"""The prompts that templates put where a person is to write, and how a line is known to be one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from orbit_registry.text.adr.templates import PROMPTS
+
+_PLACEHOLDER = re.compile(
+    r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
+    r"|TBD\.?|TODO(?:[ :].{0,200})?"
+)
+_FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
+_INDENTED = re.compile(r"(?: {4}|\t)")
+_DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
+
+
+def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines outside code, with their offsets."""
+    at, fenced = 0, False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and not _INDENTED.match(line):
+            yield at, line
+        at += len(line) + 1
+
+
+def is_prompt(line: str, known: frozenset[str]) -> bool:
+    """Say whether a line is one of the `known` prompts, or looks like one of a common template."""
+    bare = _DRESS.sub("", line).strip()
+    return bool(bare) and (bare in known or _PLACEHOLDER.fullmatch(bare) is not None)
+
+
+@cache
+def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
+    """Return the lines that the templates in a kind's folder put where a person is to write."""
+    files = (folder / name for name in ("new.md", "entry.md"))
+    texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+    if in_document:
+        texts += PROMPTS.values()
+    lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
+    return frozenset(line for line in lines if line and "$" not in line and not line.startswith("#") and " " in line)

@@ -1,0 +1,1 @@
+"""Where a record applies (5xx): one module a check, found by `checks.catalogue`."""
