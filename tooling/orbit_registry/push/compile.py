@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from orbit_registry.push import reader
@@ -140,7 +140,7 @@ def with_breadth(parts: Iterable[Part], breadth: Breadth, known: bool = True) ->
             flags |= reader.BROAD
         if known and globs and breadth.is_nowhere(globs):
             flags |= reader.LOST
-        found.append(part if flags == part.flags else replace(part, flags=flags))
+        found.append(part if flags == part.flags else part._replace(flags=flags))
     return found
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from mmap import mmap
+from typing import NamedTuple
 
 from orbit_registry.push import reader
 from orbit_registry.push.reader import GLOBS, LIST, RESTS, Index, Row
@@ -21,13 +21,11 @@ SYMBOL = "\x1c"
 """Begins what stands among a record's globs for one of its symbols: the symbol as it is written."""
 ALTERNATIVES = "\x1e"
 ENTRY = "\x1d"
-_ANY = ("", "")
 MORE = "\n  more: "
 """Stands in a teaser between a record's line and the file that has its whole text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """One record, compiled: what it is sorted by, its row (GLOBS and RESTS hold texts, not numbers), its flags."""
 
     order: tuple[object, ...]
@@ -36,15 +34,9 @@ class Part:
     pushed: bool
 
 
-@dataclass(slots=True)
-class _Places:
-    """What stands where: key → details (extension, depth) → alternatives → hits."""
-
-    details: dict[str, dict[tuple[str, str], dict[str, list[int]]]]
-
-    def add(self, key: str, detail: tuple[str, str], pattern: str) -> list[int]:
-        """Return the hits of one alternative under one key; `pattern` is empty where key and detail decide."""
-        return self.details.setdefault(key, {}).setdefault(detail, {}).setdefault(pattern, [])
+Use = tuple[str, str, str, str]
+"""What a place asks of a path: its key, extension and depth (each may be left open), and a pattern where these do not
+decide."""
 
 
 def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0) -> bytes:
@@ -54,45 +46,56 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
     ranked = sorted(parts, key=lambda part: (not part.pushed, part.order))
     numbers: dict[str, int] = {}
     rests: dict[str, int] = {}
-    hits: dict[str, list[int]] = {}
-    places = _Places({})
+    hits: defaultdict[str, list[int]] = defaultdict(list)
+    keyed: defaultdict[str, list[int]] = defaultdict(list)
+    patterns: defaultdict[str, list[int]] = defaultdict(list)
     rows = []
     for number, part in enumerate(ranked):
         base = number << 32
         row = list(part.row)
-        globs = row[GLOBS].split(LIST) if row[GLOBS] else []
-        row[GLOBS] = LIST.join([str(numbers.setdefault(glob, len(numbers))) for glob in globs])
+        if row[GLOBS]:
+            named = []
+            for place, glob in enumerate(row[GLOBS].split(LIST)):
+                named.append(str(numbers.setdefault(glob, len(numbers))))
+                if not glob.startswith("!"):
+                    hits[glob].append(base | place)
+            row[GLOBS] = LIST.join(named)
         if row[RESTS]:
             row[RESTS] = LIST.join([str(rests.setdefault(one, len(rests))) for one in row[RESTS].split(LIST)])
         rows.append("\0".join(row).encode())
-        for place, glob in enumerate(globs):
-            if not glob.startswith("!"):
-                hits.setdefault(glob, []).append(base | place)
-        for tag in row[reader.TAGS].split(LIST) if row[reader.TAGS] else ():
-            places.add(f"t{tag}", _ANY, "").append(base)
-        if row[reader.CATEGORY]:
-            places.add(f"c{row[reader.CATEGORY]}", _ANY, "").append(base)
-        if document := row[reader.TEASER].partition(MORE)[2]:
-            places.add(f"m{document}", _ANY, "").append(base)
+        for key in _keys(row):
+            keyed[key].append(base)
         if row[reader.ERROR]:
-            places.add("e", _ANY, row[reader.ERROR]).append(base)
-        if row[reader.GATE] == "always":
-            places.add("galways", _ANY, "").append(base)
-        elif row[reader.GATE] == "relevant_and_linked":
-            places.add(f"i{row[reader.ID]}", _ANY, "").append(base)
-            for target in dict.fromkeys(row[reader.LINKS].split(LIST)) if row[reader.LINKS] else ():
-                places.add(f"l{target}", _ANY, "").append(base)
-            if row[reader.LINKS]:
-                places.add("l", _ANY, "").append(base)  # says that it is worth asking by id
-    _spread(places, hits, entries)
+            patterns[row[reader.ERROR]].append(base)
+    uses: dict[Use, list[int]] = {(key, "", "", ""): held for key, held in keyed.items()}
+    uses |= {("e", "", "", pattern): held for pattern, held in patterns.items()}
+    _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
     flags = bytes(part.flags for part in ranked)
     written = [f"{glob}{ENTRY}{entries[glob]}".encode() for glob in numbers]
     texts = {"row": rows, "glob": written, "rest": [one.encode() for one in rests]}
-    return _assembled(places, texts, flags, pushed, (half_life_us, holdout))
+    return _assembled(uses, texts, flags, pushed, (half_life_us, holdout))
 
 
-def _spread(places: _Places, hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
+def _keys(row: Sequence[str]) -> list[str]:
+    """Return the keys under which a record stands as a whole."""
+    found = [f"t{tag}" for tag in row[reader.TAGS].split(LIST)] if row[reader.TAGS] else []
+    if row[reader.CATEGORY]:
+        found.append(f"c{row[reader.CATEGORY]}")
+    document = row[reader.TEASER].partition(MORE)[2]
+    if document and document != row[reader.PATH]:  # a path to a record's own file names the record
+        found.append(f"m{document}")
+    if row[reader.GATE] == "always":
+        found.append("galways")
+    elif row[reader.GATE] == "relevant_and_linked":
+        found.append(f"i{row[reader.ID]}")
+        if row[reader.LINKS]:
+            found += (f"l{target}" for target in dict.fromkeys(row[reader.LINKS].split(LIST)))
+            found.append("l")  # says that it is worth asking by id
+    return found
+
+
+def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
     """Put each glob's hits under a key of each of its alternatives; the key with the fewest patterns, where one is to
     be tried."""
     alternatives = [(one.split(LIST), held) for glob, held in hits.items() for one in entries[glob].split(ALTERNATIVES)]
@@ -100,57 +103,65 @@ def _spread(places: _Places, hits: Mapping[str, list[int]], entries: Mapping[str
     undecided = {tuple(fields) for fields, _ in alternatives if fields[0] != "1"}
     for _, _, extension, depth, *keys in undecided:
         crowd.update((key, *_detail(key, extension, depth)) for key in keys)
-    touched: set[int] = set()
-    for fields, held in alternatives:
-        decides, text, extension, depth, *keys = fields
+    shared: dict[Use, list[int]] = {}
+    for (decides, text, extension, depth, *keys), held in alternatives:
         key = keys[0]
-        if decides == "1":
-            text = ""
-        elif len(keys) > 1:
+        if decides != "1" and len(keys) > 1:
             key = min(keys, key=lambda one: (crowd[one, *_detail(one, extension, depth)], one))
-        under = places.add(key, _detail(key, extension, depth), text)
-        if under:
-            touched.add(id(under))
-        under += held
-    for details in places.details.values():
-        for patterns in details.values():
-            for under in patterns.values():
-                if id(under) in touched:
-                    under.sort()
+        use = (key, *_detail(key, extension, depth), "" if decides == "1" else text)
+        if use in shared:
+            shared[use] += held
+        elif use in uses:
+            shared[use] = uses[use] = uses[use] + held
+        else:
+            uses[use] = held
+    for under in shared.values():
+        under.sort()
 
 
 def _detail(key: str, extension: str, depth: str) -> tuple[str, str]:
-    return (extension, depth) if key[0] in "ds" else ("", depth) if key[0] == "b" else _ANY
+    return (extension, depth) if key[0] in "ds" else ("", depth) if key[0] == "b" else ("", "")
 
 
 def _assembled(
-    places: _Places, texts: Mapping[str, Sequence[bytes]], flags: bytes, pushed: int, settings: Sequence[int]
-) -> bytes:
-    extensions = {f"x{detail[0][1:]}" for details in places.details.values() for detail in details if detail[0]}
-    keys = [key.encode("utf-8", "surrogatepass") for key in {*places.details, *extensions}]
-    buckets = 1 << max(4, len(keys).bit_length())
-    hashes = {key: reader.checksum(key) for key in keys}
-    keys.sort(key=lambda key: (hashes[key] & (buckets - 1), hashes[key], key))
+    uses: Mapping[Use, list[int]], texts: Mapping[str, Sequence[bytes]], flags: bytes, pushed: int,
+    settings: Sequence[int],
+) -> bytes:  # fmt: skip
+    under: dict[str, list[tuple[str, str, str, list[int]]]] = {}
+    for (key, extension, depth, text), held in uses.items():
+        under.setdefault(key, []).append((extension, depth, text, held))
+        if extension:
+            under.setdefault(f"x{extension[1:]}", [])
+    buckets = 1 << max(4, len(under).bit_length())
+    keys = []
+    for key in under:
+        encoded = key.encode("utf-8", "surrogatepass")
+        checksum = reader.checksum(encoded)
+        keys.append((checksum & (buckets - 1), checksum, encoded, key))
+    keys.sort()
     heap = _Heap()
-    bucket = Counter(hashes[key] & (buckets - 1) for key in keys)
-    numbers = {key[1:].decode("utf-8", "surrogatepass"): place for place, key in enumerate(keys) if key[:1] == b"x"}
+    bucket = Counter([number for number, _, _, _ in keys])
+    numbers = {f".{key[1:]}": place + 1 << 32 for place, (_, _, _, key) in enumerate(keys) if key[0] == "x"} | {"": 0}
     detail, detail_key, use, pattern, posting, hit = (array(form) for form in "IQIQIQ")
-    for key in keys:
+    for _, _, _, key in keys:
         detail.append(len(detail_key))
-        for code, patterns in _coded(places.details.get(key.decode("utf-8", "surrogatepass"), {}), numbers):
-            detail_key.append(code)
-            use.append(len(pattern))
-            for text in sorted(patterns):
-                pattern.append(heap.add(text.encode()) if text else 0)
-                posting.append(len(hit))
-                hit.extend(patterns[text])
+        last = -1
+        coded = [(numbers[extension] | int(depth or 0), text, held) for extension, depth, text, held in under[key]]
+        for code, text, held in sorted(coded):
+            if code != last:
+                detail_key.append(code)
+                use.append(len(pattern))
+                last = code
+            pattern.append(heap.add(text.encode()) if text else 0)
+            posting.append(len(hit))
+            hit.extend(held)
     detail.append(len(detail_key))
     use.append(len(pattern))
     posting.append(len(hit))
     sections = {
         "bucket": array("I", _starts(bucket[number] for number in range(buckets))),
-        "hash": array("Q", [hashes[key] for key in keys]),
-        "text": array("Q", [heap.add(key) for key in keys]),
+        "hash": array("Q", [checksum for _, checksum, _, _ in keys]),
+        "text": array("Q", [heap.add(encoded) for _, _, encoded, _ in keys]),
         "detail": detail,
         "detail_key": detail_key,
         "use": use,
@@ -163,19 +174,6 @@ def _assembled(
         "rest": array("Q", heap.add_all(texts["rest"])),
     }
     return _written(sections, heap, (len(flags), pushed, buckets, len(keys), *settings))
-
-
-def _coded(
-    details: Mapping[tuple[str, str], dict[str, list[int]]], extensions: Mapping[str, int]
-) -> list[tuple[int, dict[str, list[int]]]]:
-    """Return details with the number that a path's extension and depth make, in order."""
-    return sorted(
-        (
-            ((extensions[extension[1:]] + 1) << 32 if extension else 0) | int(depth or 0),
-            patterns,
-        )
-        for (extension, depth), patterns in details.items()
-    )
 
 
 def _starts(counts: Iterable[int]) -> list[int]:
@@ -246,9 +244,9 @@ def _texts(index: Index) -> list[str]:
     return [index.content[start:end].decode("utf-8") for start, end in pairwise(starts)]
 
 
-def unpack(index: Index) -> tuple[list[tuple[list[str], int, bool]], dict[str, str]]:
+def unpack(index: Index) -> tuple[list[tuple[tuple[str, ...], int, bool]], dict[str, str]]:
     """Return each record's row as parts have it, its flags and whether it is pushed, and the globs' entries."""
-    rows: list[tuple[list[str], int, bool]] = []
+    rows: list[tuple[tuple[str, ...], int, bool]] = []
     globs = [index.glob_entry(number) for number in range(index.glob_count)]
     names = {str(number): text for number, (text, _) in enumerate(globs)}
     rests = {str(number): text for number, text in enumerate(_texts(index))}
@@ -257,9 +255,8 @@ def unpack(index: Index) -> tuple[list[tuple[list[str], int, bool]], dict[str, s
         if row is None:
             return [], {}
         values = row.values
-        if values[GLOBS]:
-            values[GLOBS] = LIST.join([names[one] for one in values[GLOBS].split(LIST)])
-        if values[RESTS]:
-            values[RESTS] = LIST.join([rests[one] for one in values[RESTS].split(LIST)])
-        rows.append((values, row.flags, number < index.pushed))
+        for field, known in ((GLOBS, names), (RESTS, rests)):
+            if values[field]:
+                values[field] = LIST.join([known[one] for one in values[field].split(LIST)])
+        rows.append((tuple(values), row.flags, number < index.pushed))
     return rows, dict(globs)

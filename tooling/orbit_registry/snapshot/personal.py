@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
@@ -101,7 +101,7 @@ def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequenc
         is_free = names.isdisjoint((row[reader.ID], _headline(row)))
         row[reader.TEASER] = teaser.replace("] ", "] (personal) ", 1)
         row[reader.PATH] = os.path.relpath(personal.home / record.path, workspace.root)
-        found.append(replace(part, row=tuple(row), pushed=part.pushed and is_free))
+        found.append(part._replace(row=tuple(row), pushed=part.pushed and is_free))
     return found
 
 

@@ -81,7 +81,8 @@ def with_doubts(workspace: Workspace, parts: Sequence[Part], tracked: Sequence[s
     stamps = {path: _stamp(f"{workspace.root}/{path}", began) for path in {*seen.paths, *documents, *dict(taken)}}
     kept = {"stamps": stamps, "there": there, "commits": _commits(sight)}
     KeptValue(workspace, SEEN, key).keep({**kept, "strays": None if strays is None else _digest(strays)})
-    return [_judged(workspace, part, _Seen(sight, bad, lost, homeless)) for part in parts]
+    judged = _Seen(sight, bad, lost, homeless)
+    return [_judged(workspace, part, judged) if bad or lost or _is_marked(part) else part for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,11 @@ class _Seen:
     """What makes a record that rests on it stale, or may."""
     lost: Mapping[str, Sequence[str]]
     homeless: frozenset[str]
+
+
+def _is_marked(part: Part) -> bool:
+    """Say whether a part says of itself that it is out of date or may become it."""
+    return bool(part.row[reader.STALE] or part.flags & reader.DOUBTED or part.row[reader.AGES_AT])
 
 
 def _judged(workspace: Workspace, part: Part, seen: _Seen) -> Part:
@@ -105,7 +111,7 @@ def _judged(workspace: Workspace, part: Part, seen: _Seen) -> Part:
     flags = part.flags & ~reader.DOUBTED | (reader.DOUBTED if cause or row[reader.AGES_AT] else 0)
     if row[reader.STALE] == cause and part.flags == flags:
         return part
-    return replace(part, row=(*row[: reader.STALE], cause, *row[reader.STALE + 1 :]), flags=flags)
+    return part._replace(row=(*row[: reader.STALE], cause, *row[reader.STALE + 1 :]), flags=flags)
 
 
 def _stated(rests: Iterable[str], own: str) -> Mapping[str, object]:

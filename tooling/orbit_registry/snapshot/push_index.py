@@ -11,7 +11,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
@@ -25,7 +25,7 @@ from orbit_registry.snapshot.personal import Personal, personal_folders, persona
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import is_as_seen, with_doubts
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
-from orbit_registry.store.cache import FileState, code_stamp
+from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
 from orbit_registry.store.freshness.ground import kinds_of, windows_of
 from orbit_registry.store.lock import locked
@@ -71,7 +71,8 @@ class _Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What the index at hand holds: parts by path, globs as compiled, a hash of the tracked files; and its name."""
+    """What the index at hand holds: parts by path, in their order, globs as compiled, a hash of the tracked files; and
+    its name."""
 
     parts: Mapping[str, Part]
     globs: Mapping[str, str]
@@ -101,10 +102,10 @@ def sync_index(
         LockTimeoutError: another process is building.
     """
     folder = cache_folder(workspace)
-    entries = [(entry, _content(reading, entry)) for entry in _kept(reading.entries)]
+    entries = {_line(reading, entry): entry for entry in _kept(reading.entries)}
     trust = trust_of(workspace)
-    files = sorted(_line(reading, entry, content) for entry, content in entries)
-    files += trust.lines(reading, (entry for entry, _ in entries)) if trust is not None else ()
+    files = sorted(entries)
+    files += trust.lines(reading, entries.values()) if trust is not None else ()
     personal = personal_of(workspace)
     files += personal.lines() if personal is not None else ()
     wanted = _Wanted(_base(workspace, policy), _digest(files), stamps, trust, personal)
@@ -135,21 +136,26 @@ def _build(
     folder: Path,
     reading: Reading,
     policy: Policy,
-    entries: Sequence[tuple[Entry, str]],
+    entries: Mapping[str, Entry],
     wanted: _Wanted,
     rebuild: bool,
 ) -> IndexSync:
     held = _Held({}, {}, "") if rebuild else _held(workspace, wanted.base)
-    kept: list[Part] = []
+    kept = [part for part in held.parts.values() if part.row[reader.DIGEST] and _line_of(part) in entries]
+    same = set(map(_line_of, kept))
     fresh: dict[str, tuple[Entry, Origin]] = {}
-    for entry, digest in entries:
-        part = held.parts.get(entry.path)
-        if part is None or not digest or part.row[reader.DIGEST] != digest:
-            fresh[entry.path] = (entry, _origin(reading, entry, digest))
-        else:
-            kept.append(_restamped(part, reading.states[entry.path]))
+    for line, entry in entries.items():
+        if line not in same:
+            place, mtime, size, digest = line.split("\0")
+            part = held.parts.get(place)
+            if part is None or not digest or part.row[reader.DIGEST] != digest:
+                origin = Origin(place, digest, int(mtime), int(size), entry.pending, entry.has_body)
+                fresh[place] = (entry, origin)
+            else:  # another time of the same file
+                kept.append(part._replace(row=(*part.row[: reader.MTIME], mtime, size, *part.row[reader.DIGEST :])))
     records = [record for entry, _ in fresh.values() if (record := reading.record(entry)) is not None]
-    compiled = _compiled(workspace, records, {path: origin for path, (_, origin) in fresh.items()}, policy)
+    origins = {path: origin for path, (_, origin) in fresh.items()}
+    compiled = _compiled(workspace, records, origins, policy)
     personal = personal_parts(workspace, wanted.personal, [*kept, *compiled], policy)
     globs = _globs([*kept, *compiled, *personal], held.globs)
     files = _tracked(workspace)
@@ -160,8 +166,8 @@ def _build(
     compiled = with_breadth(compiled, breadth, files is not None)
     key = f"{wanted.base} {wanted.files} {tracked}"
     parts = with_doubts(workspace, [*kept, *compiled], files, key)
-    places = [entry for entry, _ in entries]
-    parts = with_trust(parts, wanted.trust.untrusted(reading, places) if wanted.trust is not None else ())
+    untrusted = wanted.trust.untrusted(reading, entries.values()) if wanted.trust is not None else ()
+    parts = with_trust(parts, untrusted)
     parts = with_personal(parts, personal, breadth)
     if tracked == held.tracked and {part.row[reader.PATH]: part for part in parts} == held.parts:
         _seal(folder, held.name, key, wanted.stamps)
@@ -203,35 +209,29 @@ def _held(workspace: Workspace, base: str) -> _Held:
     if not isinstance(index, Index) or index.seal[3].split(" ")[0] != base or not is_whole(index.content):
         return _Held({}, {}, "")
     rows, entries = unpack(index)
-    parts = (Part(order_in(row), tuple(row), flags, pushed) for row, flags, pushed in rows)
-    by_path = {part.row[reader.PATH]: part for part in parts}
-    return _Held(by_path, entries, index.seal[3].rpartition(" ")[2], index.seal[1])
+    parts = {row[reader.PATH]: Part(order_in(row), row, flags, pushed) for row, flags, pushed in rows}
+    return _Held(parts, entries, index.seal[3].rpartition(" ")[2], index.seal[1])
 
 
-def _restamped(part: Part, state: FileState) -> Part:
-    row = part.row
-    if row[reader.MTIME] == str(state.mtime_ns) and row[reader.SIZE] == str(state.size):
-        return part
-    return replace(part, row=(*row[: reader.MTIME], str(state.mtime_ns), str(state.size), *row[reader.SIZE + 1 :]))
-
-
-def _kept(entries: Iterable[Entry]) -> list[Entry]:
+def _kept(entries: Sequence[Entry]) -> Sequence[Entry]:
     """Return the records' places; where an id stands in this machine's inbox and in git, the one in git counts."""
-    listed = list(entries)
-    shared = {entry.folder.rpartition("/")[2] for entry in listed if not entry.pending}
-    return [entry for entry in listed if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
+    if not any(entry.pending for entry in entries):
+        return entries
+    shared = {entry.folder.rpartition("/")[2] for entry in entries if not entry.pending}
+    return [entry for entry in entries if not entry.pending or entry.folder.rpartition("/")[2] not in shared]
 
 
-def _content(reading: Reading, entry: Entry) -> str:
-    """Return a hash of all that a record is made of; empty for one that can't be read, which is tried each time."""
-    known = reading.states[entry.path].sha256
+def _line(reading: Reading, entry: Entry) -> str:
+    """Return a record's fields from PATH to DIGEST, a hash of all that it is made of; that is empty for one that can't
+    be read, which is tried each time."""
+    path, known, size, mtime_ns, _, _ = reading.states[entry.path]
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
-    return f"{known[:32]}{votes[:32]}{entry.has_body:d}{entry.pending:d}" if known else ""
+    digest = f"{known[:32]}{votes[:32]}{entry.has_body:d}{entry.pending:d}" if known else ""
+    return f"{path}\0{mtime_ns}\0{size}\0{digest}"
 
 
-def _origin(reading: Reading, entry: Entry, content: str) -> Origin:
-    state = reading.states[entry.path]
-    return Origin(entry.path, content, state.mtime_ns, state.size, entry.pending, entry.has_body)
+def _line_of(part: Part) -> str:
+    return "\0".join(part.row[reader.PATH : reader.TEASER])
 
 
 # ------------------------------------------------------------------------------------------------------- what it is
@@ -249,11 +249,6 @@ def _base(workspace: Workspace, policy: Policy) -> str:
 def _holdout(workspace: Workspace) -> int:
     share: float = workspace.config.setting("experiment", "holdout")
     return round(1_000_000 * share)
-
-
-def _line(reading: Reading, entry: Entry, content: str) -> str:
-    state = reading.states[entry.path]
-    return f"{entry.path}\0{content}\0{state.mtime_ns}\0{state.size}"
 
 
 def _digest(lines: Iterable[str]) -> str:

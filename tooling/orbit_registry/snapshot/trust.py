@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
@@ -119,7 +118,7 @@ def with_trust(parts: Sequence[Part], untrusted: Iterable[str]) -> list[Part]:
     found = []
     for part in parts:
         flags = part.flags & ~reader.UNTRUSTED | (reader.UNTRUSTED if part.row[reader.PATH] in wrong else 0)
-        found.append(part if flags == part.flags else replace(part, flags=flags))
+        found.append(part if flags == part.flags else part._replace(flags=flags))
     return found
 
 

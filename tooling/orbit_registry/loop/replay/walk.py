@@ -171,7 +171,7 @@ def _parts(past: Past, half_life_days: float) -> Iterator[Part]:
         origin = Origin(record.path, str(place), 0, 0, has_body=version.has_body)
         part = part_of(record, origin, half_life_days)
         if part.pushed:
-            yield replace(part, order=(*part.order, place))
+            yield part._replace(order=(*part.order, place))
 
 
 def _cleaned(past: Past) -> Iterable[tuple[int, Record]]:
