@@ -11,9 +11,7 @@ import pytest
 
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
-from orbit_registry.store.setup import DRIVER
 
-DRIVER_COMMAND = f"{sys.executable} -m orbit_registry.cli.main merge-driver %O %A %B %P"
 PULL = ("pull", "-q", "--no-rebase", "--no-edit")
 
 
@@ -120,7 +118,5 @@ def clones(origin: Clone, tmp_path: Path) -> tuple[Clone, Clone]:
     for name in ("ours", "theirs"):
         origin.git("clone", "-q", str(origin.path), str(tmp_path / name))
         Registry.init(tmp_path / name)
-        clone = Clone(tmp_path / name)
-        clone.git("config", f"merge.{DRIVER}.driver", DRIVER_COMMAND)
-        result.append(clone)
+        result.append(Clone(tmp_path / name))
     return result[0], result[1]

@@ -46,10 +46,15 @@ def fields(**values: object) -> Change:
 
 
 def test_two_branches_that_append_to_one_log_merge_by_the_driver(clones: Clones) -> None:
-    """With the merge driver, git merges them without a conflict, in ascending order."""
+    """With the merge driver, git merges them without a conflict, in ascending order.
+
+    Git starts it at the top of the work tree: modules there, which a stranger's branch may bring, are not imported.
+    """
     ours = two_logs(clones)
+    (ours.path / "click.py").write_text("raise SystemExit('imported')\n", "utf-8")
     ours.git("pull", "-q", "--no-rebase", "--no-edit")
     assert ours.headings() == ["ADR-0002", "ADR-0003", "ADR-0009"]
+    (ours.path / "click.py").unlink()
     ours.orbit("check")
 
 

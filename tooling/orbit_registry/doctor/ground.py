@@ -88,6 +88,9 @@ def _git(workspace: Workspace) -> Iterator[Finding]:
     elif not _starts(driver):
         said = f"the merge driver starts a program that is gone: {driver.split(' -m ')[0]}"
         yield Finding("problem", "git", said, ".git/config", "orbit init")
+    elif " -P " not in driver:
+        said = "the merge driver imports what stands at the top of the work tree, a stranger's branch too"
+        yield Finding("problem", "git", said, ".git/config", "orbit init")
     elif not missing:
         yield Finding("ok", "git", "attributes and merge driver are set")
 

@@ -93,7 +93,8 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
 def offer_driver(git: Git) -> None:
     """Name the merge driver for decision logs in this clone's configuration; other clones merge as git does."""
     # By the interpreter's own path: git runs it in a shell that may not have our programs on its PATH.
-    command = f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O %A %B %P'
+    # -P: git starts it at the top of the work tree, which is no place to import from: it may hold a stranger's branch.
+    command = f'"{sys.executable}" -P -m orbit_registry.cli.main merge-driver %O %A %B %P'
     if git.ask("config", "--local", f"merge.{DRIVER}.driver") != command:
         git.run("config", "--local", f"merge.{DRIVER}.name", "merge decision logs entry by entry")
         git.run("config", "--local", f"merge.{DRIVER}.driver", command)
