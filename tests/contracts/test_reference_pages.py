@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.cli.reference import reference
+from orbit_registry.importers.orbit_fields import LONGEST_SUMMARY
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.push.select import MIN_RELEVANCE
 from orbit_registry.records.freshness import WINDOWS
 from orbit_registry.store.config import config_schema, defaults
@@ -62,9 +64,12 @@ def test_every_setting_has_a_default_and_is_described() -> None:
     assert config_schema().is_valid({"format": "orbit-registry", "schema_version": 1, **defaults()})
 
 
-def test_what_modules_below_the_configuration_take_for_a_default_is_the_default() -> None:
-    """The hook's client and the values of records know no configuration file; their figures are the schema's."""
+def test_what_modules_without_a_schema_take_for_its_figures_are_its_figures() -> None:
+    """The hook's client, the values of records, an importer and a help text know no schema at hand."""
     freshness = defaults()["freshness"]
+    longest = {kind: load_kinds()[kind].schema.longest("summary") for kind in ("adr", "learning")}
 
     assert defaults()["rules"]["min_relevance"] == MIN_RELEVANCE
     assert (freshness["stable_days"], freshness["volatile_days"]) == (WINDOWS["stable"], WINDOWS["volatile"])
+    assert longest["learning"] == LONGEST_SUMMARY
+    assert f"edits this code ({longest['adr']} characters)." in (DOCS / "reference/cli.md").read_text("utf-8")

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
+from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
@@ -49,7 +50,7 @@ def in_text(text: str, path: str, forms: IdForms, *, weak: bool = False) -> Iter
 
     Weak ones are only for those who know which records there are.
     """
-    markdown = path.lower().endswith((".md", ".markdown"))
+    markdown = is_markdown(path)
     if not any(weak or not citation.weak for citation in find_citations(text, forms)):
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
     skip = parse_markdown(text).code if markdown and _FENCE.search(text) else ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -18,6 +17,7 @@ from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look
+from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import Workspace
 
@@ -63,7 +63,7 @@ class Inputs:
             [[text, found.hash, found.problem] for text, found in self.sight.inputs.items()],
             [sorted(self.sight.there), sorted(self.sight.gone), self.sight.untold, sorted(self.sight.moved.items())],
         ]
-        return hashlib.sha256(json.dumps(parts, ensure_ascii=True, default=repr).encode()).hexdigest()
+        return digest(parts)
 
 
 def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:

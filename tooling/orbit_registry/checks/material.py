@@ -14,7 +14,7 @@ from functools import cached_property
 from orbit_registry.checks.citing import cited_in
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
-from orbit_registry.checks.members import Member, asks_of, digest, joins_of, joins_of_text
+from orbit_registry.checks.members import Member, asks_of, joins_of, joins_of_text
 from orbit_registry.checks.memories import Counts, Near
 from orbit_registry.checks.scope.globs import around, folders_of, valid_globs
 from orbit_registry.checks.wording import copies, wording
@@ -28,6 +28,7 @@ from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.decisions.documents import Document, Documents, read_one, with_prose
 from orbit_registry.store.facts import read_citing
 from orbit_registry.store.files import read_text
+from orbit_registry.store.kept import digest
 from orbit_registry.text.citations import IdForms, find_citations
 
 Cited = Sequence[tuple[str, int, int]]

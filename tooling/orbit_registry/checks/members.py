@@ -9,7 +9,6 @@ link or a citation, reaches one step: the asker rests on whoever bears it, not o
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from orbit_registry.store.adopt.ids import Candidate
 from orbit_registry.store.cache import FileState, code_stamp, is_few
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.facts import IMPORTED_BODY, Facts
-from orbit_registry.store.kept import KeptValue
+from orbit_registry.store.kept import KeptValue, digest
 from orbit_registry.store.reader import Entry, Named
 from orbit_registry.store.votes import NAME as VOTES
 
@@ -43,7 +42,7 @@ class Member(NamedTuple):
     pairs: Sequence[Sequence[object]] = ()
     """The records that say nearly the same: path, how nearly, whether there are enough records to tell."""
     found: Sequence[Sequence[object]] = ()
-    """The findings in its files, as `remembered.row_of` writes them."""
+    """The findings in its files, as `records.diagnostic.row_of` writes them."""
     globs: Sequence[str] = ()
     """The globs of a record that waits or holds."""
     seen: str = ""
@@ -69,11 +68,6 @@ class Memory:
         changed = sum(member != self.members.get(path) for path, member in members.items())
         if not is_few(changed + len(self.members.keys() - members.keys()), len(members)) or not self.has_files:
             self._kept.keep({"files": self._files, "members": dict(members)})
-
-
-def digest(*parts: object) -> str:
-    """Return a hash of values that JSON can hold."""
-    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 # --- tokens

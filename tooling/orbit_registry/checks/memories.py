@@ -8,10 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from orbit_registry.checks.matching import count_matches
-from orbit_registry.checks.members import digest
 from orbit_registry.search.similarity import KeptIndex, Pair
 from orbit_registry.store.cache import code_stamp
-from orbit_registry.store.kept import KeptValue
+from orbit_registry.store.kept import KeptValue, digest
 from orbit_registry.store.workspace import Workspace
 
 _FEW_FILES = 100

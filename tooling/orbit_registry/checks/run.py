@@ -13,8 +13,8 @@ from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.material import Material, Pairs
 from orbit_registry.checks.members import Member, Memory, Reach, tokens_of
 from orbit_registry.checks.neighbours import FEWEST_TO_ERR
-from orbit_registry.checks.remembered import Result, diagnostic_of, row_of
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.checks.remembered import Result
+from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.store.decisions.documents import UNREADABLE_DOCUMENT
 
 _TIMED = "ORB107"

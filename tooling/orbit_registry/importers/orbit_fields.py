@@ -36,6 +36,8 @@ _LEARNING_KEYS = frozenset(
     {"schema_version", "schemaVersion", "id", "status", "scope", "summary", "body", "evidence", "supersedes",
      "superseded_by", "legacy_ids", "created_at", "updated_at", "created_by", "priority"}
 )  # fmt: skip
+LONGEST_SUMMARY = 280
+"""Characters, as the schema of learnings has them."""
 Rename = Callable[[str], str]
 
 
@@ -89,8 +91,8 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
     mapped.fields = {
         "status": "retired" if archived else status,
         "x-status_raw": status if archived else None,
-        "summary": one_line(summary, 280),
-        "x-summary": summary if one_line(summary, 280) != summary.strip() else None,
+        "summary": one_line(summary, LONGEST_SUMMARY),
+        "x-summary": summary if one_line(summary, LONGEST_SUMMARY) != summary.strip() else None,
         "body": _text(data.get("body")),
         "scope": _scope(scope if isinstance(scope, Mapping) else {}),
         "evidence": _evidence(data.get("evidence")),
@@ -103,7 +105,9 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
     if archived:
         mapped.changed.append("superseded by nothing, so it is retired here")
     if mapped.fields["x-summary"]:
-        mapped.changed.append("its summary is made one line of at most 280 characters; x-summary keeps all of it")
+        mapped.changed.append(
+            f"its summary is made one line of at most {LONGEST_SUMMARY} characters; x-summary keeps all of it"
+        )
     return mapped
 
 

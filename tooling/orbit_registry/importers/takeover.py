@@ -18,10 +18,10 @@ from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
+from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
 from orbit_registry.text.adr.file_names import is_decision_folder, read_name
 
-_MARKDOWN = (".md", ".markdown")
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
 _OURS = frozenset({ORBIT})
 _REQUESTS = frozenset({"rfc", "rfcs"})
@@ -73,7 +73,7 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
         if name.lower().endswith(_OTHER_TEXT) and _is_place(path):
             suffix = posixpath.splitext(name)[1]
             outcomes.append(Outcome("left", path, None, f"not Markdown ({suffix}): rewrite it, or keep it as it is"))
-        if not name.lower().endswith(_MARKDOWN):
+        if not is_markdown(name):
             continue
         if (workspace.root / path).is_symlink():
             outcomes.append(Outcome("left", path, None, "a symbolic link"))
@@ -129,12 +129,10 @@ def _is_there(root: Path, name: str) -> bool:
 def _some(path: Path) -> list[str]:
     """Return some documents below a path where decisions may be."""
     if path.is_file():
-        return [path.name] if path.name.lower().endswith(_MARKDOWN) else []
+        return [path.name] if is_markdown(path.name) else []
     found: list[str] = []
     for name in walk(path, without=_OURS):
-        if name.lower().endswith(_MARKDOWN) and (
-            posixpath.basename(name) == LOG_NAME or _is_place(f"{path.name}/{name}")
-        ):
+        if is_markdown(name) and (posixpath.basename(name) == LOG_NAME or _is_place(f"{path.name}/{name}")):
             found.append(name)
             if len(found) >= _SAMPLE:
                 break

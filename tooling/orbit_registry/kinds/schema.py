@@ -54,6 +54,10 @@ class RecordSchema:
         """The names of the fields, in the order in which new files write them."""
         return tuple(self.document["properties"])
 
+    def longest(self, name: str) -> int:
+        """Return how many characters a field holds that has a `maxLength`."""
+        return int(self.document["properties"][name]["maxLength"])
+
     @cached_property
     def managed(self) -> frozenset[str]:
         """The fields that the schema calls `readOnly`: only verbs change them."""

@@ -31,7 +31,6 @@ from orbit_registry.store.writer import create_record, draft_record
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
 UNSOLVED = ("unsolved", "needs-help")
 """The labels of a learning that says what nobody has solved yet."""
-MOST_SUMMARY = 280
 SHORT = 48
 """A text of fewer characters, of a turn without tools, tells nothing."""
 
@@ -162,7 +161,7 @@ def _refuse_contradictions(said: Noted) -> None:
 
 def _contribution(workspace: Workspace, records: RecordSet, said: Noted, author: Author) -> Contribution:
     kind = workspace.kinds[LEARNING]
-    fields = _learning(said)
+    fields = _learning(said, kind.schema.longest("summary"))
     draft = draft_record(workspace, kind, author, fields)[1]
     near = neighbours(workspace, records.of_kind(LEARNING), draft)
     if said.failed:
@@ -174,10 +173,16 @@ def _contribution(workspace: Workspace, records: RecordSet, said: Noted, author:
     return Contribution(tuple(_asks(workspace, said, fields, known)), known)
 
 
-def _learning(said: Noted) -> dict[str, object]:
+def shortened(text: str, longest: int) -> str:
+    """Return a text of one line that is no longer than that, cut between words where it can be."""
+    held = text[: longest - 1]
+    return text if len(text) <= longest else f"{held.rpartition(' ')[0] or held}…"
+
+
+def _learning(said: Noted, longest: int) -> dict[str, object]:
     """Return the fields of the learning that a note is, or asks for."""
     text = " ".join(said.text.split())
-    summary = text if len(text) <= MOST_SUMMARY else f"{text[: MOST_SUMMARY - 1].rpartition(' ')[0]}…"
+    summary = shortened(text, longest)
     scope = {axis: list(words) for axis, words in (("paths", said.paths), ("tags", said.tags)) if words}
     tried = f"Tried {said.attempts} {'time' if said.attempts == 1 else 'times'}, not solved."
     failed = {

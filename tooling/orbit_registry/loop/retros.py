@@ -19,7 +19,7 @@ from orbit_registry.loop.capture.candidates import propose
 from orbit_registry.loop.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
 from orbit_registry.loop.events import write_event
 from orbit_registry.loop.gather import Gathered
-from orbit_registry.loop.note import LEARNING, MOST_SUMMARY
+from orbit_registry.loop.note import LEARNING, shortened
 from orbit_registry.loop.retro import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, read_retro
 from orbit_registry.push import events
 from orbit_registry.records.freshness import looked_at, made
@@ -97,7 +97,7 @@ def keep_retro(
     if gathered is not None:
         findings = _captured(workspace, gathered, record, dry_run=dry_run)
     else:
-        told = [*_findings(whole, key, record, scope or {})]
+        told = [*_findings(workspace, whole, key, record, scope or {})]
         findings = ensure(workspace, told, author, pending=True, dry_run=dry_run)
     turned = _Outcomes(workspace, record, author, now, dry_run=dry_run)
     turned.settle(whole.outcomes)
@@ -157,7 +157,7 @@ def _dated(said: Retro, now: datetime) -> Retro:
     summary, text = said.summary, said.text
     if len(summary) > LONGEST_SUMMARY:
         text = "\n\n".join(filter(None, (f"## In full\n\n{summary}", text))) if summary not in text else text
-        summary = f"{summary[: LONGEST_SUMMARY - 1].rpartition(' ')[0] or summary[: LONGEST_SUMMARY - 1]}…"
+        summary = shortened(summary, LONGEST_SUMMARY)
     whole = replace(said, date=date, summary=summary, text=text)
     return replace(whole, title=(whole.title or _title(whole))[:300])
 
@@ -180,15 +180,17 @@ def _entry(said: Retro, key: str) -> Entry:
     return Entry(KIND, key, fields, text=said.body())
 
 
-def _findings(said: Retro, key: str, record: Record, scope: Mapping[str, Sequence[str]]) -> Iterable[Entry]:
+def _findings(
+    workspace: Workspace, said: Retro, key: str, record: Record, scope: Mapping[str, Sequence[str]]
+) -> Iterable[Entry]:
+    longest = workspace.kinds[LEARNING].schema.longest("summary")
     axes = {axis: list(words) for axis, words in scope.items() if words}
     trigger = said.trigger
     session = [{"kind": "session", "reference": trigger.id}] if trigger and trigger.type == "session" else []
     for word, text in said.findings:
-        is_long = len(text) > MOST_SUMMARY
-        summary = f"{text[: MOST_SUMMARY - 1].rpartition(' ')[0] or text[: MOST_SUMMARY - 1]}…" if is_long else text
+        summary = shortened(text, longest)
         given = {
-            "summary": summary, "body": text if is_long else "", "labels": [word], "scope": axes,
+            "summary": summary, "body": text if summary != text else "", "labels": [word], "scope": axes,
             "links": [{"rel": "derived_from", "to": record.id}], "evidence": session,
         }  # fmt: skip
         fields = {name: value for name, value in given.items() if value}

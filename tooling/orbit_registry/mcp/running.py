@@ -24,7 +24,12 @@ def run_script(asked: Asked) -> Answer:
     record = asked.registry.get(asked.text("id"))
     said = asked.arguments.get("seconds")
     seconds = float(said) if isinstance(said, int | float) else _USUAL_SECONDS
-    ran = run(workspace, record, asked.caller.author(), Order(asked.words("arguments"), seconds, captured=True))
+    ran = run(
+        workspace,
+        record,
+        asked.caller.author(),
+        Order(asked.words("arguments"), seconds, surface="mcp:run", captured=True),
+    )
     data = {
         "id": record.id,
         "exit_code": ran.exit_code,

@@ -130,15 +130,15 @@ def _listed(ids: "Sequence[str]") -> str:
     return ", ".join(map(quoted, ids))
 
 
-def note(root: str, surface: str, at: float, **details: "str | int | None") -> None:
+def note(root: str, name: str, surface: str, at: float, **details: "str | int | None") -> None:
     """Write down that a person or an agent did something to a record; `details` say to which, who, and what came of it.
 
     Nothing was chosen, so that it counts as no dispatch; texts among the details are names, hashes and ids alone.
     """
     event = Event(surface, at)
-    event.name = surface
-    said = (f"{quoted(name)}: {_or_null(value) if isinstance(value, str) else 'null' if value is None else value}"
-            for name, value in details.items())  # fmt: skip
+    event.name = name
+    said = (f"{quoted(key)}: {_or_null(value) if isinstance(value, str) else 'null' if value is None else value}"
+            for key, value in details.items())  # fmt: skip
     event.details = "".join(f", {one}" for one in said)
     append(root, event)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -75,3 +76,44 @@ def from_problem(
 ) -> Diagnostic:
     """Return what a text reader found as a diagnostic of the file at `path`."""
     return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint, record)
+
+
+def row_of(one: Diagnostic) -> list[object]:
+    """Return a diagnostic as values that JSON can hold."""
+    related = [_place(location) for location in one.related]
+    return [one.code, one.severity.value, one.message, _place(one.location), one.hint, one.record, related, one.fixable]
+
+
+def _place(location: Location) -> list[object]:
+    place = location.position
+    return [location.path, place.line, place.column] if place is not None else [location.path]
+
+
+def diagnostic_of(row: Sequence[object]) -> Diagnostic:
+    """Return the diagnostic that `row_of` wrote.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    match row:
+        case [str(code), str(severity), str(message), list(place), hint, record, list(related), bool(fixable)]:
+            return Diagnostic(
+                code=code,
+                severity=Severity(severity),
+                message=message,
+                location=_location(place),
+                hint=None if hint is None else str(hint),
+                record=None if record is None else str(record),
+                related=tuple(_location(one) for one in related),
+                fixable=fixable,
+            )
+    raise ValueError(f"a kept diagnostic has another form: {row!r}")
+
+
+def _location(place: Sequence[object]) -> Location:
+    match place:
+        case [str(path), int(line), int(column)]:
+            return Location(path, Position(line, column))
+        case [str(path)]:
+            return Location(path)
+    raise ValueError(f"a kept place has another form: {place!r}")

@@ -13,19 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import Literal, get_args
 
 from orbit_registry.errors import UsageError
 from orbit_registry.push.caps import tokens
 from orbit_registry.records.record import Record
+from orbit_registry.text import is_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, TextLines, within
 
 Strategy = Literal["auto", "headers", "delimiter", "fixed", "none"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mdx"))
-"""Endings of the names of files whose `#` lines are headings; in a script they are comments."""
 ENOUGH = 3
 """So many headings, else rules, make `auto` cut at them."""
 _RULE = re.compile(r"^(?:-{3,}|={3,}|\*{3,})[ \t]*$", re.MULTILINE)
@@ -101,11 +99,6 @@ def chunking_from(said: object) -> Chunking:
     if found.overlap_tokens * 2 > found.fixed_tokens:
         raise UsageError("chunks overlap by more than half", hint="lower overlap_tokens, or raise fixed_tokens")
     return found
-
-
-def is_markdown(name: str) -> bool:
-    """Say whether a file of this name is cut as Markdown."""
-    return PurePosixPath(name).suffix.lower() in MARKDOWN
 
 
 def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Cut:

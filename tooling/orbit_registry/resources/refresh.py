@@ -13,7 +13,7 @@ from orbit_registry.errors import OrbitError, RefusedError, UnreadableFileError,
 from orbit_registry.push.events import note
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.resources.chunk import Cut, chunking_from, cut, is_markdown
+from orbit_registry.resources.chunk import Cut, chunking_from, cut
 from orbit_registry.resources.intake import DOC, Text, known_as, place_of, raw_digest, text_at, versions_of
 from orbit_registry.store.author import Author
 from orbit_registry.store.authority import write_step
@@ -23,6 +23,7 @@ from orbit_registry.store.journal import Change
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import Edit, edited, writing
+from orbit_registry.text import is_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def refresh(
             write_step(workspace, "refresh", changes, author=author)
             old_ref, new_ref = record.text("source_ref"), result.text("source_ref")
             note(
-                str(workspace.root), "refreshed", time.time(), id=record.id, by=author.name, role=author.role,
+                str(workspace.root), "refreshed", "cli", time.time(), id=record.id, by=author.name, role=author.role,
                 old_ref=old_ref, new_ref=new_ref, content_hash=text.digest,
             )  # fmt: skip
     chunking = chunking_from(result.data.get("chunking"))

@@ -55,6 +55,8 @@ class Order:
     """Whether somebody answers for a script that is not the reviewed one."""
     passed: Sequence[str] = ()
     """Further variables of the environment that it gets."""
+    surface: str = "cli"
+    """The door that it is asked through, as the event says it."""
     captured: bool = False
     """Whether what it prints is kept, instead of being shown as it comes; it gets no input then."""
 
@@ -99,8 +101,9 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
         words = [*_words(file, content, started), *order.arguments]
         ran = _ran(workspace.root, words, _environment(record, file, order), order)
     note(
-        str(workspace.root), "run", began, id=record.id, by=author.name, role=author.role, exit_code=ran.exit_code,
-        content_hash=raw_digest(content), trusted=int(bool(doubts)), duration_ms=round(ran.seconds * 1000),
+        str(workspace.root), "run", order.surface, began, id=record.id, by=author.name, role=author.role,
+        exit_code=ran.exit_code, content_hash=raw_digest(content), trusted=int(bool(doubts)),
+        duration_ms=round(ran.seconds * 1000),
     )  # fmt: skip
     return ran
 

@@ -14,8 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orbit_registry.records.diagnostic import diagnostic_of, row_of
 from orbit_registry.site import stamps
-from orbit_registry.site.memo import diagnostic_from_row, diagnostic_row, key_of
+from orbit_registry.site.memo import key_of
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.snapshot.policy import NO_SECRETS
@@ -114,7 +115,7 @@ def _as_before(state: Path, wanted: str, out: Path) -> SiteResult | None:
     if kept is None or not isinstance(kept[1], dict) or kept[1].get("wanted") != wanted or not kept[0].hold:
         return None
     data = kept[1]
-    diagnostics = tuple(diagnostic_from_row(row) for row in data["diagnostics"])
+    diagnostics = tuple(diagnostic_of(row) for row in data["diagnostics"])
     return SiteResult(out, data["pages"], 0, data["files"], 0, diagnostics, 0.0, data["config"])
 
 
@@ -124,7 +125,7 @@ def _row(wanted: str, result: SiteResult) -> dict[str, object]:
         "pages": result.pages,
         "files": result.written + result.unchanged,
         "config": result.config,
-        "diagnostics": [diagnostic_row(one) for one in result.diagnostics],
+        "diagnostics": [row_of(one) for one in result.diagnostics],
     }
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.site.output import replace_file
-from orbit_registry.text.position import Position
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
 Lookup = tuple[str, str, str]
@@ -78,26 +77,12 @@ def open_memo(file: Path, version: str) -> Memo:
 
 
 def _row(made: Made) -> list[Any]:
-    return [made.key, made.path, made.lookups, [diagnostic_row(one) for one in made.diagnostics], made.extra]
+    return [made.key, made.path, made.lookups, [row_of(one) for one in made.diagnostics], made.extra]
 
 
 def _made(row: list[Any]) -> Made:
     lookups = tuple((kind, name, token) for kind, name, token in row[2])
-    return Made(row[0], row[1], lookups, tuple(diagnostic_from_row(one) for one in row[3]), row[4])
-
-
-def diagnostic_row(one: Diagnostic) -> list[Any]:
-    """Return a diagnostic as values that JSON can hold."""
-    place = one.location.position
-    at = [place.line, place.column] if place else None
-    return [one.code, one.severity.value, one.message, one.location.path, at, one.hint, one.record]
-
-
-def diagnostic_from_row(row: list[Any]) -> Diagnostic:
-    """Return the diagnostic that a row holds."""
-    code, severity, message, path, at, hint, record = row
-    where = Location(path, Position(*at) if at else None)
-    return Diagnostic(code, Severity(severity), message, where, hint, record)
+    return Made(row[0], row[1], lookups, tuple(diagnostic_of(one) for one in row[3]), row[4])
 
 
 def all_diagnostics(memos: Iterable[Memo]) -> list[Diagnostic]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
-from orbit_registry.resources.chunk import is_markdown
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.decisions.documents import Document, Documents, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
 from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import locate

@@ -21,13 +21,13 @@ from orbit_registry.store.adopt.edges import Place, Targets, place_of
 from orbit_registry.store.cache import MISSING, FileCache, code_stamp
 from orbit_registry.store.files import DOCUMENT_LIMIT, walk
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
 
 Row = dict[str, object]
 
 _NUMBERED = re.compile(r"([A-Z]+-)(\d{1,9})")
-_MARKDOWN = (".md", ".markdown")
 _LOCAL = re.compile(
     r"\](?:\(|:[ \t]*)<?(?![A-Za-z][A-Za-z0-9+.-]*:|#)[^\s()<>]*(?:\.md|\.markdown|\.orbit/)", re.IGNORECASE
 )
@@ -63,7 +63,7 @@ def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
 def said_in(text: str, path: str, forms: IdForms) -> Said:
     """Return what a file's text names."""
     ids = tuple((found.id, found.position.line) for found in in_text(text, path, forms, weak=True))
-    if not path.lower().endswith(_MARKDOWN) or not _LOCAL.search(text):
+    if not is_markdown(path) or not _LOCAL.search(text):
         return Said(ids)
     links = parse_markdown(text).links
     return Said(ids, tuple((one.target, one.position.line) for one in links if one.kind != "image"))

@@ -6,6 +6,7 @@ For what is known of files one by one there is `store.cache`; the seal is the on
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import mmap
 import os
@@ -19,6 +20,11 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import find_secrets
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def digest(*parts: object) -> str:
+    """Return a hash of values, for a later run to compare with; what JSON can't hold counts as its text."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 class KeptValue:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
+from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.markdown import Link, TextLines, parse_markdown
 from orbit_registry.text.position import Position, Span
@@ -94,7 +95,7 @@ def rewrite_mentions(
 ) -> Rewritten:
     """Return `text` with each mention as `meaning` says; `ids` are those whose number may have changed."""
     lines = TextLines(text)
-    markdown = path.lower().endswith((".md", ".markdown"))
+    markdown = is_markdown(path)
     links = parse_markdown(text).links if markdown and (moves.paths or moves.owners) else ()
     owned = [(link.span, owner) for link in links if (owner := moves.owners.get(_target(path, link.target) or ""))]
     edits: dict[tuple[int, int], str] = {}

@@ -25,7 +25,7 @@ from orbit_registry.text.secrets import find_secrets
 
 KIND = "learning"
 AUTHOR = Author("orbit capture", "agent")
-LONGEST_SUMMARY, LONGEST_BODY = 280, 2_000
+LONGEST_BODY = 2_000
 _ORDER = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,60}\b(?:previous|prior|above|earlier|all|any|instructions?|rules?)\b"
     r"|\bsystem prompt\b|\byou (?:must|are now|will|shall|have to|need to)\b|\bas an? (?:ai|assistant|agent|model)\b"
@@ -227,7 +227,7 @@ def _fields(
     evidence += [{"kind": "file", "reference": path} for path in finding.files]
     links = [{"rel": "derived_from", "to": one} for one in sources]
     fields: dict[str, object] = {
-        "summary": inert_line(finding.summary)[:LONGEST_SUMMARY],
+        "summary": inert_line(finding.summary)[: workspace.kinds[KIND].schema.longest("summary")],
         "body": inert(finding.body)[:LONGEST_BODY],
         "confidence": "medium" if finding.pattern == "recovery" else "low",
         "procedural": finding.procedural or None,

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from orbit_registry.records.ids import sequence_number
 from orbit_registry.records.record import Record
+from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import AdrDocument, Rel, Relation
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
@@ -108,7 +109,7 @@ class Targets:
         if _SCHEME.match(written) and not written.lower().startswith("adr:"):
             return (), "it is outside this repository"
         file, _, fragment = written.partition("#")
-        if fragment or "/" in file or file.lower().endswith((".md", ".markdown")):
+        if fragment or "/" in file or is_markdown(file):
             found = self._in_file(path, unquote(file), fragment, relation.text)
             if found is not None:
                 return found, "the link's target holds several decisions" if len(found) > 1 else "no decision is there"
@@ -121,7 +122,7 @@ class Targets:
         else:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
         if target not in self._by_path:
-            return None if not file.lower().endswith((".md", ".markdown")) else ()
+            return None if not is_markdown(file) else ()
         return self.at(target, fragment, text)
 
     def at(self, path: str, fragment: str = "", text: str = "") -> tuple[str, ...]:
@@ -174,7 +175,7 @@ def read_edges(record: str, path: str, entry: AdrDocument, targets: Targets) -> 
 
 
 def _is_link(target: str) -> bool:
-    return target.partition("#")[0].lower().endswith((".md", ".markdown"))
+    return is_markdown(target.partition("#")[0])
 
 
 def _one_line(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from orbit_registry.store.files import walk
 from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.text import is_markdown
 
 LOG_NAME = "4_decisions.md"
 _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
@@ -25,5 +26,5 @@ def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
     if (workspace.root / folder).is_symlink():
         return
     for path in walk(workspace.root, folder, without=_NO_DECISIONS):
-        if path.lower().endswith((".md", ".markdown")):
+        if is_markdown(path):
             yield path

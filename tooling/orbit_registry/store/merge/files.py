@@ -28,6 +28,7 @@ from orbit_registry.store.numbers.texts import (
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import validated
+from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
 from orbit_registry.text.yaml_edit import rewrite
 from orbit_registry.text.yaml_problem import YamlProblemError
@@ -293,7 +294,7 @@ def merge_logs_of(resolution: Resolution) -> None:
     """Draft each unmerged log by entry; what both sides changed stays a conflict around that entry alone."""
     state = resolution.state
     for path, stages in state.unmerged.items():
-        if not path.lower().endswith((".md", ".markdown")) or path in resolution.resolved or len(stages) < 2:
+        if not is_markdown(path) or path in resolution.resolved or len(stages) < 2:
             continue
         if path.startswith(f"{ORBIT}/"):
             continue

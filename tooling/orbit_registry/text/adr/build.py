@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import get_args
 
+from orbit_registry.text import is_markdown
 from orbit_registry.text.adr.header import Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
 from orbit_registry.text.adr.relations import find_phrases, find_targets, target_key
@@ -258,7 +259,7 @@ def _mentioned(header: Header, body: Span, number: str | None, own: Collection[s
     document = header.document
     for link in within(document.links, body, lambda link: link.span.start):
         target = link.target.partition("#")[0]
-        if link.kind != "image" and "://" not in target and target.lower().endswith((".md", ".markdown")):
+        if link.kind != "image" and "://" not in target and is_markdown(target):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
     for citation in within(header.citations, body, lambda citation: citation.span.start):
         if citation.id in own or (_same_number(citation.id, number) and "/" not in citation.id):

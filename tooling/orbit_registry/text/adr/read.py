@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from orbit_registry.text import is_markdown
 from orbit_registry.text.adr.build import build, is_iso_date
 from orbit_registry.text.adr.file_names import (
     date_of_path,
@@ -28,7 +29,6 @@ from orbit_registry.text.position import Problem, Span
 
 _DECISIONS = IdForms(("ADR-",))
 """What decision documents call each other, in whatever repository they were written."""
-_MARKDOWN = frozenset({"", ".md", ".markdown", ".mdown", ".mkd"})
 _LOG_NAME = re.compile(
     r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
     r"decisions?(?:[-_ ](?:log|records?))?$"
@@ -56,7 +56,7 @@ _ANY_ENTRY = re.compile(r"\d")
 def read_document(text: str, path: str = "") -> AdrFile:
     """Read `text`; `path` (with `/`, relative to the project) says by its name what the text may be. Never fails."""
     pure = PurePosixPath(path.replace("\\", "/"))
-    if pure.suffix.lower() not in _MARKDOWN:
+    if pure.suffix and not is_markdown(pure.name):
         return AdrFile("none", (), (), f"not Markdown ({pure.suffix})")
     stem = pure.stem if pure.suffix else pure.name
     if _TEMPLATE_NAME.match(stem) or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts):
