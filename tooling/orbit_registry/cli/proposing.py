@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -13,7 +14,9 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import UsageError
 from orbit_registry.loop import consolidate as consolidation
 from orbit_registry.loop import proposals
+from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
 from orbit_registry.loop.stats.report import effect
+from orbit_registry.loop.updates import recommended, record_drafts
 from orbit_registry.registry import Registry
 from orbit_registry.store.skills import read_skills
 
@@ -27,7 +30,8 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     """Propose what learnings in force, or those that are named, would change in the project's skills.
 
     What adds to a page is kept as a diff that waits for approval; where a page says otherwise, or rests on what no
-    longer holds, a note waits. What was proposed before is not proposed again, whatever became of it.
+    longer holds, a note waits. Without an ID, retros that are recorded are asked too, for skills and for records, and
+    errors that came outside of a record's scope. What was proposed before is not proposed again.
 
     \b
     orbit propose --dry-run
@@ -44,7 +48,11 @@ def propose(any_ids: Sequence[str], consolidate: bool, dry_run: bool, output: st
     ids = [_learning(registry, one) for one in any_ids]
     skills, problems = read_skills(registry.workspace)
     known = proposals.Known.of(records)
-    drafts = proposals.skill_drafts(records, skills, known, ids)
+    workspace = registry.workspace
+    more = [] if ids else recommended(workspace, records)
+    drafts = proposals.skill_drafts(records, skills, known, ids, more)
+    if not ids:
+        drafts += record_drafts(workspace, records, said_in(log_files(workspace.state), time.time(), LogState()))
     found, waiting = proposals.keep(registry.workspace, drafts, known, registry.author(), dry_run=dry_run)
     data = {
         "proposals": [one.as_data() for one in found],

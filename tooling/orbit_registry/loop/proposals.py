@@ -114,20 +114,23 @@ def path_of(proposal: Record) -> str:
 
 def said_hash(*parts: str) -> str:
     """Return the hash of something that is proposed; case, punctuation and spaces don't tell two apart."""
-    return hashlib.sha256(
-        "\0".join((parts[0], *map(normalised, parts[1:]))).encode("utf-8", "surrogatepass")
-    ).hexdigest()[:16]
+    said = "\0".join((parts[0], *map(normalised, parts[1:])))
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 # ------------------------------------------------------------------------------------------------------------- skills
 
 
-def skill_drafts(records: RecordSet, skills: Sequence[Skill], known: Known, ids: Collection[str] = ()) -> list[Draft]:
+def skill_drafts(
+    records: RecordSet, skills: Sequence[Skill], known: Known, ids: Collection[str] = (), more: Iterable[Record] = ()
+) -> list[Draft]:
     """Return what learnings would change in skills: for each page one addition, and a note for each contradiction.
 
-    `ids` are those of the learnings that are looked at; all that hold, if none are named.
+    `ids` are those of the learnings that are looked at; all that hold, if none are named. `more` are looked at too:
+    what retros recommend, as records whose titles say it.
     """
     learnings = [one for one in records.of_kind(LEARNING) if one.id in ids or (not ids and one.phase == "live")]
+    learnings += more
     frequencies = Counter(chain.from_iterable({*terms(_wording(one))} for one in learnings))
     frequencies.update(chain.from_iterable({*terms(skill.text)} for skill in skills))
     weights = Weights(len(learnings) + len(skills), frequencies)
@@ -136,7 +139,8 @@ def skill_drafts(records: RecordSet, skills: Sequence[Skill], known: Known, ids:
     found: list[Draft] = []
     for learning in learnings:
         said = without_secrets(learning.title)
-        if said != learning.title or any(learning.id in page.skill.text for page in pages):
+        is_cited = learning.kind.name == LEARNING and any(learning.id in page.skill.text for page in pages)
+        if said != learning.title or is_cited:
             continue
         against = [draft for page in pages if (draft := page.contradiction(learning)) is not None]
         found += against
@@ -166,11 +170,12 @@ class _Page:
         """Return how much a learning has to do with the skill, and why; None where it has nothing."""
         part = _part(self._weights.weigh(Vector.of(terms(_wording(learning)))).squares, self._terms)
         paths = [one for one in map(_fixed, learning.scope.paths) if one and one in self.skill.text]
-        tags = terms(" ".join((*learning.scope.tags, str(learning.data.get("category", "")))))
+        own = learning.title if learning.kind.name != LEARNING else str(learning.data.get("category", ""))
+        tags = terms(" ".join((*learning.scope.tags, own)))
         named = bool(self._name) and self._name.issubset(tags)
         if not named and part < (NEAR if paths else RELATED):
             return None
-        reasons = [f"the page names `{paths[0]}`"] if paths else ["its tags name the skill"] if named else []
+        reasons = [f"the page names `{paths[0]}`"] if paths else ["it names the skill"] if named else []
         return part + bool(paths) + bool(named), "; ".join([*reasons, f"the page has {part:.0%} of its words"])
 
     def covers(self, learning: Record) -> bool:
@@ -205,8 +210,8 @@ class _Page:
 def _part(own: Mapping[str, float], other: Iterable[str]) -> float:
     """Return which part of some marked terms, by weight, another text has, however often."""
     known = {term.partition(":")[0] for term in other}
-    whole = sum(own.values())
-    return sum(square for term, square in own.items() if term.partition(":")[0] in known) / whole if whole else 0.0
+    part = sum(square for term, square in own.items() if term.partition(":")[0] in known)
+    return part / (sum(own.values()) or 1)
 
 
 def _note(skill: Skill, learning: Record, title: str, reason: str, about: str) -> Draft:
@@ -236,16 +241,12 @@ def with_items(text: str, items: Sequence[str]) -> str:
     if section is None:
         start = text if text.endswith("\n") or not text else f"{text}\n"
         return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(f"{item}\n" for item in items)
-    following = (one for one in _HEADING.finditer(text, section.end()) if len(one[1]) <= len(section[1]))
-    next_one = next(following, None)
-    end = next_one.start() if next_one is not None else len(text)
+    following = (one.start() for one in _HEADING.finditer(text, section.end()) if len(one[1]) <= len(section[1]))
+    end = next(following, len(text))
     held = text[section.start() : end].rstrip()
-    gap = (
-        "\n\n" if held == section[0].rstrip() or not held.split("\n")[-1].lstrip().startswith(("-", "*", "+")) else "\n"
-    )
-    rest = text[section.start() + len(held) : end]
-    added = gap + "\n".join(items)
-    return text[: section.start()] + held + added + (rest or "\n") + text[end:]
+    is_list = held != section[0].rstrip() and held.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
+    added = ("\n" if is_list else "\n\n") + "\n".join(items)
+    return text[: section.start()] + held + added + (text[section.start() + len(held) : end] or "\n") + text[end:]
 
 
 def _title(skill: Skill, said: str) -> str:
@@ -344,7 +345,7 @@ def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:
     record = records.get(str(named)) if named is not None else None
     if record is None or record.path != path or record.kind.in_document:
         said = f"{path} is neither a skill nor the file of the record that {proposal.id} names"
-        raise RefusedError(said, hint=_reject(proposal))
+        raise RefusedError(said, hint=f"`orbit proposal reject {proposal.id}`")
     return record
 
 
@@ -361,7 +362,7 @@ def _refuse_more_than_text(proposal: Record, diff: str, before: str, after: str)
     elif HIDDEN.search("\n".join(added(diff))):
         said = "adds characters that nobody sees"
     if said:
-        raise RefusedError(f"{proposal.id} {said}", hint=_reject(proposal))
+        raise RefusedError(f"{proposal.id} {said}", hint=f"`orbit proposal reject {proposal.id}`")
 
 
 def _refuse_other(before: Record, after: Record) -> None:
@@ -390,11 +391,6 @@ def _explained(proposal: Record, path: str, conflict: Conflict, text: str, diff:
     if lines and there.issuperset(lines):
         said = f"{proposal.id}: what it adds stands in {path} already"
         return RefusedError(said, hint=f"`orbit proposal done {proposal.id}` closes it")
-    hint = (
-        f"the file changed since; {_reject(proposal)}, or change it by hand and say `orbit proposal done {proposal.id}`"
-    )
+    done = f"change it by hand and say `orbit proposal done {proposal.id}`"
+    hint = f"the file changed since; `orbit proposal reject {proposal.id}`, or {done}"
     return RefusedError(f"{proposal.id} does not fit {here}: {conflict.message}", hint=hint)
-
-
-def _reject(proposal: Record) -> str:
-    return f"`orbit proposal reject {proposal.id}`"

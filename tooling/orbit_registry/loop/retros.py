@@ -7,7 +7,7 @@ date: a failure that somebody met later is left as it is.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -132,6 +132,13 @@ def retro_of(record: Record, text: str = "") -> Retro:
         told.text,
     )  # fmt: skip
     return found if record.title == _title(found) else replace(found, title=record.title)
+
+
+def recorded(workspace: Workspace, records: RecordSet) -> Iterator[tuple[Record, Retro]]:
+    """Yield the retros that a person recorded, each with what it says."""
+    for record in records.of_kind(KIND):
+        if record.phase == "live":
+            yield record, _before(workspace, record)
 
 
 def _before(workspace: Workspace, record: Record | None) -> Retro:
