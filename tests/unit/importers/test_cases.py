@@ -81,6 +81,7 @@ def test_an_import_reports_what_became_of_each_file(case: str, tmp_path: Path, g
         assert [one for one in report.of("left") if one.source == name and reason in one.reason], (name, report.text())
     for reason in expected.get("changed", ()):
         assert [one for one in report.of("changed") if reason in one.reason], (reason, report.text())
+    assert list(report.notes) == expected.get("notes", list(report.notes))
 
 
 @each_case

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -20,12 +22,19 @@ from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
-from orbit_registry.text.adr.file_names import is_decision_folder, read_name
+from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder, read_name
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
+_MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")
+"""Those whose headings can be read as Markdown's."""
+_ADOC_HEADING = re.compile(r"^={1,5}(?=[ ])", re.MULTILINE)
+_RST_FIELD = re.compile(r"^:(?=[A-Za-z][\w -]{1,30}:)", re.MULTILINE)
 _OURS = frozenset({ORBIT})
 _REQUESTS = frozenset({"rfc", "rfcs"})
 _SAMPLE = 40
+_HINTS = 3
+_READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+_REWRITE = "rewrite it, or keep it findable with `orbit import doc`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +67,22 @@ class DocumentImporter:
         outcomes: list[Outcome] = []
         chosen = list(_chosen(workspace, "" if within == "." else within, outcomes))
         outcomes += adopt(workspace, chosen, command=f"orbit import {within}", dry_run=dry_run)
-        empty = not any(outcome.what in ("taken", "present") for outcome in outcomes)
-        notes = ("no decision was found; name its folder or file if one is there",) if empty else ()
-        return TakeoverReport(self.name, within, dry_run, tuple(outcomes), notes)
+        notes = list(_hints(one.source for one in outcomes if one.reason == _READS_LIKE_ONE))
+        if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
+            notes = ["no decision was found; name its folder or file if one is there"]
+        return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
+
+
+def _hints(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the command that takes over what reads like decisions, for each folder at the top that holds several."""
+    below: dict[str, list[str]] = {}
+    for path in paths:
+        below.setdefault(path.partition("/")[0], []).append(path)
+    for found in sorted(below.values(), key=len, reverse=True)[:_HINTS]:
+        folder = posixpath.commonpath(found) if len(found) > 2 else ""
+        if folder:
+            command = f"orbit import {shlex.quote(folder)}"
+            yield f"{len(found)} documents in {folder} read like decisions: `{command}` takes them"
 
 
 def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
@@ -70,9 +92,13 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
         return
     for path in _files(workspace, within):
         name = posixpath.basename(path)
-        if name.lower().endswith(_OTHER_TEXT) and _is_place(path):
-            suffix = posixpath.splitext(name)[1]
-            outcomes.append(Outcome("left", path, None, f"not Markdown ({suffix}): rewrite it, or keep it as it is"))
+        suffix = posixpath.splitext(name)[1].lower()
+        if suffix in _OTHER_TEXT and (_is_place(path) or _reads_like_one(workspace, path)):
+            outcomes.append(Outcome("left", path, None, f"not Markdown ({suffix}): {_REWRITE}"))
+        elif suffix in _MARKED_UP:
+            outcomes.append(
+                Outcome("left", path, None, f"not Markdown ({suffix}), and it does not read like a decision")
+            )
         if not is_markdown(name):
             continue
         if (workspace.root / path).is_symlink():
@@ -96,6 +122,21 @@ def _is_place(path: str) -> bool:
     ) or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
 
 
+def _reads_like_one(workspace: Workspace, path: str) -> bool:
+    """Say whether a document in another format holds a decision, read with its headings as Markdown's."""
+    stem, suffix = posixpath.splitext(path)
+    if suffix.lower() not in _MARKED_UP or (workspace.root / path).is_symlink():
+        return False
+    try:
+        text = read_text(workspace.root / path, limit=DOCUMENT_LIMIT)
+    except OrbitError:
+        return False
+    text = _RST_FIELD.sub("", _ADOC_HEADING.sub(lambda found: "#" * len(found.group()), text))
+    folder, _, name = stem.rpartition("/")
+    named = folder if name.lower() in GENERIC_NAMES else stem
+    return bool(read_document(text, f"{named}.md").entries)
+
+
 def _why_not(workspace: Workspace, path: str) -> str:
     """Return why a document is not read, when the whole project is."""
     try:
@@ -103,7 +144,7 @@ def _why_not(workspace: Workspace, path: str) -> str:
     except OrbitError as error:
         return error.message.replace(f"{workspace.root}{os.sep}", "")
     if file.entries:
-        return "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+        return _READS_LIKE_ONE
     return file.skipped_reason or "it holds no decision"
 
 

@@ -380,17 +380,17 @@ def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
         ("2026-04-01-use-x", "2026-05-02-use-y"),
         ("2026-04-use-x", "2026-05-use-y"),
         ("2026_04_01_use_x", "2026_05_02_use_y"),
+        ("2026-04-01-use-x/README", "2026-05-02-use-y/README"),
+        ("0042-use-x/index", "0043-use-y/index"),
         ("20260401-03-use-x", "20260502-01-use-y"),
         ("20260502-03-use-x", "20260502-04-use-y"),
         ("adr_042_use_x", "adr_043_use_y"),
     ],
 )
 def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str, name: str) -> None:
-    """Its lead, its width, its separators, and the form of its date."""
-    folder = registry.workspace.root / "docs/adr"
-    folder.mkdir(parents=True)
-    (folder / f"{neighbour}.md").write_text(
-        "# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
-    )
+    """Its lead, its width, its separators, the form of its date, and a folder of its own where each has one."""
+    document = registry.workspace.root / f"docs/adr/{neighbour}.md"
+    document.parent.mkdir(parents=True)
+    document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
     found = neighbours_in(registry.workspace, "docs/adr")
     assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import posixpath
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.kinds.table import Kind
@@ -40,11 +42,14 @@ from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
+from orbit_registry.text.adr.file_names import GENERIC_NAMES
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import rewrite
 from orbit_registry.text.yaml_problem import YamlProblemError
 
 STEP_LIMIT = 40_000_000
+_MANY = 5
+"""Folders side by side that are named one by one; of more, the folder above them is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,11 +288,8 @@ def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: 
     """Yield the change of the configuration that names new folders of decision files, so that later ones are found."""
     config = workspace.config
     known = (config.adr.folder, *config.adr.folders)
-    folders = sorted(
-        {posixpath.dirname(candidate.path) for candidate in adopted if not _is_log(config.design, candidate)}
-    )
     missing: list[str] = []
-    for folder in folders:
+    for folder in _folders([candidate.path for candidate in adopted if not _is_log(config.design, candidate)]):
         covered = any(folder == other or folder.startswith(f"{other}/") for other in (*known, *missing))
         if folder and not covered:
             missing.append(folder)
@@ -312,6 +314,15 @@ def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: 
     said += [f"adr.folders names {json.dumps(folders)}"] if folders else []
     outcomes.append(Outcome("changed", path, None, "; ".join(said)))
     yield Change(path, text, after)
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    """Return the folders that decisions are kept in: above a decision's own (`0042-x/README.md`), and one for many."""
+    own = (posixpath.dirname(path) if PurePosixPath(path).stem.lower() in GENERIC_NAMES else path for path in paths)
+    folders = {posixpath.dirname(unit) for unit in own}
+    siblings = Counter(map(posixpath.dirname, folders))
+    many = {above for above, count in siblings.items() if above and count > _MANY}
+    return sorted({above if (above := posixpath.dirname(folder)) in many else folder for folder in folders})
 
 
 def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
@@ -16,6 +17,8 @@ from orbit_registry.text.adr.file_names import read_name
 
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
+_OWN_NAMES = ("README.md", "readme.md", "index.md")
+"""What a decision is called that has a folder of its own."""
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 _ANY_TITLE = "Decision"
@@ -24,7 +27,7 @@ _COST = "Cost: _what does this make harder?_"
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The decision files of a folder, the newest first, as (path, text)."""
+    """The decision files of a folder (or its folders with a README), the newest first, as (path, text)."""
 
     folder: str
     names: tuple[str, ...]
@@ -34,7 +37,7 @@ class Neighbours:
 def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
     """Return the decision files directly in a folder: by number, or by date where names begin with one."""
     try:
-        found = [entry.name for entry in (workspace.root / folder).iterdir() if entry.is_file()]
+        found = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
     except OSError:
         found = []
     names = sorted(
@@ -50,8 +53,19 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
     return Neighbours(folder, tuple(names), tuple(texts))
 
 
+def _decision_in(entry: Path) -> str | None:
+    """Return the name of a file, or `0042-use-x/README.md` where each decision has a folder."""
+    if entry.is_dir():
+        return next((f"{entry.name}/{name}" for name in _OWN_NAMES if (entry / name).is_file()), None)
+    return entry.name if entry.is_file() else None
+
+
+def _stem(name: str) -> str:
+    return name.partition("/")[0].removesuffix(".md")
+
+
 def _order(name: str) -> int | None:
-    found = read_name(name.removesuffix(".md"))
+    found = read_name(_stem(name))
     if found is None or not found.is_decisions or found.dash not in ("-", "_"):
         return None
     return int(found.number or re.sub(r"\D", "", found.dated).ljust(8, "0"))
@@ -64,7 +78,8 @@ def _key(name: str) -> tuple[int, str]:
 def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
     """Return where a new decision file goes: the lead, the width and the separator of the newest name, or its dates."""
     newest = neighbours.names[0] if neighbours.names else ""
-    name = read_name(newest.removesuffix(".md"))
+    name = read_name(_stem(newest))
+    ending = newest[len(_stem(newest)) :] or ".md"
     if name is not None and name.dated:
         day = f"{date}-01"[: 10 if name.date else 7]
         mark = re.sub(r"\d", "", name.dated)[:1]
@@ -74,10 +89,10 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
             same_day = (other[len(written) :] for other in neighbours.names if other.startswith(written))
             number = max((int(one["number"]) for one in map(_OF_THE_DAY.match, same_day) if one), default=0) + 1
             written += f"{number:0{len(counter['number'])}d}{counter['dash']}"
-        return f"{neighbours.folder}/{written}{slug(title, name.dash)}.md"
+        return f"{neighbours.folder}/{written}{slug(title, name.dash)}{ending}"
     lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
-    return f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}.md"
+    return f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}{ending}"
 
 
 def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:

@@ -22,6 +22,11 @@ _NUMBERED = re.compile(
 )
 _DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)")
 """A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
+_NAMED = re.compile(
+    r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?[A-Z]{2,8}[- #]{1,2})(?P<number>\d{1,9})"
+    r"(?P<separator>[ \t]*[:—–.][ \t]+)(?=\S)"
+)
+"""A series of any name (`Aries RFC 0008: T`), taken for one where the file's name has the same number."""
 ENTRY = re.compile(
     r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
@@ -47,14 +52,15 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     wordy = _WORDY.match(raw)
     if wordy and raw[wordy.end() :].strip():
         return TitleParts(None, None, _rest(plain, _WORDY), _after(text, span.start + wordy.end(), span.end))
-    match = _NUMBERED.match(raw)
-    if match is None or not _is_number(match, expected):
+    pattern = _NUMBERED if _NUMBERED.match(raw) else _NAMED
+    match = pattern.match(raw)
+    if match is None or not _is_number(match, expected, sure=pattern is _NUMBERED):
         return TitleParts(None, None, plain, span)
     number_span = Span(span.start + match.start("number"), span.start + match.end("number"))
     if not raw[match.end() :].strip():  # a number and nothing else: it has to serve as the title too
         return TitleParts(match["number"], number_span, plain, Span(span.end, span.end))
     title_span = _after(text, span.start + match.end(), span.end)
-    return TitleParts(match["number"], number_span, _rest(plain, _NUMBERED), title_span)
+    return TitleParts(match["number"], number_span, _rest(plain, pattern), title_span)
 
 
 def _rest(plain: str, pattern: re.Pattern[str]) -> str:
@@ -70,8 +76,8 @@ def _after(text: str, start: int, end: int) -> Span:
     return Span(dated.end() if dated else start, end)
 
 
-def _is_number(match: re.Match[str], expected: str | None) -> bool:
-    if match["prefix"] is not None or match["separator"].strip():
+def _is_number(match: re.Match[str], expected: str | None, *, sure: bool) -> bool:
+    if sure and (match["prefix"] is not None or match["separator"].strip()):
         return True
     number = match["number"]
     return expected is not None and int(number) == int(expected)
