@@ -137,3 +137,13 @@ def test_an_index_says_how_often_a_record_is_cited(look: Look, tmp_path: Path) -
     finally:
         server.close()
     assert {row[0]: row[-1] for row in rows(dom)} == cited
+
+
+def test_the_start_page_has_four_counts(site: Path) -> None:
+    """However many kinds there are: decisions and learnings in force, what waits for a verdict, what is in doubt."""
+    html = (site / "index.html").read_text("utf-8")
+    counts = re.findall(r'<ul class="orbit-counts orbit-four">(.*?)</ul>', html)
+    said = [re.sub(r"<[^>]+>", "", one) for one in re.findall(r"</span>([^<]+)<small>", "".join(counts))]
+    live = [sum(one["phase"] == "live" for one in records(site, kind)) for kind in ("adr", "learning")]
+    assert [words.split()[0] for words in said] == ["decisions", "learnings", "not", "in"]
+    assert [f">{number:,}</span>" in counts[0] for number in live] == [True, True]

@@ -25,7 +25,6 @@
 (() => {
   "use strict";
   const MOST = 8;
-  const LINES = 100; // as many as stand in one file of first lines
   const input = document.querySelector("[data-md-component=search-query]");
   const result = document.querySelector("[data-md-component=search-result]");
   const config = document.getElementById("__config");
@@ -38,24 +37,21 @@
     element.append(...inside);
     return element;
   };
-  const json = async (path) => (await fetch(new URL(path, root))).json();
+  const text = async (path) => (await fetch(new URL(path, root))).text();
+  const lines = async (path) => (await text(path)).split("\n");
   let loading = null;
   const loaded = () =>
-    (loading ??= Promise.all([json("search/records.json"), import(new URL("assets/orbit/search.js", root))])
-      .then(([held, { finder }]) => ({ held, find: finder(held) }))
+    (loading ??= Promise.all([
+      text("search/records.json").then(JSON.parse),
+      lines("search/terms.txt"),
+      lines("search/rows.txt"),
+      import(new URL("assets/orbit/search.js", root)),
+    ])
+      .then(([held, terms, rows, { finder }]) => ({ held, rows, find: finder(held, terms) }))
       .catch(() => null));
-  const lines = new Map();
-  const lead = async (row) => {
-    const file = Math.floor(row / LINES);
-    if (!lines.has(file)) lines.set(file, json(`search/lines-${file}.json`).catch(() => []));
-    return (await lines.get(file))[row % LINES] ?? "";
-  };
-  const item = ({ rows, looks }, row) => {
-    const [id, title, url, look] = rows[row];
-    const [word, css] = looks[look];
-    const line = made("small", "");
-    lead(row).then((text) => (line.textContent = text));
-    const link = made("a", "orbit-hit", made("b", "", `${id} ${title} `), made("span", `orbit-chip ${css}`, word), line);
+  const item = ({ ids, look, looks }, row, [title, url, line]) => {
+    const [word, css] = looks[look[row]];
+    const link = made("a", "orbit-hit", made("b", "", `${ids[row]} ${title} `), made("span", `orbit-chip ${css}`, word), made("small", "", line));
     link.href = new URL(url, root);
     return made("li", "", link);
   };
@@ -66,12 +62,14 @@
     const typed = input.value;
     const known = typed.trim() ? await arriving : null;
     if (typed !== input.value) return;
-    const found = known?.find(typed) ?? [];
-    const said = made("div", "orbit-hits-count", found.length === 1 ? "1 record" : `${found.length} records`);
-    box.replaceChildren(...(found.length ? [said, made("ol", "", ...found.slice(0, MOST).map((row) => item(known.held, row)))] : []));
+    const { number, rows } = known?.find(typed, MOST) ?? { number: 0, rows: [] };
+    const said = made("div", "orbit-hits-count", number === 1 ? "1 record" : `${number} records`);
+    const items = rows.map((row) => item(known.held, row, JSON.parse(known.rows[row])));
+    box.replaceChildren(...(number ? [said, made("ol", "", ...items)] : []));
   };
   input.addEventListener("input", show);
   input.addEventListener("focus", show);
+  input.closest("[data-md-component=search]")?.addEventListener("pointerenter", loaded);
   if (new URLSearchParams(location.search).get("q")) setTimeout(show, 100);
 })();
 

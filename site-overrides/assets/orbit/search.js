@@ -116,45 +116,65 @@ export const terms = (text, common) => {
   return found;
 };
 
-/* Returns a function from what is typed to the numbers of rows, the best first; the last word may be the start of one.
-   What is no longer in force, which `orbit search` leaves out by itself, counts half. */
-export const finder = ({ rows, looks, terms: held, common }) => {
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
+const VALUE = new Uint8Array(128);
+[...DIGITS].forEach((digit, value) => (VALUE[digit.charCodeAt(0)] = value));
+const WEIGHT = [0, 1, 2.5, 3.5, 3, 4, 5.5, 6.5]; // by the fields: 1 the first line, 2 other words, 4 the title
+
+/* Returns the records that hold the term of a line, each eight times its number plus the fields. */
+const postings = (line) => {
+  const found = [];
+  let row = 0;
+  for (let at = line.indexOf(" ") + 1; at < line.length; at++) {
+    let number = 0;
+    for (; at < line.length && line.charCodeAt(at) !== 32; at++) number = number * 36 + VALUE[line.charCodeAt(at)];
+    row += number >> 3;
+    found.push(row * 8 + (number & 7));
+  }
+  return Int32Array.from(found);
+};
+
+/* Returns a function from what is typed to how many records that finds and the numbers of the `most` best; the last word
+   may be the start of one. `lines` are the terms. What is no longer in force, which `orbit search` leaves out by itself,
+   counts half. */
+export const finder = ({ ids, look, looks, common }, lines) => {
   const closed = looks.map(([, css]) => css.startsWith("orbit-closed"));
   const known = new Set(common);
-  const names = Object.keys(held);
   const read = new Map();
-  const postings = (term) => {
-    if (!read.has(term)) {
-      let row = 0;
-      read.set(term, held[term].split(" ").map((one) => {
-        const number = parseInt(one, 36);
-        row += number >> 3;
-        return [row, 3 * ((number >> 2) & 1) + 2.5 * ((number >> 1) & 1) + (number & 1)];
-      }));
-    }
-    return read.get(term);
-  };
   const reached = ({ term, written }, open) => {
-    const exact = Object.hasOwn(held, term) ? [term] : [];
-    const begun = open ? names.filter((name) => name !== term && name.startsWith(written)) : [];
-    const scores = new Map();
-    for (const name of [...exact, ...begun]) {
-      const list = postings(name);
-      const rare = Math.log(1 + (rows.length - list.length + 0.5) / (list.length + 0.5)) * (name === term ? 1 : 0.5);
-      for (const [row, weight] of list) scores.set(row, Math.max(scores.get(row) ?? 0, weight * rare));
+    const scores = new Float64Array(ids.length);
+    const exact = `${term} `;
+    for (const line of lines) {
+      const isTerm = line.startsWith(exact);
+      if (!isTerm && !(open && line.startsWith(written))) continue;
+      if (!read.has(line)) read.set(line, postings(line));
+      const held = read.get(line);
+      const rare = Math.log(1 + (ids.length - held.length + 0.5) / (held.length + 0.5)) * (isTerm ? 1 : 0.5);
+      for (const one of held) scores[one >> 3] = Math.max(scores[one >> 3], WEIGHT[one & 7] * rare);
     }
     return scores;
   };
-  return (typed) => {
+  return (typed, most) => {
     const asked = terms(typed, known);
     const open = /[\p{L}\p{N}]$/u.test(typed);
     const all = asked.map((one, at) => reached(one, open && at === asked.length - 1));
-    const total = new Map();
-    for (const scores of all) for (const [row, score] of scores) total.set(row, (total.get(row) ?? 0) + score);
-    const whole = [...total].filter(([row]) => all.every((scores) => scores.has(row)));
-    const found = new Map([...(whole.length ? whole : total)].map(([row, score]) => [row, closed[rows[row][3]] ? score / 2 : score]));
     const id = typed.trim().toLowerCase();
-    if (id.length > 2) rows.forEach(([name], row) => name.toLowerCase().startsWith(id) && found.set(row, (found.get(row) ?? 0) + (name.length === id.length ? 1e6 : 1e3)));
-    return [...found].sort((one, other) => other[1] - one[1] || one[0] - other[0]).map(([row]) => row);
+    const holds = (row) => all.length && all.every((scores) => scores[row]);
+    const whole = ids.some((_, row) => holds(row));
+    const rows = [];
+    const score = new Float64Array(ids.length);
+    let number = 0;
+    for (let row = 0; row < ids.length; row++) {
+      if (!whole || holds(row)) for (const scores of all) score[row] += scores[row];
+      if (closed[look[row]]) score[row] /= 2;
+      if (id.length > 2 && ids[row].toLowerCase().startsWith(id)) score[row] += ids[row].length === id.length ? 1e6 : 1e3;
+      if (!score[row]) continue;
+      number++;
+      if (rows.length === most && score[row] <= score[rows.at(-1)]) continue;
+      const place = rows.findIndex((other) => score[other] < score[row]);
+      rows.splice(place < 0 ? rows.length : place, 0, row);
+      rows.length = Math.min(rows.length, most);
+    }
+    return { number, rows };
   };
 };

@@ -33,6 +33,8 @@ class Standing:
     """Globs that include and match none of them, by the record's path."""
     tracked: tuple[str, ...] = ()
     """The tracked ones of `files`."""
+    ground: Ground = field(default_factory=Ground)
+    """What was looked at."""
 
 
 def _may_rest(record: Record) -> bool:
@@ -78,10 +80,16 @@ def standing(
     records: Sequence[Record],
     now: datetime | None = None,
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = count_matches,
+    *,
+    without: Sequence[str] = (),
 ) -> Standing:
-    """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it."""
-    tracked, untracked = _files(workspace)
-    sight = look(workspace, Ground.of(records, kinds_of(workspace.config)), tracked, untracked)
+    """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it.
+
+    `without` are folders, from the root, whose untracked files are nobody's: what we write ourselves.
+    """
+    tracked, untracked = _files(workspace, without)
+    ground = Ground.of(records, kinds_of(workspace.config))
+    sight = look(workspace, ground, tracked, untracked)
     scoped = [(one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.globs)]
     files = (*(tracked or ()), *untracked)
     counts: Mapping[str, int] = {}
@@ -92,23 +100,23 @@ def standing(
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
     dead = {one.path: globs for one, paths in scoped if (globs := dead_globs(paths, counts))}
-    return Standing(found, sight, files, dead if tracked is not None else {}, tuple(tracked or ()))
+    return Standing(found, sight, files, dead if tracked is not None else {}, tuple(tracked or ()), ground)
 
 
-def standing_of_all(workspace: Workspace, records: Sequence[Record]) -> Standing:
-    """Return how all records stand, with what the gate remembers of the files that their globs match."""
+def standing_of_all(workspace: Workspace, records: Sequence[Record], *, without: Sequence[str] = ()) -> Standing:
+    """Return how all records stand, as `standing` does, with what the gate remembers of the files that globs match."""
     from orbit_registry.checks.memories import Counts  # it needs what the whole gate needs
 
-    return standing(workspace, records, count=Counts(workspace))
+    return standing(workspace, records, count=Counts(workspace), without=without)
 
 
-def _files(workspace: Workspace) -> tuple[list[str] | None, list[str]]:
+def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | None, list[str]]:
     """Return the tracked files, None where git lists none, and those that it would add."""
     try:
         tracked = workspace.git.tracked()
         if tracked is None:
             return None, []
-        return tracked, workspace.git.untracked()
+        return tracked, workspace.git.untracked(without=without)
     except GitError:
         return None, []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,9 +9,8 @@ import click
 from orbit_registry.checks.report import formats, render
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import from_root, open_registry
-from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 
 
@@ -105,15 +103,3 @@ def update(output: str) -> None:
     held, changed = open_registry().update_baseline()
     text = f"{plural(held, 'finding')} in the baseline" + ("" if changed else ", as before")
     emit(output, {"held": held, "changed": changed}, text, next_commands=["orbit check --all"])
-
-
-def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
-    """Print the first diagnostics, errors before warnings, one a line with its hint, and how many more there are."""
-    weighed = sorted(diagnostics, key=lambda one: list(Severity).index(one.severity))
-    for diagnostic in weighed[:most]:
-        said = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
-        click.echo(visible(f"{diagnostic.location}: {said}"), err=True)
-        if diagnostic.hint:
-            click.echo(f"    {diagnostic.hint}", err=True)
-    if len(weighed) > most:
-        click.echo(f"… and {len(weighed) - most} more; --format json lists all", err=True)

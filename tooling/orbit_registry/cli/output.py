@@ -10,7 +10,7 @@ import click
 
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.envelope import envelope
 from orbit_registry.store.old_layout import OLD_LAYOUT
 
@@ -87,6 +87,18 @@ def warn_of_unread(problems: Sequence[Diagnostic]) -> None:
     if paths:
         held = "1 file holds no record that can be read" if len(paths) == 1 else f"{len(paths)} files hold no record"
         click.echo(f"{held}: `orbit check` says why", err=True)
+
+
+def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
+    """Print the first diagnostics, errors before warnings, one a line with its hint, and how many more there are."""
+    weighed = sorted(diagnostics, key=lambda one: list(Severity).index(one.severity))
+    for diagnostic in weighed[:most]:
+        said = f"{diagnostic.severity.value} {diagnostic.code} {diagnostic.message}"
+        click.echo(visible(f"{diagnostic.location}: {said}"), err=True)
+        if diagnostic.hint:
+            click.echo(f"    {diagnostic.hint}", err=True)
+    if len(weighed) > most:
+        click.echo(f"… and {len(weighed) - most} more; --format json lists all", err=True)
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orbit_registry.cli.check import say_diagnostics
-from orbit_registry.cli.output import as_json, format_option, plural
+from orbit_registry.cli.output import as_json, format_option, plural, say_diagnostics
 from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import UsageError
 from orbit_registry.records.envelope import envelope

@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from orbit_registry.answers.records import vote_data
-from orbit_registry.cli.check import say_diagnostics
 from orbit_registry.cli.kind import refuse_other_kind
-from orbit_registry.cli.output import emit, format_option, plural
+from orbit_registry.cli.output import emit, format_option, plural, say_diagnostics
 from orbit_registry.cli.places import open_registry
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Severity

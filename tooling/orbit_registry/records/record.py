@@ -85,19 +85,19 @@ class Record:
     def author(self) -> str:
         """Who made it; empty where the file does not say."""
         value = self.data.get("created_by")
-        return str(value.get("name", "")) if isinstance(value, Mapping) else ""
+        return str(value.get("name", "")) if isinstance(value, dict) else ""
 
     @property
     def role(self) -> str:
         """Whether a person or an agent made it; empty where the file does not say."""
         value = self.data.get("created_by")
-        return str(value.get("role", "")) if isinstance(value, Mapping) else ""
+        return str(value.get("role", "")) if isinstance(value, dict) else ""
 
     @property
     def approval(self) -> Mapping[str, str]:
         """Who suggested it and took it up or turned it down, when and why, as far as a review wrote it."""
         value = self.data.get("approval")
-        return {str(key): str(said) for key, said in value.items()} if isinstance(value, Mapping) else {}
+        return {str(key): str(said) for key, said in value.items()} if isinstance(value, dict) else {}
 
     @property
     def body_path(self) -> str:
@@ -108,20 +108,20 @@ class Record:
     def scope(self) -> Scope:
         """Where the record applies."""
         value = self.data.get("scope")
-        return scope_from(value) if isinstance(value, Mapping) else Scope()
+        return scope_from(value) if isinstance(value, dict) else Scope()
 
     @property
     def globs(self) -> tuple[str, ...]:
         """The globs of its scope; quicker than making the scope, which counts where every record is asked."""
         value = self.data.get("scope")
-        paths = value.get("paths") if isinstance(value, Mapping) else None
+        paths = value.get("paths") if isinstance(value, dict) else None
         return tuple(map(str, paths)) if isinstance(paths, list) else ()
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of its scope; quicker, as `globs` is."""
         value = self.data.get("scope")
-        tags = value.get("tags") if isinstance(value, Mapping) else None
+        tags = value.get("tags") if isinstance(value, dict) else None
         return tuple(map(str, tags)) if isinstance(tags, list) else ()
 
     @property
@@ -154,7 +154,7 @@ class Record:
             whole = f"{self.folder}/{kept}" if kept else path
             return None if whole is None else Source(whole)
         value = self.data.get("source")
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
         heading, form = value.get("heading"), value.get("format")
         return Source(
@@ -196,4 +196,4 @@ class Record:
 
     def _maps(self, name: str) -> Sequence[Mapping[str, object]]:
         value = self.data.get(name)
-        return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else ()
+        return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else ()

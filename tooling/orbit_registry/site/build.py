@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -62,7 +63,9 @@ def build_site(
     for path in (out, cache, cache / "build.lock", state):
         refuse_links(workspace.root, path)
     target = open_output(out)
-    result = _as_before(state, wanted, out)
+    kept = stamps.load(state)
+    seen = kept[0].now() if kept is not None else {}
+    result = _as_before(kept, seen, wanted, out)
     if result is None:
         # One build at a time: the staged tree and the generator's pages are shared.
         with locked(cache / "build.lock", wait=BUILD_WAIT_SECONDS):
@@ -73,7 +76,7 @@ def build_site(
         outputs = [str(out / name) for name in (*target.after, MANIFEST)]
         # What could not be fetched is tried again, though no file has changed.
         waits = any(one.code == MISSING for one in result.diagnostics)
-        held = None if waits else stamps.stamps_of(inputs_of(prepared), started_ns)
+        held = None if waits else stamps.stamps_of(inputs_of(prepared), started_ns, seen)
         if held is not None:
             held = stamps.Stamps({**held.held, **{path: stamps.stamp_of(path) for path in outputs}})
         stamps.save(state, held, _row(wanted, result))
@@ -103,16 +106,17 @@ def _build(
     report: Progress = progress or (lambda step, done, of: None)
     target.save()
     report("read", 0, 1)
-    prepared = prepare(registry, read_own(registry.workspace.root), cache, address, code)
+    prepared = prepare(registry, read_own(registry.workspace.root), cache, address, code, target.folder)
     report("generate", 0, 1)
     complaints = generate(prepared.staged, cache / "generated", registry.workspace.config.site.get("generator", MKDOCS))
     return prepared, publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
 
 
-def _as_before(state: Path, wanted: str, out: Path) -> SiteResult | None:
-    """Return what the last build said, if it would do the same again."""
-    kept = stamps.load(state)
-    if kept is None or not isinstance(kept[1], dict) or kept[1].get("wanted") != wanted or not kept[0].hold:
+def _as_before(
+    kept: tuple[stamps.Stamps, object] | None, seen: Mapping[str, str], wanted: str, out: Path
+) -> SiteResult | None:
+    """Return what the last build said, if it would do the same again; `seen` are the stamps of now."""
+    if kept is None or not isinstance(kept[1], dict) or kept[1].get("wanted") != wanted or kept[0].held != seen:
         return None
     data = kept[1]
     diagnostics = tuple(diagnostic_of(row) for row in data["diagnostics"])

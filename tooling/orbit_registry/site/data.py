@@ -46,12 +46,12 @@ def write_search(out: Output, memo: Memo, records: Sequence[Record], lead: Calla
     # What the generator made a page of, its own search finds.
     entries = [finder.entry(one, lead(one)) for one in records if one.page is None]
     key = key_of(entries)
-    known = [memo.fresh(path, key, lambda *_: "") for path in finder.paths(len(entries))]
-    if all(known) and all(out.keep(path) for path in finder.paths(len(entries))):
+    known = memo.fresh(finder.DATA, key, lambda *_: "")
+    if known is not None and all(map(out.keep, (finder.DATA, finder.TERMS, finder.ROWS))):
         return
     for path, text in finder.files(entries):
         out.write(path, text)
-        memo.put(path, Made(key, path))
+    memo.put(finder.DATA, Made(key, finder.DATA))
 
 
 def write_snapshot(out: Output, export: Callable[[Path], object]) -> None:

@@ -1,7 +1,7 @@
 """What the search box knows of records: the terms that `orbit search` finds them by, and how each begins.
 
-The browser splits what is typed into the same terms, looks them up, and asks for the first lines of the few records
-that it shows. The theme's own index holds the curated pages; with thousands of records in it every reader would wait.
+The browser splits what is typed into the same terms and looks them up. The theme's own index holds the curated pages;
+with thousands of records in it every reader would wait.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_class, tags_of
 
 DATA = "search/records.json"
-LINES = "search/lines-{}.json"
-LINES_A_FILE = 100
+TERMS, ROWS = "search/terms.txt", "search/rows.txt"
 LONGEST_LEAD = 160
 TITLE, WORDS, LEAD = 4, 2, 1
 """The fields that a term of a record stands in, as bits; `search.js` weighs them as `orbit search` does."""
@@ -43,28 +42,28 @@ def entry(record: Record, first_line: str) -> Entry:
     return record.id, record.title, url_of(record), record.status.word, status_class(record), words, first_line
 
 
-def paths(number: int) -> list[str]:
-    """Return the files that so many records make, by their path in the site."""
-    return [DATA, *(LINES.format(at // LINES_A_FILE) for at in range(0, number, LINES_A_FILE))]
-
-
 def files(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
     """Yield the files by their path in the site.
 
-    The first has `rows` (id, title, address, number of its look), `looks` (status in words, classes), the `common`
-    words that no term is made of, and for each of `terms` the rows that hold it: numbers to the base of 36, eight
-    times the distance from the row before, plus the fields.
+    The first has each record's id and the number of its look, the `looks` (status in words, classes) and the `common`
+    words that no term is made of. The others are lines, of which a browser reads the few that a key asks for: a term
+    and the records that hold it, as numbers to the base of 36, eight times the distance from the record before, plus
+    the fields; and of each record title, address and first line as JSON.
     """
     looks = {look: number for number, look in enumerate(dict.fromkeys((one[3], one[4]) for one in entries))}
     said = {
-        "rows": [[*one[:3], looks[one[3], one[4]]] for one in entries],
+        "ids": [one[0] for one in entries],
+        "look": [looks[one[3], one[4]] for one in entries],
         "looks": list(looks),
         "common": sorted(STOP_WORDS),
-        "terms": _postings(entries),
     }
-    yield DATA, json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"
-    for path, at in zip(paths(len(entries))[1:], range(0, len(entries), LINES_A_FILE), strict=True):
-        yield path, json.dumps([one[6] for one in entries[at : at + LINES_A_FILE]], ensure_ascii=False) + "\n"
+    yield DATA, _as_json(said)
+    yield TERMS, "".join(f"{term} {held}\n" for term, held in _postings(entries).items())
+    yield ROWS, "".join(f"{_as_json([one[1], one[2], one[6]])}\n" for one in entries)
+
+
+def _as_json(held: object) -> str:
+    return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
 
 
 def _postings(entries: Sequence[Entry]) -> dict[str, str]:

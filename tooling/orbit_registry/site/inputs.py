@@ -9,7 +9,7 @@ from pathlib import Path
 from orbit_registry.records.record import BODY
 from orbit_registry.site.steps import Prepared
 from orbit_registry.site.theme import overrides
-from orbit_registry.store.freshness.ground import Ground, files_of, kinds_of
+from orbit_registry.store.freshness.ground import files_of
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import git_folder
 
@@ -29,7 +29,7 @@ def inputs_of(prepared: Prepared) -> Iterator[str]:
         yield str(own / "index")
         yield from map(str, (own / "HEAD", own / "logs/HEAD"))  # links lead to files as they are at the commit
     yield from (f"{root}/{path}" for path in prepared.citing)
-    for name in files_of(workspace, Ground.of(prepared.records, kinds_of(workspace.config))):
+    for name in files_of(workspace, prepared.ground):
         yield f"{root}/{name}"
     for problem in prepared.collection.problems:
         yield f"{root}/{problem.location.path}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 
 from orbit_registry.kinds.table import Kind
@@ -18,6 +18,7 @@ from orbit_registry.site.words import CITED
 
 ROWS_A_PAGE = 500
 RECENT = 8
+COUNTED_KINDS = 2
 _NAMES = {"id": "Id", CITED: "Cited by"}
 
 
@@ -90,27 +91,29 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
 
 
 def counts_html(
-    kinds: Iterable[Kind], by_kind: Mapping[str, Sequence[Record]], doubted: Container[str], page: str
+    kinds: Sequence[Kind], by_kind: Mapping[str, Sequence[Record]], doubted: Container[str], page: str
 ) -> str:
-    """Return how many records of each kind are in force, how many wait, and how many may no longer hold.
+    """Return four counts: records in force of the two kinds that a site is for, how many wait, how many are in doubt.
 
-    `doubted` holds the paths of the records that are not fresh.
+    The other kinds' indexes have counts of their own. `doubted` holds the paths of the records that are not fresh.
     """
     tiles, waiting, doubts = [], {}, 0
     for kind in kinds:
-        held = by_kind[kind.name]
-        live = [record for record in held if record.phase == "live"]
+        live = [record for record in by_kind[kind.name] if record.phase == "live"]
         doubts += sum(record.path in doubted for record in live)
-        pending = [record.status.name for record in held if record.phase == "pending"]
+        pending = [record.status.name for record in by_kind[kind.name] if record.phase == "pending"]
         if pending:
             waiting[f"{kind.plural}/?{'&'.join(f'status={one}' for one in dict.fromkeys(pending))}"] = len(pending)
-        if held or kind.is_expected:
-            name = (kind.label if len(live) == 1 else kind.labels).lower()
-            tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(held):,}", page))
+    shown = sorted(kinds, key=lambda kind: (not kind.is_expected, -len(by_kind[kind.name])))[:COUNTED_KINDS]
+    for kind in (kind for kind in kinds if kind in shown):
+        held = by_kind[kind.name]
+        live = [record for record in held if record.phase == "live"]
+        name = (kind.label if len(live) == 1 else kind.labels).lower()
+        tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(held):,}", page))
     most = max(waiting, key=lambda url: waiting[url], default="health/")
     tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, not in force yet", page))
     tiles.append(_tile("health/", doubts, "in doubt", "in force, may no longer hold", page))
-    return f'<ul class="orbit-counts">{"".join(tiles)}</ul>'
+    return f'<ul class="orbit-counts orbit-four">{"".join(tiles)}</ul>'
 
 
 def _tile(url: str, number: int, name: str, more: str, page: str) -> str:

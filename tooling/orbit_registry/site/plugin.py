@@ -55,7 +55,9 @@ class OrbitPlugin(BasePlugin[Options]):
             if own is not None:  # which may inherit what it does not say
                 own = replace(own, data={**own.data, "use_directory_urls": config.use_directory_urls})
             self._cache = registry.workspace.cache / CACHE / "plugin"
-            prepared = prepare(registry, own, self._cache, config.site_url or None, code_version())
+            prepared = prepare(
+                registry, own, self._cache, config.site_url or None, code_version(), self._target.resolve()
+            )
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None
         staged = prepared.staged.folder

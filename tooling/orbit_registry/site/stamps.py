@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,11 @@ class Stamps:
     @property
     def hold(self) -> bool:
         """Say whether everything is as it was."""
-        return all(stamp_of(path) == stamp for path, stamp in self.held.items())
+        return self.now() == self.held
+
+    def now(self) -> dict[str, str]:
+        """Return what the stamps of the same paths are now."""
+        return {path: stamp_of(path) for path in self.held}
 
 
 def stamp_of(path: str) -> str:
@@ -34,9 +38,12 @@ def stamp_of(path: str) -> str:
     return f"{info.st_mtime_ns}-{info.st_size}-{info.st_ino}"
 
 
-def stamps_of(paths: Iterable[str], started_ns: int) -> Stamps | None:
-    """Return the stamps of paths; None where one changed after the build started and may have been read before."""
-    held = {path: stamp_of(path) for path in paths}
+def stamps_of(paths: Iterable[str], started_ns: int, seen: Mapping[str, str]) -> Stamps | None:
+    """Return the stamps of paths; None where one changed after the build started and may have been read before.
+
+    `seen` are stamps that were taken as the build started.
+    """
+    held = {path: seen.get(path) or stamp_of(path) for path in paths}
     newest = max((int(stamp.partition("-")[0]) for stamp in held.values() if stamp != ABSENT), default=0)
     return Stamps(held) if newest < started_ns else None
 

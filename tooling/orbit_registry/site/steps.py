@@ -31,6 +31,7 @@ from orbit_registry.snapshot.current import export_snapshot
 from orbit_registry.snapshot.edges import Said, files_that_cite
 from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.snapshot.publication import Publication, publication_of
+from orbit_registry.store.freshness.ground import Ground
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 
@@ -59,6 +60,8 @@ class Prepared:
     """Those that the site shows."""
     freshness: Mapping[str, Freshness]
     """Of all records that are not fresh, by path."""
+    ground: Ground
+    """What all records rest on."""
     citing: Mapping[str, Said]
     """What the files that cite name, by path."""
     collection: Collection
@@ -77,8 +80,13 @@ def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Recor
     return [record for record in records if record.status.shown and not record.path.startswith(inbox)]
 
 
-def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, code: str) -> Prepared:
-    """Stage the site of a registry into `cache`; `code` changes when the code that makes pages does."""
+def prepare(
+    registry: Readable, own: OwnConfig | None, cache: Path, base_url: str | None, code: str, out: Path
+) -> Prepared:
+    """Stage the site of a registry into `cache`; `code` changes when the code that makes pages does.
+
+    `out` is where the site goes: its pages are no files that a record is about.
+    """
     workspace = registry.workspace
     refuse_links(workspace.root, cache, below=True)
     collection = registry.collection
@@ -94,11 +102,14 @@ def prepare(registry: Readable, own: OwnConfig | None, cache: Path, base_url: st
     memo = open_memo(cache / "staged.json", code)
     staged = stage(sources, cache / "source", memo)
     memo.save()
-    now = standing_of_all(workspace, everything)
+    inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
+    now = standing_of_all(workspace, everything, without=inside)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
-    return Prepared(registry, records, freshness, citing, collection, problems, sources, staged, memo, code, base_url)
+    return Prepared(
+        registry, records, freshness, now.ground, citing, collection, problems, sources, staged, memo, code, base_url
+    )
 
 
 def sources_of(

@@ -74,9 +74,9 @@ def tasks_of(records: Iterable[Record], places: TaskPlaces) -> Tasks:
     for record in records:
         if _NAMING.isdisjoint(record.data):
             continue
-        evidence = [text for kind, text in record.evidence if kind == "task"]
         scope = record.data.get("scope")
-        scoped = record.scope.tasks if isinstance(scope, Mapping) and "tasks" in scope else ()
+        scoped = record.scope.tasks if isinstance(scope, dict) and "tasks" in scope else ()
+        evidence = [text for kind, text in record.evidence if kind == "task"] if "evidence" in record.data else ()
         for way, tasks in zip(_WAYS, (record.words("tasks"), scoped, evidence), strict=True):
             for task in tasks:
                 found.setdefault(task, {}).setdefault(record.path, (record, way))
