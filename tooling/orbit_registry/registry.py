@@ -390,7 +390,7 @@ class Registry:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""
         from orbit_registry.snapshot import current
 
-        return current.query(self.workspace, sql, form)
+        return current.query(self.workspace, sql, form, search=self.search)
 
     def export_snapshot(self, file: str | Path, parquet: Path | None = None, *, unfiltered: bool = False) -> list[Path]:
         """Write a copy of the snapshot without local state; see `snapshot.current`."""

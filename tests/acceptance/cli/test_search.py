@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.mcp import reading
+from orbit_registry.mcp.tool import Asked, Caller
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
 
@@ -51,6 +53,29 @@ def test_every_kind_is_searched_or_one(shell: Any) -> None:
     assert ids(shell, "learning", "search", "postgres") == [added]
     assert ids(shell, "search", "time") == ["ADR-0002"]
     assert "known kinds" in shell("search", "x", "--kind", "nonsense")[2]
+
+
+@pytest.mark.parametrize(
+    "text", ["postgres", "is ADR-0001 it's own?", "postgres at rest", "continue", "nothing-has-it"]
+)
+def test_a_question_in_sql_finds_the_same(shell: Any, text: str) -> None:
+    """The macro `search` gives ids and scores of every search, in their order, over MCP too; also what names an id,
+    means nothing or finds nothing.
+    """
+    add(shell, "--summary", "Vacuum Postgres at night")
+    add(shell, "--summary", "Rest after lunch", "--body", "Postgres rests too.")
+    said = text.replace("'", "''")
+    sql = f"SELECT id, score FROM search('{said}')"
+
+    hits = shell.json("search", text, "--budget", "deep" if "?" in text else "balanced")[1]["data"]["hits"]
+    found = shell.json("query", sql)[1]["data"]
+
+    assert [(row["id"], round(row["score"], 4)) for row in found] == [
+        (hit["id"], round(hit["score"], 4)) for hit in hits
+    ]
+    asked = Asked(Registry.open(shell.root), Caller("agent", ""), {"sql": sql})
+    assert reading.query(asked).data["rows"] == found
+    assert shell.json("query", "SELECT count(*) AS n FROM records, LATERAL (FROM search(title))")[1]["data"][0]["n"] > 0
 
 
 def test_hits_are_narrowed_by_tag_and_path(shell: Any) -> None:

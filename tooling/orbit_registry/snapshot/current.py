@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from orbit_registry.errors import SnapshotError
+from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
@@ -16,10 +16,15 @@ from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.snapshot.query import Answer
+    from orbit_registry.search.hits import SearchResult
+    from orbit_registry.search.query import Query
+    from orbit_registry.snapshot.query import Answer, Found
 
+    Search = Callable[[Query], SearchResult]
 Result = TypeVar("Result")
 Diagnostics = Callable[[], Iterable[Diagnostic]]
+MOST_HITS = 1000
+"""So many of a search stand in its macro."""
 GRACE = 1.0
 """Seconds beyond its limit that a question is waited for."""
 
@@ -29,10 +34,13 @@ def query(
     sql: str,
     form: str = "table",
     *,
+    search: Search | None = None,
     diagnostics: Diagnostics = tuple,
     policy: Policy = NO_SECRETS,
 ) -> str:
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
+
+    `search` is asked where the question is, so that the macro of that name gives what every search does.
 
     Raises:
         SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
@@ -42,10 +50,28 @@ def query(
     from orbit_registry.snapshot.query import ask
 
     # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.
-    lines = (
-        event_lines(workspace.state) if any(name in sql.casefold() for name in ("events", "outcome_scores")) else None
+    asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
+    lines = event_lines(workspace.state) if asks else None
+    hits = _hits(sql, search)
+    return _with_current(workspace, lambda path: ask(path, sql, events=lines, hits=hits), diagnostics, policy).render(
+        form
     )
-    return _with_current(workspace, lambda path: ask(path, sql, events=lines), diagnostics, policy).render(form)
+
+
+def _hits(sql: str, search: Search | None) -> dict[str, Found]:
+    """Return what a search finds for the texts that a question asks it for; nothing for one without words."""
+    from orbit_registry.search.query import Query  # most questions search for nothing
+    from orbit_registry.snapshot.query import texts_searched
+
+    found: dict[str, Found] = {}
+    if search is None:
+        return found
+    for text in texts_searched(sql):
+        try:
+            found[text] = [(hit.record.id, hit.score) for hit in search(Query(text, limit=MOST_HITS)).hits]
+        except UsageError:
+            found[text] = ()
+    return found
 
 
 def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
@@ -55,8 +81,11 @@ def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
     return _with_current(workspace, lambda path: ask(path, sql), tuple, NO_SECRETS, reading)
 
 
-def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, policy: Policy = NO_SECRETS) -> Answer:
-    """Return the answer to one question that may take so many seconds and have so many rows.
+def answer(
+    workspace: Workspace, sql: str, *, seconds: float, rows: int, search: Search | None = None,
+    policy: Policy = NO_SECRETS,
+) -> Answer:  # fmt: skip
+    """Return the answer to one question that may take so many seconds and have so many rows; `search` as in `query`.
 
     Raises:
         SnapshotError: as `query`, or it took longer.
@@ -65,11 +94,13 @@ def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, policy:
 
     from orbit_registry.snapshot.query import ask
 
+    hits = _hits(sql, search)
+
     def asked(path: Path) -> Answer:
         # The database looks up between steps alone, and one step may take as long as it likes; nobody waits for that.
         thread = ThreadPoolExecutor(1)
         try:
-            return thread.submit(ask, path, sql, seconds=seconds, rows=rows).result(seconds + GRACE)
+            return thread.submit(ask, path, sql, seconds=seconds, rows=rows, hits=hits).result(seconds + GRACE)
         except TimeoutError:
             raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it") from None
         finally:

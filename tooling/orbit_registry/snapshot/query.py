@@ -6,12 +6,14 @@ import contextlib
 import csv
 import io
 import json
+import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 
@@ -39,6 +41,18 @@ TABLES_HINT = (
 )
 
 
+Found = Sequence[tuple[str, float]]
+"""Ids and scores of what a search found, the best first."""
+_SEARCH = re.compile(r"\bsearch\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IGNORECASE)
+_FOUND = """
+CREATE TEMP MACRO search(said) AS TABLE
+SELECT
+    h.id, h.score, coalesce(r.title, s.title) AS title, coalesce(r.kind, 'skill') AS kind,
+    coalesce(r.status, 'active') AS status, coalesce(r.path, s.path) AS path
+FROM temp.found_hits AS h LEFT JOIN records AS r ON r.id = h.id LEFT JOIN skills AS s ON s.path = h.id
+WHERE h.asked = said AND coalesce(r.id, s.path) IS NOT NULL
+ORDER BY h.place
+"""
 REBUILD = "`orbit sync --rebuild` makes it anew"
 
 
@@ -79,11 +93,18 @@ class Answer:
 
 
 def ask(
-    path: Path, sql: str, *, seconds: float = SECONDS, rows: int | None = None, events: Sequence[str] | None = None
+    path: Path,
+    sql: str,
+    *,
+    seconds: float = SECONDS,
+    rows: int | None = None,
+    events: Sequence[str] | None = None,
+    hits: Mapping[str, Found] = MappingProxyType({}),
 ) -> Answer:
     """Return the answer to one question, of at most so many rows.
 
-    `events` are the lines of the event log, where the table of events is to hold those of now.
+    `events` are the lines of the event log, where the table of events is to hold those of now; `hits` are what a search
+    finds for the texts that `texts_searched` names.
 
     Raises:
         CorruptSnapshotError: the file can't be opened.
@@ -100,6 +121,8 @@ def ask(
                 )
             if events is not None:
                 show_events(connection, events)
+            if hits:
+                _show_hits(connection, hits)
             with _deadline(connection, seconds):
                 connection.execute(statements[0])
                 columns = tuple(column[0] for column in connection.description or ())
@@ -113,6 +136,21 @@ def ask(
             ) from None
         except duckdb.Error as error:
             raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
+
+
+def texts_searched(sql: str) -> list[str]:
+    """Return the texts that a question has `search` look for; none where one of them is not written out."""
+    found = _SEARCH.findall(sql)
+    return [] if any(not said for said in found) else [said[1:-1].replace("''", "'") for said in dict.fromkeys(found)]
+
+
+def _show_hits(connection: duckdb.DuckDBPyConnection, hits: Mapping[str, Found]) -> None:
+    """Let a connection's `search` answer what was found, in place of what the file alone can rank."""
+    connection.execute("CREATE TEMP TABLE found_hits (asked VARCHAR, place INTEGER, id VARCHAR, score DOUBLE)")
+    rows = [(text, place, *hit) for text, found in hits.items() for place, hit in enumerate(found)]
+    if rows:
+        connection.executemany("INSERT INTO found_hits VALUES (?, ?, ?, ?)", rows)
+    connection.execute(_FOUND)
 
 
 @contextlib.contextmanager
