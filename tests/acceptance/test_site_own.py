@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -15,7 +16,10 @@ from tests.acceptance.site_cases import copied
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.site.generate import GeneratorError
+from orbit_registry.site.own import FILE, read_own
 from orbit_registry.site.result import SiteResult
+from orbit_registry.store.consent import allow
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
 CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
@@ -55,6 +59,38 @@ def own(tmp_path: Path) -> Path:
 def build(root: Path, out: Path) -> SiteResult:
     """Build the site by our own command's function."""
     return build_site(Registry.open(root), out, snapshot=False)
+
+
+@pytest.mark.parametrize("code", ["templates", "a plugin"])
+def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """Templates that reach for a shell and a plugin that loads hooks are left out and named; allowed, they are used."""
+    ran, home = tmp_path / "ran", tmp_path / "home"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    if code == "templates":
+        more = "theme: {name: material, font: false, custom_dir: ours}\n"
+        (own / "ours").mkdir()
+        touch = "{{ cycler.__init__.__globals__.os.open('" + str(ran) + "', 64) }}"
+        block = f'{{% extends "base.html" %}}{{% block announce %}}{touch}{{% endblock %}}'
+        (own / "ours/main.html").write_text(block, "utf-8")
+    else:
+        more = CONFIG.partition("\n")[2].replace("search", "search, {projects: {projects_dir: ../../../../../others}}")
+        (own / "others/one/docs").mkdir(parents=True)
+        (own / "others/one/docs/index.md").write_text("# One\n", "utf-8")
+        (own / "others/one/mkdocs.yml").write_text("site_name: One\nhooks: [hook.py]\n", "utf-8")
+        (own / "others/one/hook.py").write_text(f"open({str(ran)!r}, 'w')\n", "utf-8")
+    (own / "mkdocs.yml").write_text(f"site_name: Our handbook\n{more}", "utf-8")
+    built = build(own, tmp_path / "site")
+    assert [one.message for one in built.diagnostics if "templates and plugins are left out" in one.message] != []
+    assert not ran.exists()
+    workspace = Registry.open(own).workspace
+    found = read_own(own)
+    assert found is not None
+    allow(workspace, {FILE: found.running})
+    with contextlib.suppress(GeneratorError):  # once its hooks ran, that plugin fails over a configuration in a cache
+        build(own, tmp_path / "site")
+    assert ran.exists()
 
 
 def mkdocs(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -32,6 +32,28 @@ def test_an_entry_without_a_page_is_left_out_and_named() -> None:
     assert missing == ["b.md", "c.md"]
 
 
+@pytest.mark.parametrize(
+    ("said", "running"),
+    [
+        ("{}", []),
+        ("plugins: [search, material/tags, {blog: {}}, orbit]", []),
+        ("plugins: {search: {}, projects: {projects_dir: ..}}", ['{"projects": {"projects_dir": ".."}}']),
+        ("plugins: [material/projects, macros]", ['"material/projects"', '"macros"']),
+        ("theme: {name: null, custom_dir: ours}", ["theme.custom_dir: ours"]),
+        ("INHERIT: parent.yml", ["theme.custom_dir: ours", '"exec"']),
+    ],
+)
+def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, running: list[str]) -> None:
+    """Templates reach all of Python, and a plugin may run what stands in the repository; those known not to stay."""
+    (tmp_path / "parent.yml").write_text("theme: {custom_dir: ours}\nplugins: [exec, search]\n", "utf-8")
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said if said != '{}' else ''}\n", "utf-8")
+    own = read_own(tmp_path)
+    assert own is not None
+    assert list(own.running) == running
+    left = own.without_code("because")
+    assert (left.running, left.data["theme"]["name"], left.held_back) == ((), "material", "because")
+
+
 def test_a_repository_without_a_configuration_has_none(tmp_path: Path) -> None:
     """No mkdocs.yml is an ordinary case."""
     assert read_own(tmp_path) is None

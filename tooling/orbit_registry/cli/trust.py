@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.store import consent
 from orbit_registry.store.author import acting_role
 
@@ -43,7 +44,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         was = consent.revoke(workspace)
         emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
         return
-    named, held = consent.named(workspace), consent.allowed(workspace)
+    named, held = {**consent.named(workspace), **_of_the_site(workspace.root)}, consent.allowed(workspace)
     states = {key: "allowed" if held.get(key) == words else "changed" if key in held else "new"
               for key, words in named.items()}  # fmt: skip
     data = {"commands": {key: {"words": words, "state": states[key]} for key, words in named.items()}}
@@ -62,6 +63,19 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     file = consent.allow(workspace, named)
     data["commands"] = {key: {"words": words, "state": "allowed"} for key, words in named.items()}
     emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
+
+
+def _of_the_site(root: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return what of the repository's own mkdocs.yml runs code; nothing where that can't be built here anyway."""
+    if not (root / "mkdocs.yml").is_file():
+        return {}
+    try:
+        from orbit_registry.site.own import FILE, read_own
+
+        own = read_own(root)
+    except (ImportError, OrbitError):
+        return {}
+    return {FILE: own.running} if own is not None and own.running else {}
 
 
 def _lines(commands: Mapping[str, Sequence[str]], states: Mapping[str, str] | None = None) -> list[str]:

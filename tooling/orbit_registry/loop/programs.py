@@ -25,7 +25,6 @@ from orbit_registry.store.workspace import Workspace
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Embedder
 
-SWITCH = "ORBIT_PROGRAMS"
 LARGEST = 1_000_000
 """Bytes of what a program prints; one that prints more is ended."""
 SAID = 500
@@ -40,24 +39,11 @@ class Printed:
     text: str
 
 
-def switched() -> bool | None:
-    """Say whether the environment lets all programs run, or none; None where it leaves that to what was allowed."""
-    said = os.environ.get(SWITCH, "").casefold()
-    return True if said in ("on", "1", "yes", "true") else False if said in ("off", "0", "no", "false") else None
-
-
 def not_run(workspace: Workspace, key: str) -> str:
     """Return why the program under a key of the configuration is not run; empty where it is, or there is none."""
-    words, switch = consent.named(workspace).get(key), switched()
-    if words is None or switch:
-        return ""
-    if switch is False:
-        return f"`{key}` was not run: {SWITCH} is off"
-    held = consent.allowed(workspace).get(key)
-    if held == words:
-        return ""
-    why = "is not the one that you allowed" if held else "was not allowed by you"
-    return f"`{key}` was not run: what .orbit/config.yaml names {why}; `orbit trust` shows it and asks"
+    words = consent.named(workspace).get(key)
+    why = consent.why_not(workspace, key, words) if words else ""
+    return f"`{key}` was not run: {why}" if why else ""
 
 
 def run_program(

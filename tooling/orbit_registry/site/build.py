@@ -21,6 +21,7 @@ from orbit_registry.site.memo import key_of
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace
 
@@ -58,7 +59,8 @@ def build_site(
     cache = workspace.cache / CACHE
     code = code_version()
     today = datetime.now(UTC).date().isoformat()  # records age by the day
-    wanted = key_of(code, str(out.resolve()), address, snapshot, today)
+    may_run = (switched(), allowed(workspace))
+    wanted = key_of(code, str(out.resolve()), address, snapshot, today, repr(may_run))
     state = _state_file(workspace, out)
     for path in (out, cache, cache / "build.lock", state):
         refuse_links(workspace.root, path)
@@ -99,14 +101,18 @@ def _build(
     registry: Readable, target: Output, address: str | None, code: str, progress: Progress | None, snapshot: bool
 ) -> tuple[Prepared, SiteResult]:
     from orbit_registry.site.generate import MKDOCS, generate
-    from orbit_registry.site.own import read_own
+    from orbit_registry.site.own import FILE, read_own
     from orbit_registry.site.steps import prepare, publish
 
     cache = registry.workspace.cache / CACHE
     report: Progress = progress or (lambda step, done, of: None)
     target.save()
     report("read", 0, 1)
-    prepared = prepare(registry, read_own(registry.workspace.root), cache, address, code, target.folder)
+    own = read_own(registry.workspace.root)
+    if own is not None and own.running:
+        why = why_not(registry.workspace, FILE, own.running, FILE)
+        own = own.without_code(why) if why else own
+    prepared = prepare(registry, own, cache, address, code, target.folder)
     report("generate", 0, 1)
     complaints = generate(prepared.staged, cache / "generated", registry.workspace.config.site.get("generator", MKDOCS))
     return prepared, publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)

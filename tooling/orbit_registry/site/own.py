@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
+from orbit_registry.site.theme import overrides
 from orbit_registry.store.files import inside, read_text
 
 FILE = "mkdocs.yml"
+HARMLESS = frozenset({"search", "orbit", "tags", "meta", "offline", "blog", "typeset"})
+"""Plugins that come with the generator and run nothing of the repository; another may run what stands in it."""
 HINT = "`mkdocs build` with the orbit plugin runs your own configuration in full"
 _PYTHON = "tag:yaml.org,2002:python/"
 _HARMLESS = re.compile(r"(?:material\.extensions\.emoji|pymdownx)(?:\.\w+)+")
@@ -30,6 +34,25 @@ class OwnConfig:
     data: dict[str, Any]
     is_trusted: bool = False
     """Whether MkDocs runs it in full anyway: what its pages load and run is its own business."""
+    held_back: str = ""
+    """Why nothing of it that runs code is used; empty where it is."""
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """What of it runs code: templates, which reach all of Python, and plugins with their settings."""
+        theirs = [entry for entry in _plugins(self.data) if not _is_harmless(entry)]
+        custom = _custom(self.data)
+        ours = custom and (self.file.parent / custom).resolve() == overrides().resolve()
+        templates = [f"theme.custom_dir: {custom}"] if custom and not ours else []
+        return (*templates, *(json.dumps(entry, sort_keys=True, default=str) for entry in theirs))
+
+    def without_code(self, why: str) -> OwnConfig:
+        """Return what is left where nothing of it may run: Material in place of a theme that is templates alone."""
+        theme = self.data.get("theme")
+        kept = {"name": "material", **theme} if isinstance(theme, dict) else {"name": theme or "material"}
+        kept = {**kept, "name": kept["name"] or "material", "custom_dir": None}
+        plugins = [*filter(_is_harmless, _plugins(self.data))]
+        return replace(self, data={**self.data, "theme": kept, "plugins": plugins}, held_back=why)
 
     @property
     def directories(self) -> bool:
@@ -44,6 +67,23 @@ class OwnConfig:
         """Return a setting that is a list; empty where it is absent."""
         value = self.data.get(name)
         return list(value) if isinstance(value, list) else []
+
+
+def _plugins(data: Mapping[str, Any]) -> list[object]:
+    """Return the plugins that a configuration names, each a name or a table of one; MkDocs takes a table of all too."""
+    said = data.get("plugins")
+    entries = [{name: settings} for name, settings in said.items()] if isinstance(said, dict) else said
+    return entries if isinstance(entries, list) else ["search"]
+
+
+def _is_harmless(entry: object) -> bool:
+    name = next(iter(entry), "") if isinstance(entry, dict) else entry
+    return str(name).removeprefix("material/") in HARMLESS
+
+
+def _custom(data: Mapping[str, Any]) -> str:
+    theme = data.get("theme")
+    return str(theme.get("custom_dir") or "") if isinstance(theme, dict) else ""
 
 
 def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> OwnConfig | None:
@@ -75,10 +115,9 @@ def read_own(root: Path, file: Path | None = None, *, trusted: bool = False) -> 
         said = f"{FILE}: docs_dir {docs!r} is not a folder inside the repository"
         raise ConfigError(said, hint="name a folder below the repository's root, such as `docs`")
     _refuse_outside(root, "docs_dir", docs)
-    theme = data.get("theme")
-    custom = theme.get("custom_dir") if isinstance(theme, dict) else None
+    custom = _custom(data)
     if custom and not trusted:
-        _refuse_outside(root, "theme.custom_dir", own.named(str(custom), root))
+        _refuse_outside(root, "theme.custom_dir", own.named(custom, root))
     return replace(own, docs=docs)
 
 

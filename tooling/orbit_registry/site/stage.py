@@ -19,7 +19,7 @@ from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
 from orbit_registry.site.output import Output, open_output
-from orbit_registry.site.own import OwnConfig, completed_nav, without_missing
+from orbit_registry.site.own import HINT, OwnConfig, completed_nav, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, ask
 from orbit_registry.site.sitemap import SiteMap
@@ -223,6 +223,10 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
             "extra_javascript": [*SCRIPTS, *(one for one in own.words("extra_javascript") if one not in SCRIPTS)],
             "extra": {"orbit_staged": True},
         }
+        if own.held_back:
+            base["plugins"] = own.words("plugins")
+            said = f"its templates and plugins are left out: {own.held_back}"
+            problems.append(Diagnostic(UNREADABLE, Severity.WARNING, said, Location(own.file.name), HINT))
         config = staged(base, folders, sources.base_url)
     out.write(CONFIG, json.dumps(config, indent=1, sort_keys=True))
 

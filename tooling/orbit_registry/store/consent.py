@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, RefusedError
@@ -18,6 +18,8 @@ from orbit_registry.store.workspace import Workspace, git_folder
 Commands = Mapping[str, tuple[str, ...]]
 """The words of commands by the key of the configuration that names them."""
 LARGEST = 1_000_000
+SWITCH = "ORBIT_PROGRAMS"
+"""The variable of the environment that decides for all of them."""
 _OTHERS_WRITE = 0o022
 
 
@@ -44,6 +46,22 @@ def allowed(workspace: Workspace) -> Commands:
         return named(workspace)
     file = _file(workspace)
     return {} if file is None else _commands(_content(file))
+
+
+def switched() -> bool | None:
+    """Say whether the environment lets all programs run, or none; None where it leaves that to what was allowed."""
+    said = os.environ.get(SWITCH, "").casefold()
+    return True if said in ("on", "1", "yes", "true") else False if said in ("off", "0", "no", "false") else None
+
+
+def why_not(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
+    """Return why what a file names under a key may not run; empty where it may."""
+    switch = switched()
+    if switch is not None:
+        return "" if switch else f"{SWITCH} is off"
+    held = allowed(workspace).get(key)
+    why = "is not the one that you allowed" if held else "was not allowed by you"
+    return "" if held == tuple(words) else f"what {where} names {why}; `orbit trust` shows it and asks"
 
 
 def allow(workspace: Workspace, commands: Commands) -> Path:
