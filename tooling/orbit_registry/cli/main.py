@@ -20,7 +20,7 @@ from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
-FEWER_COLLECTIONS = (10_000, 20, 100)
+FEWER_COLLECTIONS = (100_000, 20, 100)
 """Thresholds of the garbage collector: a collection of ten thousand records makes no cycles, and looking for them again
 and again took a fifth of a cold check."""
 KINDS = Path(__file__).parents[1] / "kinds"

@@ -152,10 +152,10 @@ class Pairs:
         vectors, threshold = self.vectors, self.threshold - _SLACK
         block = profiles[start : start + _BLOCK]
         classes = _classes([weight for _, _, weight in block])
-        having: dict[str, int] = {}
+        having = dict.fromkeys(rare, 0)
         for place, (share, key, weight) in enumerate(profiles[start:]):
-            terms = [term for term in vectors[key].terms if term in rare]
-            counts = _add([bits for bits in map(having.get, terms) if bits])
+            terms = vectors[key].terms
+            counts = _add(list(filter(None, map(having.get, terms))))
             needed = threshold - share * share  # at least: the others come earlier, so their shares are no larger
             for heaviest, members in classes if counts and weight > 0 else ():
                 enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - _SLACK
@@ -168,7 +168,8 @@ class Pairs:
             if place < len(block):
                 bit = 1 << place
                 for term in terms:
-                    having[term] = having.get(term, 0) | bit
+                    if term in having:
+                        having[term] |= bit
 
     def _rarest(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> int:
         """Return up to which frequency terms are rare, so that the others are at most that share of most vectors."""

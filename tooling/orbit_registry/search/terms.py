@@ -107,6 +107,9 @@ _STEP_4 = (
 )
 
 
+_ENDS_2, _ENDS_3 = (tuple(suffix for suffix, _ in step) for step in (_STEP_2, _STEP_3))
+
+
 def stem(word: str) -> str:
     """Return the stem of a lower-case English word; a word of up to two letters is its own."""
     if len(word) <= 2:
@@ -123,9 +126,12 @@ def stem(word: str) -> str:
     word = _without_ed_or_ing(word, region_1)
     if word[-1] in "yY" and len(word) > 2 and word[-2] not in _VOWELS:
         word = word[:-1] + "i"
-    word = _step_2(word, region_1)
-    word = _step_3(word, region_1, region_2)
-    word = _step_4(word, region_2)
+    if word.endswith(_ENDS_2):  # one look for all suffixes, which most words have none of
+        word = _step_2(word, region_1)
+    if word.endswith(_ENDS_3):
+        word = _step_3(word, region_1, region_2)
+    if word.endswith(_STEP_4):
+        word = _step_4(word, region_2)
     return _without_final_e_or_l(word, region_1, region_2).replace("Y", "y")
 
 

@@ -232,15 +232,14 @@ def probes(path: str) -> Iterator[AnchorKey]:
                 yield (kind, text, extension, depth)
 
 
-def _places(path: str) -> Iterator[tuple[AnchorKind, str]]:
+def _places(path: str) -> list[tuple[AnchorKind, str]]:
     *directories, basename = path.split("/")
-    yield "basename", basename
-    yield "directory", ""
+    found: list[tuple[AnchorKind, str]] = [("basename", basename), ("directory", "")]
     end = -1
     for name in directories:
         end += 1 + len(name)
-        yield "directory", path[:end]
-        yield "segment", name
+        found += ("directory", path[:end]), ("segment", name)
+    return found
 
 
 def _details(path: str) -> list[tuple[str | None, int | None]]:
@@ -291,19 +290,21 @@ class GlobIndex(Generic[Key]):
                 for item, position, text in uses:
                     if item not in found or position < found[item][0]:
                         found[item] = (position, text)
+        if not self._excludes:
+            return [(self._keys[item], found[item][1]) for item in sorted(found)]
         return [
             (self._keys[item], found[item][1])
             for item in sorted(found)
             if not any(matches(glob, path) for glob in self._excludes.get(item, ()))
         ]
 
-    def _postings(self, path: str) -> Iterator[_Posting]:
-        """Yield what stands under the keys of `probes`, the details asked only where a place is known."""
+    def _postings(self, path: str) -> list[_Posting]:
+        """Return what stands under the keys of `probes`, the details asked only where a place is known."""
         if len(path) > MAX_PATH:
-            return
-        yield from self._places.get(("path", path), {}).get((None, None), ())
-        details = _details(path)
-        for place in _places(path):
-            if known := self._places.get(place):
-                for detail in details:
-                    yield from known.get(detail, ())
+            return []
+        known = [held for place in _places(path) if (held := self._places.get(place))]
+        found = list(self._places.get(("path", path), {}).get((None, None), ()))
+        if known:
+            details = _details(path)
+            found += [posting for held in known for detail in details for posting in held.get(detail, ())]
+        return found
