@@ -89,6 +89,18 @@ def test_a_workspace_without_a_hook_is_healthy_and_told_how_to_get_one(workspace
     }
 
 
+def test_a_second_store_is_found(workspace: Path, capsys: Capture) -> None:
+    """One below the root, or around it, holds records that nobody reads: a warning names it and what to do."""
+    assert "second store" not in found(examined(capsys), "warning", "workspace")
+    below = workspace / "tools/old"
+    (below / ".orbit").mkdir(parents=True)
+    (below / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    Registry.open(below).add("learning", {"summary": "Nobody reads this"})
+    said = found(examined(capsys), "warning", "workspace")
+    assert "a second store holds 1 records" in said
+    assert "move its folders into" in said
+
+
 def test_an_installed_hook_is_run_judged_and_measured(workspace: Path, capsys: Capture) -> None:
     """Its answer is what the agent takes, its silent cost stands beside an interpreter's, and it counts nowhere."""
     assert run(["hook", "install", "claude"]) == 0

@@ -18,7 +18,7 @@ from orbit_registry.snapshot.sync import sync
 from orbit_registry.store.journal import begun
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import DRIVER, GITATTRIBUTES
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
 OLDEST_PYTHON = (3, 11)
@@ -28,6 +28,7 @@ def examined(workspace: Workspace) -> Iterator[Finding]:
     """Yield what is found; the index is looked at before anything brings it up to date."""
     yield from versions()
     yield from _records(workspace)
+    yield from _other_stores(workspace)
     yield from _git(workspace)
     yield from _derived(workspace)
 
@@ -66,6 +67,20 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning", "workspace", said, str(workspace.journal), "any command that writes finishes or undoes it"
         )
+
+
+def _other_stores(workspace: Workspace) -> Iterator[Finding]:
+    """Yield the stores around this one and below it, which hold records that nothing here reads."""
+    below = workspace.git.ask("ls-files", "-co", "--exclude-standard", f"*/{ORBIT}/config.yaml") or ""
+    inside = [workspace.root / line.removesuffix(f"/{ORBIT}/config.yaml") for line in below.splitlines()]
+    around = [one for one in workspace.root.parents if one != Path.home() and (one / ORBIT / "config.yaml").is_file()]
+    for root in (*around, *inside):
+        try:
+            count = len(read_collection(open_workspace(root), explain=False).records)
+        except OrbitError:
+            continue  # it is another tool's
+        said = f"a second store holds {count} records, which nothing here reads, pushes or checks"
+        yield Finding("warning", "workspace", said, str(root / ORBIT), f"move its folders into {workspace.orbit}")
 
 
 def _git(workspace: Workspace) -> Iterator[Finding]:
