@@ -90,6 +90,33 @@ def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
     assert call("Stop", session="off", **stops) == {}
 
 
+def test_turns_are_noted_where_that_is_turned_on(
+    root: Path, call: Call, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One with calls has a note, one without a reason, one that was noted nothing more; off, the gate names each."""
+
+    def said() -> int:
+        done = subprocess.run([*ORBIT, "check", "--loop"], cwd=root, capture_output=True, text=True)
+        return done.stdout.count("has no note")
+
+    call("PreToolUse", **edit(root))
+    call("Stop", session="off")
+    assert said() == 1
+    config = root / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}loop: {{enabled: true, note_turns: true}}\n", "utf-8")
+    call("PreToolUse", session="on", **edit(root))
+    call("UserPromptSubmit", session="on", prompt="src/app.py")
+    call("PostToolUseFailure", session="on", tool_name="Bash", tool_input={"command": "make"}, error="no")
+    call("Stop", session="on")
+    call("PreToolUse", session="other", **edit(root))
+    call("Stop", session="on", last_assistant_message="secret")
+    notes = [one for one in events(root) if one["event"] == "noted"]
+    assert [(one["tools"], one["errors"], one["skip_reason"]) for one in notes] == [
+        (1, True, None), (0, False, "no-new-information"),
+    ]  # fmt: skip
+    assert said() == 1, "that of before it was turned on"
+
+
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact"])
 def test_an_end_is_noted_and_not_answered(root: Path, call: Call, event: str, events: Events) -> None:
     """Nothing is printed: a stop that is answered would go on. The event has no words of the session."""

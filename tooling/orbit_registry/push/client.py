@@ -9,7 +9,7 @@ from sys import exc_info
 from time import monotonic, time
 
 from orbit_registry.push import dialects
-from orbit_registry.push.events import Event, append
+from orbit_registry.push.events import MOMENTS, Event, append
 from orbit_registry.push.folders import awaiting, project_paths, project_root, prune
 from orbit_registry.push.json_text import parsed
 from orbit_registry.push.ledger import FAILED, FOLDER, Ledger
@@ -138,6 +138,10 @@ class Dispatch:
                 ledger.forget(AFTERWARDS if call.forgets_again else 0)
             if call.notes:
                 event.name = call.notes
+                if call.notes == MOMENTS[0] and ledger is not None:
+                    from orbit_registry.push.ending import note_turn
+
+                    note_turn(root, event)
                 if call.loads:
                     from orbit_registry.push.native import note_loaded
 
