@@ -60,7 +60,8 @@ def test_total_failure_leaves_what_is_unsolved_once(shell: Any) -> None:
     first = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
 
     record = first["data"]["unsolved"]
-    assert (record["summary"], record["confidence"], record["labels"]) == (TEXT, "low", ["unsolved", "needs-help"])
+    assert (record["summary"], record["labels"]) == (TEXT, ["unsolved", "needs-help"])
+    assert (record["confidence"], record["basis"]) == ("low", "observed")
     assert "Tried 4 times, not solved." in record["body"]
     assert record["evidence"] == [{"kind": "task", "reference": "T-7"}]
     assert (first["data"]["asks"], first["next"]) == ([], [f"orbit show {record['id']}"])

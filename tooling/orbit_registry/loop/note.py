@@ -188,6 +188,7 @@ def _learning(said: Noted, longest: int) -> dict[str, object]:
     failed = {
         "body": f"{said.text.strip()}\n\n{tried}",
         "confidence": "low",
+        "basis": "observed",
         "labels": list(UNSOLVED),
     }
     task = {"evidence": [{"kind": "task", "reference": said.task}]} if said.task else {}

@@ -17,8 +17,8 @@ from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
 
-_STATE = "source date tasks feature status_raw confidence versions path file source_ref content_hash chunking type"
-_NO_TEXT = shared_fields() | frozenset(_STATE.split())
+_STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"
+_NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 """Fields that are not read as text: identity, state and what has a weight of its own."""
 _PART = "\t"
 """Between a record's path and the number of its chunk; no path has one."""
