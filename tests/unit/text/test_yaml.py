@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.text.position import Position
+from orbit_registry.text.position import Position, YamlProblemError
 from orbit_registry.text.yaml import double_quoted, dump, load, locate, scalar
 from orbit_registry.text.yaml_nodes import LONGEST
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 CASES = Path(__file__).parents[2] / "cases" / "yaml"
 

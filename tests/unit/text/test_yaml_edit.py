@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 WRITTEN = """\
 # yaml-language-server: $schema=../schema.json

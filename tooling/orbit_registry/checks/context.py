@@ -27,8 +27,7 @@ from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.position import Position, position_at
-from orbit_registry.text.yaml_problem import Pointer
+from orbit_registry.text.position import Pointer, Position, position_at
 
 LOCAL = ".orbit/state/"
 """Where records wait that git never sees."""

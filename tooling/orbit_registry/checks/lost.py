@@ -8,8 +8,7 @@ from orbit_registry.checks.derivation import Standing, standing
 from orbit_registry.checks.memories import Counts
 from orbit_registry.records.freshness import inputs_of, made
 from orbit_registry.records.record import Record
-from orbit_registry.store.freshness.relocation import Lost, Relocation, plan, relocate
-from orbit_registry.store.freshness.renames import renames_since
+from orbit_registry.store.freshness.relocation import Lost, Relocation, plan, relocate, renames_since
 from orbit_registry.store.workspace import Workspace
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from orbit_registry.text.position import Position, position_at
+from orbit_registry.text.position import Pointer, Position, position_at
 from orbit_registry.text.yaml import locate
-from orbit_registry.text.yaml_problem import Pointer
 
 
 def place_of(text: str, pointer: Pointer) -> Position:

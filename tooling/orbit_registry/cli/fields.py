@@ -13,8 +13,8 @@ from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.store.files import decode, read_text
 from orbit_registry.store.writer import FIXED
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 MANAGED = FIXED | {
     "scope",

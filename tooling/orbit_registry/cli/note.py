@@ -1,16 +1,22 @@
-"""`orbit note`: says how a piece of work went, and prints what that asks for; silent where there is nothing to ask."""
+"""`orbit note`, `fail` and `clear`: how a piece of work went, and what is not to be tried again for a while."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
 
 import click
 
 from orbit_registry.answers.records import record_data
-from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.review import line
+from orbit_registry.errors import UsageError
+from orbit_registry.loop import failures
 from orbit_registry.loop.failures import target_of
 from orbit_registry.loop.note import Contribution, Noted
 from orbit_registry.loop.note import note as noted
-from orbit_registry.push.events import NOTE_SKIPS
+from orbit_registry.push.events import CLEARED, NOTE_SKIPS, REQUEUED
+from orbit_registry.registry import Registry
 
 
 @click.command("note")
@@ -78,3 +84,84 @@ def _text(said: Noted, found: Contribution) -> str:
         lines += [f"  {ask.kind}: {ask.why}\n    {ask.command}" for ask in found.asks]
     lines += [f"known already: {one.id}  {one.title}" for one in found.known]
     return "\n".join(lines)
+
+
+TARGET = click.argument("target", metavar="TARGET")
+
+
+@click.command("fail")
+@TARGET
+@click.option("--reason", metavar="WHY", help="Why it failed, for whoever would try it next.")
+@click.option(
+    "--attempts",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How often it was tried, all in all; once more if not given.",
+)
+@click.option(
+    "--ttl-days", type=click.IntRange(0, 36_500), metavar="DAYS", help="For how long, 7 days if not given; 0: for ever."
+)
+@click.option("--path", "paths", multiple=True, metavar="GLOB", help="Show it to agents that work on these files.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 while a failure of the target holds.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
+@format_option
+def fail(
+    target: str, reason: str | None, attempts: int | None, ttl_days: int | None, paths: tuple[str, ...],
+    check: bool, dry_run: bool, output: str,
+) -> None:  # fmt: skip
+    """Keep a target that failed from being tried again; TARGET is type:project:id, or type:id.
+
+    Say it after the last attempt, not of what was never tried. While it holds, saying it again begins its time anew.
+
+    \b
+    orbit fail story:shop:S-1 --attempts 3 --reason "the sandbox has no browser"
+    orbit fail story:shop:S-1 --check || echo "leave it"
+    """
+    wanted = failures.read_target(target)
+    now = datetime.now(UTC)
+    if check:
+        if reason is not None or attempts is not None or ttl_days is not None or paths:
+            raise UsageError("--check writes nothing", hint="leave the other options out")
+        held = failures.holding(Registry.open().collection.records, wanted, now)
+        data = failures.state(held, now) if held else {"target": str(wanted), "holds": False}
+        emit(output, data, _said(data), ok=held is None, next_commands=[f"orbit clear {wanted}"] if held else [])
+        if held is not None:
+            raise click.exceptions.Exit(1)
+        return
+    if not line(reason, "--reason"):
+        raise UsageError("--reason is missing", hint='say why: --reason "the sandbox has no browser"')
+    registry = open_registry()
+    fields: dict[str, object] = {"reason": reason, "attempts": attempts, "ttl_days": ttl_days}
+    if paths:
+        fields["scope"] = {"paths": list(paths)}
+    record, is_new = failures.fail(registry.workspace, wanted, fields, registry.author(), now, dry_run=dry_run)
+    data = {**failures.state(record, now), "new": is_new, "dry_run": dry_run}
+    following = [] if dry_run else [f"orbit fail {wanted} --check", f"orbit clear {wanted}"]
+    place = f"would write {'a failure' if is_new else record.path}; nothing is written" if dry_run else record.path
+    emit(output, data, f"{_said(data)}\n  {place}", next_commands=following)
+
+
+@click.command("clear")
+@TARGET
+@click.option("--requeued", is_flag=True, help="It is asked for again; the log says so, and not that it succeeded.")
+@format_option
+def clear(target: str, requeued: bool, output: str) -> None:
+    """Let a target that failed be tried again: it succeeded by now, or what stood in its way is gone.
+
+    \b
+    orbit clear story:shop:S-1
+    """
+    registry = open_registry()
+    now = datetime.now(UTC)
+    event = REQUEUED if requeued else CLEARED
+    record = failures.clear(registry.workspace, failures.read_target(target), registry.author(), now, event)
+    data = failures.state(record, now)
+    emit(output, data, f"{data['target']} may be tried again; {record.id} keeps what was\n  {record.path}")
+
+
+def _said(data: dict[str, object]) -> str:
+    if not data["holds"]:
+        return f"{data['target']} may be tried"
+    until = f"until {str(data['until'])[:16].replace('T', ' ')} UTC" if data["until"] else "until it is cleared"
+    tried = plural(int(str(data["attempts"])), "time")
+    return f"{data['target']} failed {tried} and is left alone {until}: {data['reason']}"

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import TEMPORARY, read_text
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 STATUSES = ("accepted", "superseded", "proposed", "deleted")
 """The status folders; where one id stands in two of them, the first in this order keeps it."""

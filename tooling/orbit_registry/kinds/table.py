@@ -12,8 +12,8 @@ from typing import Literal
 from orbit_registry.errors import ConfigError
 from orbit_registry.kinds.schema import RecordSchema, compile_schema
 from orbit_registry.text.citations import IdForms
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 Phase = Literal["pending", "live", "closed"]
 PHASES: tuple[Phase, ...] = ("pending", "live", "closed")

@@ -13,9 +13,9 @@ from typing import Any
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.failures import Target, read_target, target_from
 from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.structure import Heading, MarkdownDocument
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 TRIGGERS = ("loop", "session", "incident")
 COMPLETED, FAILED, SKIPPED, REQUEUED = RESULTS = ("completed", "failed", "skipped", "requeued")

@@ -13,9 +13,8 @@ from orbit_registry.loop.task_class import CLASSES, CODE_GEN, LONGEST, MOST_REAS
 from orbit_registry.push.select import CODE
 from orbit_registry.records.task import TASK_SCHEMA, Task
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.position import Position, Problem
+from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProblemError
 from orbit_registry.text.yaml import load, locate
-from orbit_registry.text.yaml_problem import MALFORMED, YamlProblemError
 
 LARGEST = 1_000_000
 """Bytes of a task file."""

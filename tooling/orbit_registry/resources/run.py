@@ -25,8 +25,8 @@ from orbit_registry.resources.intake import LARGEST, SCRIPT, raw_digest
 from orbit_registry.store.author import Author
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_error
 from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 KEPT = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
 """Variables that a script gets, beside those that begin with `LC_`, and that it is run as which record."""

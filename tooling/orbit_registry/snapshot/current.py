@@ -129,11 +129,9 @@ def export_snapshot(
         SnapshotError: the database refused.
         WriteError: the disk refused; what was there stands.
     """
-    from orbit_registry.snapshot.export import export
+    from orbit_registry.snapshot.export import export, export_published
 
     if workspace.config.publish.stated and not unfiltered:
-        from orbit_registry.snapshot.published import export_published
-
         return export_published(workspace, reading or Reading(workspace), file, parquet, freshness)
     read = reading or Reading(workspace)
     planned = next_rows(workspace, read, freshness, policy)

@@ -15,9 +15,9 @@ from orbit_registry.store.author import Author, acting_role
 from orbit_registry.store.codec import decode_record
 from orbit_registry.store.journal import Change, apply_step
 from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.secrets import NEEDLES, find_secrets
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 BY_A_PERSON = "a person does that in review (ORBIT_ACTOR=human says that a person runs this)"
 _LISTED = 3

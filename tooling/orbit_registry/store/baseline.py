@@ -11,9 +11,8 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text, write_atomic
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.position import Position
+from orbit_registry.text.position import Position, YamlProblemError
 from orbit_registry.text.yaml import dump, load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 BROKEN = "ORB109"
 NEVER = frozenset({BROKEN, "ORB290", "ORB410"})

@@ -22,9 +22,8 @@ from orbit_registry.store.mentions import (
     search_patterns,
 )
 from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.text.position import Position
+from orbit_registry.text.position import Position, YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 _OWN_KEYS = ("id", "uid", "legacy_ids", "status_raw", "source", "created_by")
 """Fields of a record that name the record itself, or what it once was; they are never rewritten as citations."""

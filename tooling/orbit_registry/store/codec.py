@@ -8,9 +8,8 @@ from orbit_registry.kinds.schema import SCHEMA_VERSION, SchemaProblem
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.records.record import Record
-from orbit_registry.text.position import Position
+from orbit_registry.text.position import Position, YamlProblemError
 from orbit_registry.text.yaml import load, locate
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 INVALID = "ORB103"
 UNKNOWN_FIELD = "ORB104"

@@ -13,8 +13,8 @@ from orbit_registry.errors import ConfigError, ForeignWorkspaceError, OrbitError
 from orbit_registry.kinds.schema import RecordSchema, SchemaProblem, read_schema
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.store.files import read_text
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load, locate
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 FORMAT = "orbit-registry"
 CONFIG_VERSION = 1

@@ -17,8 +17,8 @@ from orbit_registry.store.reader import Entry, Reading
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 IMPORTED_BODY = "imported-body.md"
 _MOST_FILES = 200_000

@@ -11,8 +11,8 @@ from orbit_registry.kinds.table import Kind, KindTable, load_kinds
 from orbit_registry.store.config import IMPORT_HINT, Config, read_config
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 ORBIT = ".orbit"
 DEFAULT_BRANCH = "default-branch"

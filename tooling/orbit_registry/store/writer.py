@@ -25,10 +25,9 @@ from orbit_registry.store.lock import locked
 from orbit_registry.store.old_layout import refuse_old_layout
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import parse_glob
-from orbit_registry.text.position import Problem
+from orbit_registry.text.position import Problem, YamlProblemError
 from orbit_registry.text.yaml import dump, load
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 Edit = Callable[[dict[str, object]], Mapping[str, object]]
 Admission = Callable[[Record], None]

@@ -19,10 +19,19 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, autolink, image, link
 from markdown_it.token import Token
 
-from orbit_registry.text.front_matter import find_front_matter
 from orbit_registry.text.places import Place, cell_places, destination, to_text, verified
 from orbit_registry.text.position import Position, Span
-from orbit_registry.text.structure import Cell, Heading, Link, LinkKind, MarkdownDocument, Table, TextLines, within
+from orbit_registry.text.structure import (
+    Cell,
+    Heading,
+    Link,
+    LinkKind,
+    MarkdownDocument,
+    Table,
+    TextLines,
+    find_front_matter,
+    within,
+)
 
 __all__ = [
     "Cell",

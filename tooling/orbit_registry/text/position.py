@@ -1,4 +1,4 @@
-"""Where something stands in a text, and what a reader found wrong there."""
+"""Where something stands in a text, and what a reader found wrong there; it reads none itself."""
 
 from __future__ import annotations
 
@@ -39,3 +39,17 @@ def position_at(text: str, offset: int) -> Position:
     """Return the position of the character at `offset`."""
     line = text.count("\n", 0, offset) + 1
     return Position(line, offset - (text.rfind("\n", 0, offset) + 1) + 1)
+
+
+Pointer = tuple[str | int, ...]
+"""The way to a value: mapping keys and list indexes, from the root."""
+
+MALFORMED = "ORB102"
+
+
+class YamlProblemError(ValueError):
+    """A text is not the YAML we accept; `problem` says what and where."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import ryaml
 
-from orbit_registry.text.position import Position
-from orbit_registry.text.yaml_problem import YamlProblemError
+from orbit_registry.text.position import Position, YamlProblemError
 
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")

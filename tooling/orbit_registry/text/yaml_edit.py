@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from orbit_registry.text.position import Position, Problem
+from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProblemError
 from orbit_registry.text.yaml import after_key, double_quoted, list_item, load, locate, scalar
 from orbit_registry.text.yaml_nodes import compose
-from orbit_registry.text.yaml_problem import MALFORMED, YamlProblemError
 
 
 @dataclass(frozen=True, slots=True)

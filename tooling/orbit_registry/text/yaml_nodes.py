@@ -9,8 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from orbit_registry.text.position import Position, Problem, position_at
-from orbit_registry.text.yaml_problem import MALFORMED, YamlProblemError
+from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProblemError, position_at
 
 LONGEST = 150_000
 """Characters of a text that is composed: the reader takes up to 26 µs for each, and a hostile file must not hold us."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
-from orbit_registry.text.yaml_problem import Pointer
+from orbit_registry.text.position import Pointer
 
 PROSE = "the text"
 

@@ -43,9 +43,9 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
 from orbit_registry.text.adr.file_names import GENERIC_NAMES
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 STEP_LIMIT = 40_000_000
 _MANY = 5

@@ -22,8 +22,8 @@ from typing import Any
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Found
 from orbit_registry.store.files import DOCUMENT_LIMIT, decode, inside, read_bytes
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 FILE_LIMIT = 20_000_000
 FOLDER_FILES = 10_000

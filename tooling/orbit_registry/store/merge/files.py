@@ -30,8 +30,8 @@ from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import validated
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 _MARKER = re.compile(r"(?m)^(?:<{7,}|\|{7,}|={7,}|>{7,})(?:[ \t].*)?$")
 _OPEN = re.compile(r"(?m)^<{7,} ")

@@ -10,9 +10,9 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.store.codec import decode_record
 from orbit_registry.store.git import merge_lines
 from orbit_registry.store.votes import FIELDS
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import means, rewrite
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 _ABSENT = object()
 _LATEST = ("updated_at",)

@@ -17,8 +17,8 @@ from orbit_registry.store.citing_files import lines_at
 from orbit_registry.store.files import DOCUMENT_LIMIT
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_problem import YamlProblemError
 
 Side = Literal["base", "ours", "theirs"]
 SIDES: tuple[Side, ...] = ("base", "ours", "theirs")

@@ -3,7 +3,7 @@
 from orbit_registry.text.adr.given import fitted, lowered, refuse_restated
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact, Rel, Relation, Section, Status
 from orbit_registry.text.adr.read import read_document
-from orbit_registry.text.adr.status import normalise_status
+from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.templates import new_document, template_from
 from orbit_registry.text.adr.write import (
     add_amendment,

@@ -12,7 +12,7 @@ from orbit_registry.text.adr.header import Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
 from orbit_registry.text.adr.relations import find_phrases, find_targets, target_key
 from orbit_registry.text.adr.sections import find_cost, read_sections
-from orbit_registry.text.adr.status import normalise_status
+from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.styles import STYLES
 from orbit_registry.text.adr.titles import TitleParts
 from orbit_registry.text.adr.words import MONTH_OF, plain
