@@ -12,7 +12,8 @@ from orbit_registry.site.documents import slot
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, ask, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
+from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.structure import MarkdownDocument
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|//|#|/)")
 _NO_PROSE = re.compile(

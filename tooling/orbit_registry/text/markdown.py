@@ -30,21 +30,7 @@ from orbit_registry.text.structure import (
     Table,
     TextLines,
     find_front_matter,
-    within,
 )
-
-__all__ = [
-    "Cell",
-    "Heading",
-    "Link",
-    "LinkKind",
-    "MarkdownDocument",
-    "Table",
-    "TextLines",
-    "parse_markdown",
-    "render_html",
-    "within",
-]
 
 _AUTOLINK = re.compile(r"<[^\s<>]{1,64}[:@]")
 _MARKUP = re.compile(r"[*_`\\<>&!\[\]\n]")

@@ -16,8 +16,8 @@ from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.styles import STYLES
 from orbit_registry.text.adr.titles import TitleParts
 from orbit_registry.text.adr.words import MONTH_OF, plain
-from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Position, Problem, Span
+from orbit_registry.text.structure import Heading, within
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
 _OF = r"(?:\.?,?[ -](?:de |del |of )?)"

@@ -7,7 +7,8 @@ import re
 from orbit_registry.errors import RefusedError
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.read import read_document
-from orbit_registry.text.markdown import Heading, MarkdownDocument, parse_markdown
+from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.structure import Heading, MarkdownDocument
 
 _DEEPEST = 6
 _BELOW = "\n\n# what follows\n"

@@ -11,8 +11,8 @@ from orbit_registry.text.adr.fields import Field, read_fields
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.words import KEY_OF, plain
 from orbit_registry.text.citations import Citation
-from orbit_registry.text.markdown import Heading, MarkdownDocument
 from orbit_registry.text.position import Span
+from orbit_registry.text.structure import Heading, MarkdownDocument
 
 ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 

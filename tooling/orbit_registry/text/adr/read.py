@@ -24,8 +24,9 @@ from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
 from orbit_registry.text.adr.titles import TitleParts, split_entry, split_title
 from orbit_registry.text.citations import Citation, IdForms, find_citations
-from orbit_registry.text.markdown import Heading, MarkdownDocument, parse_markdown, within
+from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Problem, Span
+from orbit_registry.text.structure import Heading, MarkdownDocument, within
 
 _DECISIONS = IdForms(("ADR-",))
 """What decision documents call each other, in whatever repository they were written."""

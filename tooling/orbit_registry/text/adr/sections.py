@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from orbit_registry.text.adr.header import visible_lines
 from orbit_registry.text.adr.model import Section
 from orbit_registry.text.adr.words import SECTION_OF, plain
-from orbit_registry.text.markdown import Heading, MarkdownDocument
 from orbit_registry.text.position import Position, Span
+from orbit_registry.text.structure import Heading, MarkdownDocument
 
 _SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
 HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})

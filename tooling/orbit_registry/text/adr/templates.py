@@ -12,8 +12,9 @@ from orbit_registry.text.adr.read import read_document
 from orbit_registry.text.adr.statement import read_statement
 from orbit_registry.text.adr.words import KEY_OF, plain
 from orbit_registry.text.adr.write import heading_title, newline_of
-from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
+from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
+from orbit_registry.text.structure import MarkdownDocument
 
 PROMPTS = {
     "context": "_Why is a decision needed here?_",

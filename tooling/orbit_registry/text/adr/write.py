@@ -12,8 +12,9 @@ from orbit_registry.text.adr.read import entry_header, read_document
 from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.styles import BY_NAME, STYLES
 from orbit_registry.text.adr.titles import split_entry, split_title
-from orbit_registry.text.markdown import MarkdownDocument, parse_markdown
+from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
+from orbit_registry.text.structure import MarkdownDocument
 
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
 _NUMBER = re.compile(r"\d{1,9}")

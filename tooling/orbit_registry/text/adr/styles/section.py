@@ -10,8 +10,8 @@ from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Span
+from orbit_registry.text.structure import Heading, within
 
 NAME = "section"
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
