@@ -245,6 +245,15 @@ def test_the_service_fails_where_something_is_found(home: Path) -> None:
     assert (timer["Timer"]["OnCalendar"], timer["Install"]["WantedBy"]) == ("0/4:00", "timers.target")
 
 
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze reads units, and is not here")
+def test_systemd_takes_the_units(home: Path) -> None:
+    """Its own reader finds nothing wrong with service and timer."""
+    units = [shutil.copy(file, home) for file in sorted(EXAMPLES.glob("orbit-watchdog.*"))]
+    there = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(["systemd-analyze", "--user", "verify", *units], env=there, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_workflow_runs_its_steps(home: Path) -> None:
     """Valid YAML, every four hours, may read and nothing else; its commands pass on a healthy registry."""
     said = load((EXAMPLES / "watchdog.yml").read_text("utf-8"))

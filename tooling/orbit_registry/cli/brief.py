@@ -111,15 +111,17 @@ def _plan(registry: Registry, wanted: Mapping[str, Any], out: str | None, output
     """Print what to know before planning, and keep it in a file where one is named."""
     from orbit_registry.loop.plan import plan_brief, plan_text, write_plan
 
+    records = registry.collection.records  # read once: `Registry.brief` reads anew
+
     def related() -> Iterator[Mapping[str, Any]]:
         for one in registry.brief(**wanted).selection.matches:
-            held = registry.collection.records.with_id(one.row.values[ID])
+            held = records.with_id(one.row.values[ID])
             for record in held[:1]:  # a personal record is none of the project's, and --out may be committed
                 if record.kind.voted:
                     yield {"id": record.id, "summary": record.title, "path": record.path}
 
     is_known = any(wanted[name] for name in ("agent", "task", "text", "paths", "tags"))
-    made = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC), related if is_known else None)
+    made = plan_brief(registry.workspace, records, datetime.now(UTC), related if is_known else None)
     for warning in made.warnings:
         click.echo(visible(f"warning: {warning}"), err=True)
     if out is not None:
