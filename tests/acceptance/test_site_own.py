@@ -80,10 +80,15 @@ def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
         (own / "others/one/docs/index.md").write_text("# One\n", "utf-8")
         (own / "others/one/mkdocs.yml").write_text("site_name: One\nhooks: [hook.py]\n", "utf-8")
         (own / "others/one/hook.py").write_text(f"open({str(ran)!r}, 'w')\n", "utf-8")
+    more += "markdown_extensions: [pymdownx.snippets]\n"
     (own / "mkdocs.yml").write_text(f"site_name: Our handbook\n{more}", "utf-8")
+    (tmp_path / "mine").write_text("My own words.\n", "utf-8")
+    (own / "link").symlink_to(tmp_path / "mine")
+    monkeypatch.chdir(own)
+    (own / "docs/index.md").write_text('# Handbook\n\n--8<-- "link"\n', "utf-8")
     built = build(own, tmp_path / "site")
-    assert [one.message for one in built.diagnostics if "templates and plugins are left out" in one.message] != []
-    assert not ran.exists()
+    assert [one.message for one in built.diagnostics if "are left out: what mkdocs.yml names" in one.message] != []
+    assert (ran.exists(), "My own words" in (tmp_path / "site/index.html").read_text("utf-8")) == (False, False)
     workspace = Registry.open(own).workspace
     found = read_own(own)
     assert found is not None

@@ -41,6 +41,8 @@ def test_an_entry_without_a_page_is_left_out_and_named() -> None:
         ("plugins: [material/projects, macros]", ['"material/projects"', '"macros"']),
         ("theme: {name: null, custom_dir: ours}", ["theme.custom_dir: ours"]),
         ("INHERIT: parent.yml", ["theme.custom_dir: ours", '"exec"']),
+        ("markdown_extensions: [toc, pymdownx.snippets]", ['"pymdownx.snippets"']),
+        ("markdown_extensions: {toc: {}, pymdownx.b64: {base_path: /}}", ['{"pymdownx.b64": {"base_path": "/"}}']),
     ],
 )
 def test_what_runs_code_is_named_and_can_be_left_out(tmp_path: Path, said: str, running: list[str]) -> None:

@@ -18,6 +18,8 @@ from orbit_registry.store.files import inside, read_text
 FILE = "mkdocs.yml"
 HARMLESS = frozenset({"search", "orbit", "tags", "meta", "offline", "blog", "typeset"})
 """Plugins that come with the generator and run nothing of the repository; another may run what stands in it."""
+READING = frozenset({"pymdownx.snippets", "pymdownx.b64"})
+"""Markdown extensions that put files into a page, wherever a path or a symbolic link leads."""
 HINT = "`mkdocs build` with the orbit plugin runs your own configuration in full"
 _PYTHON = "tag:yaml.org,2002:python/"
 _HARMLESS = re.compile(r"(?:material\.extensions\.emoji|pymdownx)(?:\.\w+)+")
@@ -39,8 +41,9 @@ class OwnConfig:
 
     @property
     def running(self) -> tuple[str, ...]:
-        """What of it runs code: templates, which reach all of Python, and plugins with their settings."""
+        """What of it runs code or reads any file: templates, which reach all of Python, plugins and extensions."""
         theirs = [entry for entry in _plugins(self.data) if not _is_harmless(entry)]
+        theirs += [entry for entry in _entries(self.data, "markdown_extensions") if _name(entry) in READING]
         custom = _custom(self.data)
         ours = custom and (self.file.parent / custom).resolve() == overrides().resolve()
         templates = [f"theme.custom_dir: {custom}"] if custom and not ours else []
@@ -52,7 +55,9 @@ class OwnConfig:
         kept = {"name": "material", **theme} if isinstance(theme, dict) else {"name": theme or "material"}
         kept = {**kept, "name": kept["name"] or "material", "custom_dir": None}
         plugins = [*filter(_is_harmless, _plugins(self.data))]
-        return replace(self, data={**self.data, "theme": kept, "plugins": plugins}, held_back=why)
+        extensions = [one for one in _entries(self.data, "markdown_extensions") if _name(one) not in READING]
+        left = {"theme": kept, "plugins": plugins, "markdown_extensions": extensions}
+        return replace(self, data={**self.data, **left}, held_back=why)
 
     @property
     def directories(self) -> bool:
@@ -69,16 +74,23 @@ class OwnConfig:
         return list(value) if isinstance(value, list) else []
 
 
-def _plugins(data: Mapping[str, Any]) -> list[object]:
-    """Return the plugins that a configuration names, each a name or a table of one; MkDocs takes a table of all too."""
-    said = data.get("plugins")
+def _entries(data: Mapping[str, Any], key: str) -> list[object]:
+    """Return plugins or extensions, each a name or a table of one; MkDocs takes a table of all too."""
+    said = data.get(key)
     entries = [{name: settings} for name, settings in said.items()] if isinstance(said, dict) else said
-    return entries if isinstance(entries, list) else ["search"]
+    return entries if isinstance(entries, list) else []
+
+
+def _plugins(data: Mapping[str, Any]) -> list[object]:
+    return _entries(data, "plugins") if data.get("plugins") is not None else ["search"]
+
+
+def _name(entry: object) -> str:
+    return str(next(iter(entry), "") if isinstance(entry, dict) else entry)
 
 
 def _is_harmless(entry: object) -> bool:
-    name = next(iter(entry), "") if isinstance(entry, dict) else entry
-    return str(name).removeprefix("material/") in HARMLESS
+    return _name(entry).removeprefix("material/") in HARMLESS
 
 
 def _custom(data: Mapping[str, Any]) -> str:

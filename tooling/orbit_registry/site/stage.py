@@ -224,8 +224,8 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
             "extra": {"orbit_staged": True},
         }
         if own.held_back:
-            base["plugins"] = own.words("plugins")
-            said = f"its templates and plugins are left out: {own.held_back}"
+            base |= {name: own.words(name) for name in ("plugins", "markdown_extensions")}
+            said = f"its templates, plugins and snippets of files are left out: {own.held_back}"
             problems.append(Diagnostic(UNREADABLE, Severity.WARNING, said, Location(own.file.name), HINT))
         config = staged(base, folders, sources.base_url)
     out.write(CONFIG, json.dumps(config, indent=1, sort_keys=True))
