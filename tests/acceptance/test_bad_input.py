@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -265,6 +265,35 @@ def test_an_orbit_that_is_a_file_is_said_to_be_one(
         assert code == 2
         assert "is not a folder" in said
     assert (git_repo / ".orbit").read_text("utf-8") == "mine"
+
+
+def test_a_git_folder_without_files_becomes_no_workspace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], git: Callable[..., str]
+) -> None:
+    """In a bare repository `init` writes nothing, and says where it can run."""
+    git(tmp_path, "init", "-q", "--bare")
+    before = sorted(tmp_path.rglob("*"))
+    assert run(["init", str(tmp_path), "--yes"]) == 2
+    assert "is git's own folder\n  hint: run `orbit init` in a clone" in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_name_that_is_no_utf_8_can_be_baselined(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`init` takes the findings of such a document into the baseline, and the gate is green afterwards."""
+    monkeypatch.chdir(git_repo)
+    folder = git_repo / "docs/adr"
+    folder.mkdir(parents=True)
+    try:
+        (folder / os.fsdecode(b"0008-gr\xfc\xdfe.md")).write_text(
+            "# Leap\n\n## Status\n\nAccepted\n\n## Decision\n\nB.\n"
+        )
+    except OSError:
+        pytest.skip("this file system has UTF-8 names only")
+    assert run(["init", "--yes"]) == 0
+    assert run(["check"]) == 0
+    assert "1 older finding is baselined" in capsys.readouterr().out
 
 
 def test_a_foreign_orbit_is_refused_and_the_import_named(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +56,7 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
         say_diagnostics(result.diagnostics)
         done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
         click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
-        click.echo(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {result.out}")
+        click.echo(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {shlex.quote(str(result.out))}")
     if not result.ok:
         context.exit(1)
 

@@ -55,7 +55,12 @@ class Sorted:
 def known_as(diagnostic: Diagnostic) -> Known:
     """Return what the baseline knows a finding by: its words without counts, which move with every other file."""
     words = _COUNTS.sub("…", diagnostic.message)
-    return Known(diagnostic.code, diagnostic.location.path, diagnostic.record or "", words)
+    return Known(diagnostic.code, _written(diagnostic.location.path), diagnostic.record or "", _written(words))
+
+
+def _written(text: str) -> str:
+    """Return a text as a file can hold it: bytes of a file's name that are no UTF-8 as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def baseline_of(diagnostics: Iterable[Diagnostic]) -> Baseline:

@@ -61,11 +61,13 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
 
     Raises:
         ForeignWorkspaceError: an `.orbit/` of another tool stands there.
-        WorkspaceNotFoundError: `.orbit` is a file.
+        WorkspaceNotFoundError: `.orbit` is a file, or the folder is a git directory without files.
         WriteError: the disk refused.
     """
     git = Git(folder.resolve())
     root = git.top or folder.resolve()
+    if git.top is None and git.ask("rev-parse", "--is-inside-git-dir") == "true":
+        raise WorkspaceNotFoundError(f"{root} is git's own folder", hint="run `orbit init` in a clone that has files")
     orbit = root / ORBIT
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
         raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")

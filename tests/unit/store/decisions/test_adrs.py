@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from orbit_registry.checks.prompt_lines import is_prompt, prompts_of
 from orbit_registry.errors import OrbitError, RefusedError, UsageError
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import Added, NewAdr
@@ -394,3 +395,32 @@ def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str,
     document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
     found = neighbours_in(registry.workspace, "docs/adr")
     assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
+
+
+@pytest.mark.parametrize(
+    ("headings", "status", "said"),
+    [
+        ("Status Kontext Entscheidung", "Akzeptiert", "Akzeptiert|_Was wird entschieden?_|Kosten: _was"),
+        ("Статус Контекст Решение", "Принято", "Принято|_Что решено?_|Стоимость: _что"),
+        ("ステータス コンテキスト 決定 結果", "承認", "承認|_何を決めるのか。_|コスト: _何が"),
+        ("Status Contexto Decisão Consequências", "Accepted", "Accepted|_O que foi decidido?_|Custo: _o"),
+        ("Status Context Decision", "Accepted", "Accepted|_What is decided?_|Cost: _what"),
+    ],
+)
+def test_a_new_decision_asks_in_the_language_of_its_neighbours(
+    registry: Registry, headings: str, status: str, said: str
+) -> None:
+    """Its prompts are theirs, its status too where they state theirs in it, and every prompt is known for one."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    parts = [f"## {heading}\n\n{'A.' if number else status}\n" for number, heading in enumerate(headings.split())]
+    (folder / "0001-eins.md").write_text("\n".join(("# 1. Eins\n", *parts)), encoding="utf-8")
+    registry.backfill()
+    added = registry.add_adr(NewAdr("Zwei"))
+    text, entry = entry_of(registry, added)
+
+    assert [one for one in said.split("|") if one not in text] == []
+    assert (entry.status, entry.has_cost) == ("accepted", True)
+    known = prompts_of(added.record.kind.folder, True)
+    asked = [line for line in text.splitlines() if line.endswith("_")]
+    assert (len(asked) >= 3, [line for line in asked if not is_prompt(line, known)]) == (True, [])

@@ -14,6 +14,8 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
 from orbit_registry.text.adr.file_names import read_name
+from orbit_registry.text.adr.templates import cost_in
+from orbit_registry.text.adr.words import Language, language_of, plain
 
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
@@ -22,7 +24,6 @@ _OWN_NAMES = ("README.md", "readme.md", "index.md")
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
 _ANY_TITLE = "Decision"
-_COST = "Cost: _what does this make harder?_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,8 @@ def _dressed(
     entries = read_document(text, like).entries
     if template is None or not entries:
         return None
-    lower = entries[-1].status_raw[:1].islower()
-    said = status if lower else status.capitalize()
+    language = language_of(section.heading for section in entries[-1].sections)
+    said = _status_in(language, entries[-1], status)
     made = new_document(template, {**fields, "status": said, "title": _ANY_TITLE})
     entry = _only_entry(made, path)
     if entry is not None:  # now that it is known which number the heading states, none is read out of the title
@@ -134,7 +135,15 @@ def _dressed(
     if entry.has_cost:
         return made
     newline = "\r\n" if "\r\n" in made else "\n"
-    return newline.join((made.rstrip(), "", "## Consequences", "", f"- {_COST}", ""))
+    return newline.join((made.rstrip(), "", "## Consequences", "", f"- {cost_in(language)}", ""))
+
+
+def _status_in(language: Language | None, like: AdrDocument, status: str) -> str:
+    """Return a status in the words and the letters of a neighbour: in its language where it states its own in that."""
+    raw = like.status_raw.strip("*_` ")
+    if language is not None and plain(raw) in map(plain, language.statuses.values()):
+        status = next((word for name, word in language.statuses.items() if name == status), status)
+    return status if raw[:1].islower() else status[:1].upper() + status[1:]
 
 
 def _only_entry(text: str, path: str) -> AdrDocument | None:

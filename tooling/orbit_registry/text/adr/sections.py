@@ -28,8 +28,8 @@ _RUN_IN = re.compile(
 )
 _COST = re.compile(
     r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
-    r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi)"
-    r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:.—–]"
+    r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi|koszty?|kostnad(?:er)?|стоимость|コスト|代价|成本|비용)"
+    r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:：.—–]"
     r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?[,:][ \t]+"
     r"(?:because|as|since|weil|da|denn|car|parce que|porque|pois)\b)",
     re.IGNORECASE,

@@ -10,7 +10,7 @@ from orbit_registry.text.adr.fields import read_fields, scalar
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.adr.read import read_document
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.adr.words import KEY_OF, plain
+from orbit_registry.text.adr.words import KEY_OF, Language, language_of, plain
 from orbit_registry.text.adr.write import heading_title, newline_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
@@ -31,6 +31,28 @@ PROMPTS = {
     "references": "- _What to read next._",
 }
 """What a template asks for in a section, by the section's standard name."""
+COST = "Cost: _what does this make harder?_"
+
+
+def prompts_in(language: Language | None) -> Mapping[str, str]:
+    """Return what a template asks for in the language of a decision; what nobody translated is `_…_`."""
+    if language is None:
+        return PROMPTS
+    own = {
+        "context": f"_{language.why}_",
+        "decision": f"_{language.what}_",
+        "options": f"- _{language.option}_",
+        "consequences": f"- _{language.follows}_\n- {cost_in(language)}",
+        "positive": f"- _{language.better}_",
+        "negative": f"- {cost_in(language)}",
+    }
+    return {key: own.get(key, "_…_") for key in PROMPTS}
+
+
+def cost_in(language: Language | None) -> str:
+    """Return the line that asks for a decision's cost."""
+    return COST if language is None else f"{language.cost}: _{language.harder}_"
+
 
 _PLACEHOLDERS = {
     "title": "$title",
@@ -194,6 +216,7 @@ def _apart(edits: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
 
 def _sections(text: str, entry: AdrDocument, newline: str, prompts: bool) -> Iterator[str]:
     """Yield the standard sections, each with its heading as written and a prompt."""
+    asked = prompts_in(language_of(section.heading for section in entry.sections))
     kept = [s for s in entry.sections if s.key in PROMPTS or s.key in ("status", "changelog", "date")]
     if not any(section.key in ("context", "decision") for section in kept):
         kept = list(entry.sections)
@@ -204,7 +227,7 @@ def _sections(text: str, entry: AdrDocument, newline: str, prompts: bool) -> Ite
         seen.add((section.key, section.level))
         following = kept[index + 1] if index + 1 < len(kept) else None
         has_parts = following is not None and not section.run_in and following.level > section.level
-        prompt = "" if has_parts else _prompt(section, newline, prompts)
+        prompt = "" if has_parts else _prompt(section, newline, asked if prompts else None)
         if section.run_in:
             start = text.rfind("\n", 0, section.body.start) + 1
             gap = newline * (2 if prompt.startswith("- ") else 0)
@@ -214,14 +237,14 @@ def _sections(text: str, entry: AdrDocument, newline: str, prompts: bool) -> Ite
             yield heading + (newline * 2 + prompt if prompt else "")
 
 
-def _prompt(section: Section, newline: str, prompts: bool) -> str:
+def _prompt(section: Section, newline: str, asked: Mapping[str, str] | None) -> str:
     if section.key in ("status", "date"):
         return f"${section.key}"
     if section.key == "changelog":
         return "- $date: first draft"
-    if not prompts:
+    if asked is None:
         return f"${section.key}" if section.key in PROMPTS else ""
-    return newline.join(PROMPTS.get(section.key, "…").splitlines())
+    return newline.join(asked.get(section.key, "…").splitlines())
 
 
 def _edited(text: str, span: Span, edits: Sequence[tuple[Span, str]]) -> str:
