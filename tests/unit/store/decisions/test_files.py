@@ -1,0 +1,64 @@
+"""How a new decision file is named and what it asks: like its neighbours."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.checks.prompt_lines import is_prompt, prompts_of
+from orbit_registry.registry import Registry
+from orbit_registry.store.decisions.adrs import NewAdr
+from orbit_registry.store.decisions.files import neighbours_in, new_path
+from orbit_registry.text.adr import read_document
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "name"),
+    [
+        ("20260401-use-x", "20260502-use-y"),
+        ("2026-04-01-use-x", "2026-05-02-use-y"),
+        ("2026-04-use-x", "2026-05-use-y"),
+        ("2026_04_01_use_x", "2026_05_02_use_y"),
+        ("2026-04-01-use-x/README", "2026-05-02-use-y/README"),
+        ("0042-use-x/index", "0043-use-y/index"),
+        ("20260401-03-use-x", "20260502-01-use-y"),
+        ("20260502-03-use-x", "20260502-04-use-y"),
+        ("adr_042_use_x", "adr_043_use_y"),
+    ],
+)
+def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str, name: str) -> None:
+    """Its lead, its width, its separators, the form of its date, and a folder of its own where each has one."""
+    document = registry.workspace.root / f"docs/adr/{neighbour}.md"
+    document.parent.mkdir(parents=True)
+    document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
+    found = neighbours_in(registry.workspace, "docs/adr")
+    assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
+
+
+@pytest.mark.parametrize(
+    ("headings", "status", "said"),
+    [
+        ("Status Kontext Entscheidung", "Akzeptiert", "Akzeptiert|_Was wird entschieden?_|Kosten: _was"),
+        ("Статус Контекст Решение", "Принято", "Принято|_Что решено?_|Стоимость: _что"),
+        ("ステータス コンテキスト 決定 結果", "承認", "承認|_何を決めるのか。_|コスト: _何が"),
+        ("Status Contexto Decisão Consequências", "Accepted", "Accepted|_O que foi decidido?_|Custo: _o"),
+        ("Status Context Decision", "Accepted", "Accepted|_What is decided?_|Cost: _what"),
+    ],
+)
+def test_a_new_decision_asks_in_the_language_of_its_neighbours(
+    registry: Registry, headings: str, status: str, said: str
+) -> None:
+    """Its prompts are theirs, its status too where they state theirs in it, and every prompt is known for one."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    parts = [f"## {heading}\n\n{'A.' if number else status}\n" for number, heading in enumerate(headings.split())]
+    (folder / "0001-eins.md").write_text("\n".join(("# 1. Eins\n", *parts)), encoding="utf-8")
+    registry.backfill()
+    added = registry.add_adr(NewAdr("Zwei"))
+    text = (registry.workspace.root / added.document).read_text("utf-8")
+    entry = read_document(text, added.document).entries[0]
+
+    assert [one for one in said.split("|") if one not in text] == []
+    assert (entry.status, entry.has_cost) == ("accepted", True)
+    known = prompts_of(added.record.kind.folder, True)
+    asked = [line for line in text.splitlines() if line.endswith("_")]
+    assert (len(asked) >= 3, [line for line in asked if not is_prompt(line, known)]) == (True, [])
