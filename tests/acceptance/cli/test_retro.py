@@ -11,7 +11,7 @@ import pytest
 
 from orbit_registry.loop import failures
 from orbit_registry.loop.failures import Target
-from orbit_registry.loop.retro import Outcome, Retro
+from orbit_registry.loop.retro_form import Outcome, Retro
 from orbit_registry.loop.retros import keep_retro
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry

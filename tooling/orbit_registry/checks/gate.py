@@ -77,7 +77,7 @@ def look(workspace: Workspace, against: str | None = None, now: datetime | None 
     known = recall(workspace, key)
     if known is not None:
         return known
-    from orbit_registry.checks.run import run
+    from orbit_registry.checks.incremental import run
 
     result, is_steady = run(inputs)
     if is_steady:

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 from orbit_registry.checks.catalogue import check_of, run_checks
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.incremental import context_of
 from orbit_registry.checks.inputs import take
-from orbit_registry.checks.run import context_of
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import backfill
-from orbit_registry.store.authority import write_step
 from orbit_registry.store.journal import Change
+from orbit_registry.store.permission import write_step
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import writing
 

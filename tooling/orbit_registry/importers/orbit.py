@@ -20,12 +20,12 @@ from orbit_registry.importers.orbit_plan import OrbitPlan, plan_import
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.adopt.adoption import in_steps
 from orbit_registry.store.author import acting_role
-from orbit_registry.store.authority import refuse_for_agent, write_step
 from orbit_registry.store.config import config_of
 from orbit_registry.store.files import write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import Change, begun
 from orbit_registry.store.outcome import Outcome, TakeoverReport
+from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import (
     GITATTRIBUTES,

@@ -22,10 +22,10 @@ from orbit_registry.records.record import Record
 from orbit_registry.search.similarity import normalised
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.store.decisions import adrs
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.journal import Change
+from orbit_registry.store.permission import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, drafted, edited, free_code_id, new_data, writing

@@ -17,7 +17,7 @@ from orbit_registry.loop import failures
 from orbit_registry.loop.capture.patterns import Pattern, Tried
 from orbit_registry.loop.capture.project import Project
 from orbit_registry.loop.capture.run import EVENTS, Found, read_session, transcripts_of
-from orbit_registry.loop.retro import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, trigger_of
+from orbit_registry.loop.retro_form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, trigger_of
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
 from orbit_registry.push import events
 from orbit_registry.records.record_set import RecordSet

@@ -15,13 +15,13 @@ from orbit_registry.errors import OrbitError, RecordNotFoundError, RefusedError
 from orbit_registry.loop import failures
 from orbit_registry.loop.events import write_event
 from orbit_registry.loop.plan import ask_sources, capacity, recent_retros
-from orbit_registry.loop.retro import COMPLETED
+from orbit_registry.loop.retro_form import COMPLETED
 from orbit_registry.loop.review import decide
 from orbit_registry.push import events
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author, Review
-from orbit_registry.store.authority import BY_A_PERSON
+from orbit_registry.store.permission import BY_A_PERSON
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert_line

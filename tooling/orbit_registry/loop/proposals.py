@@ -24,10 +24,10 @@ from orbit_registry.search.contrast import contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import write_step
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import refuse_transition
+from orbit_registry.store.permission import write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.skills import Skill, head, is_skill, statements
 from orbit_registry.store.workspace import Workspace

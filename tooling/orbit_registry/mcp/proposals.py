@@ -11,8 +11,8 @@ from orbit_registry.mcp.schemas import WITHHELD, own_fields
 from orbit_registry.mcp.tool import Asked
 from orbit_registry.records.record import Record
 from orbit_registry.store import lifecycle
-from orbit_registry.store.authority import refuse_secrets
 from orbit_registry.store.decisions import adrs
+from orbit_registry.store.permission import refuse_secrets
 from orbit_registry.store.writer import Edit
 
 REPLACES = "amends"

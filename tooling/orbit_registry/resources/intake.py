@@ -16,8 +16,8 @@ from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.records.record import Record
 from orbit_registry.resources.chunk import Cut, chunking_from, cut
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_secrets
 from orbit_registry.store.files import decode, inside, read_bytes
+from orbit_registry.store.permission import refuse_secrets
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import create_record, draft_record

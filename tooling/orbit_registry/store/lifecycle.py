@@ -16,10 +16,10 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
 from orbit_registry.store.author import Author, Review
-from orbit_registry.store.authority import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.store.decisions.documents import Document, Documents, read_documents, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
+from orbit_registry.store.permission import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_scope, schema_line, validated, writing

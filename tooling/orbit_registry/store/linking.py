@@ -10,9 +10,9 @@ from orbit_registry.records.link import RELATED, SUPERSEDES, Link, relation
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import write_step
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import change_fields
+from orbit_registry.store.permission import write_step
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing
 

@@ -9,7 +9,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import Tally, Vote, tally
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_secrets
+from orbit_registry.store.permission import refuse_secrets
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import append_vote, half_life_days
 from orbit_registry.store.workspace import Workspace

@@ -17,12 +17,12 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.scope import Scope, symbol_problem
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.codec import MISPLACED, decode_record, ordered
 from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.lock import locked
 from orbit_registry.store.old_layout import refuse_old_layout
+from orbit_registry.store.permission import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import parse_glob
 from orbit_registry.text.position import Problem, YamlProblemError

@@ -33,12 +33,12 @@ from orbit_registry.store.adopt.fields import document_fields, document_uid
 from orbit_registry.store.adopt.ids import Candidate, Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.author import Author, acting_role, current_author
-from orbit_registry.store.authority import refuse_for_agent, write_step
 from orbit_registry.store.decisions.paths import LOG_NAME, decision_paths
 from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.outcome import Outcome, TakeoverReport
+from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing

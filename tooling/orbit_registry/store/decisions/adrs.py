@@ -13,13 +13,13 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.decisions.files import neighbours_in, new_path, new_text
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import entry_in, read_documents_of
 from orbit_registry.store.numbers.allocate import allocate, next_number
+from orbit_registry.store.permission import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import (

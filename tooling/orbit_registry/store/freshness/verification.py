@@ -11,8 +11,8 @@ from orbit_registry.records.freshness import inputs_of
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import moment, stamp
 from orbit_registry.store.author import Author
-from orbit_registry.store.authority import write_step
 from orbit_registry.store.freshness.fingerprints import Fingerprints
+from orbit_registry.store.permission import write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing

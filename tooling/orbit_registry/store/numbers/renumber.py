@@ -12,7 +12,6 @@ from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.authority import write_step
 from orbit_registry.store.citing_files import Cited, rewrite_everywhere
 from orbit_registry.store.draft import Draft
 from orbit_registry.store.mentions import Meaning, Moves, Unclear
@@ -25,6 +24,7 @@ from orbit_registry.store.numbers.texts import (
     renumbered_data,
     renumbered_document,
 )
+from orbit_registry.store.permission import write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import ORBIT, Workspace
