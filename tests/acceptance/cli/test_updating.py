@@ -72,6 +72,19 @@ def test_a_symbol_is_a_path_and_a_name(shell: Any, file: Path, symbol: str) -> N
     assert whole["data"]["scope"]["symbols"] == ["src/app.py::main"]
 
 
+@pytest.mark.parametrize("place", ["../../etc/passwd", "/etc/passwd", "docs/../../x.md"])
+def test_evidence_is_a_file_of_the_project(shell: Any, file: Path, place: str) -> None:
+    """One outside is refused, of a new record and of an old one, with what to name it by instead."""
+    before = file.read_bytes()
+    for command in (("update", shell.learning), ("add", "--summary", "Read the manual first")):
+        code, _, err = shell("learning", *command, "--evidence", f"file:{place}")
+        assert (code, file.read_bytes()) == (1, before)
+        assert f"`{place}` can't be evidence" in err
+        assert "external:" in err
+
+    assert shell("learning", "update", shell.learning, "--evidence", "file:src/..app.py")[0] == 0
+
+
 def test_a_dry_run_is_a_diff_that_git_applies(shell: Any, file: Path) -> None:
     """It changes nothing, and says what would."""
     before = file.read_bytes()

@@ -38,6 +38,8 @@ def test_a_vote_after_a_torn_line_loses_nothing(shell: Any) -> None:
     assert shell.json("show", shell.learning)[1]["data"]["votes"]["tasks"] == {"T-1": 1, "T-2": 1}
     found = [one for one in shell.json("check")[1]["diagnostics"] if one["path"].endswith("votes.jsonl")]
     assert [(one["code"], one["line"]) for one in found] == [("ORB107", 2)]
+    assert shell.json("check")[1]["data"]["checked"] == len(shell.json("list", "--all")[1]["data"])
+    assert shell("list")[2] == ""
 
 
 def test_a_list_by_votes_shows_them(shell: Any) -> None:

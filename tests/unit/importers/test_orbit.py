@@ -34,12 +34,12 @@ def test_records_are_copied_into_another_workspace(foreign: Path, tmp_path: Path
     setup_workspace(ours, load_kinds())
     before = {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()}
     report = import_from(foreign, "orbit", start=ours)
-    assert len(report.records) == 5
+    assert len(report.records) == 6
     records = read_collection(open_workspace(ours)).records
-    assert (len(records), len(records.get("L20260301-1").votes)) == (5, 1)
+    assert (len(records), len(records.get("L20260301-1").votes)) == (6, 1)
     assert {path: path.read_bytes() for path in foreign.rglob("*") if path.is_file()} == before
     again = import_from(foreign, "orbit", start=ours)
-    assert (len(again.of("taken")), len(again.of("present"))) == (0, 5)
+    assert (len(again.of("taken")), len(again.of("present"))) == (0, 6)
 
 
 def test_an_agent_takes_over_nothing_in_force(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -125,6 +126,28 @@ def test_a_torn_line_takes_no_other_with_it(tmp_path: Path) -> None:
     votes, found = parse_votes(file.read_text("utf-8"), "x", "L-7k3fq", NOW)
     assert [vote.task_id for vote in votes] == ["T-0", "T-9"]
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("room", [0, 1, 60])
+def test_a_vote_that_the_disk_takes_a_part_of_is_none(tmp_path: Path, room: int) -> None:
+    """A disk that fills up within the line refuses the vote: nobody is told that it counts, and no part of it stays."""
+    file = tmp_path / "votes.jsonl"
+    before = b"" if room == 0 else (line(task_id="T-0") + "\n").encode()
+    if before:
+        file.write_bytes(before)
+    child = os.fork()
+    if child == 0:
+        status = 3
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + room, resource.RLIM_INFINITY))
+            cast(tmp_path, "T-9")
+        except WriteError:
+            status = 0
+        finally:
+            os._exit(status)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert (file.read_bytes() if file.exists() else None) == (before or None)
 
 
 @pytest.mark.parametrize(("task", "model"), [("", "m"), ("  ", "m"), ("T-1", ""), ("T-1", " ")])

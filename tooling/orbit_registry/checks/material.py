@@ -29,6 +29,7 @@ from orbit_registry.store.decisions.documents import Document, Documents, read_o
 from orbit_registry.store.facts import read_citing
 from orbit_registry.store.files import read_text
 from orbit_registry.store.kept import digest
+from orbit_registry.store.votes import BROKEN as BAD_VOTE
 from orbit_registry.text.citations import IdForms, find_citations
 
 Cited = Sequence[tuple[str, int, int]]
@@ -167,9 +168,8 @@ class Material:
     @property
     def count(self) -> int:
         """How many records there are, unreadable files among them."""
-        places = {one.location.path for one in self._problems}
-        broken = {place for place in places if place.startswith(".orbit/")}
         reading = self._inputs.reading
+        broken = {one.location.path for one in reading.problems if one.code != BAD_VOTE}
         invalid = {entry.path for entry in reading.entries if reading.is_broken(entry)}
         return len(self._entries.keys() - invalid) + len(broken - (self._entries.keys() - invalid))
 

@@ -75,9 +75,7 @@ def adr_fields(data: Mapping[str, object], status_folder: str | None, rename: Re
     }
     if ADR_STATUS.get(status) != status:
         mapped.changed.append(f"its status `{status}` is {mapped.fields['status']} here; status_raw keeps the word")
-    if status_folder is not None and data.get("status") and status_folder != status:
-        mapped.fields["x-status_folder"] = status_folder
-        mapped.changed.append(f"its file says {status} and its folder {status_folder}; the file's is taken")
+    _say_folder(mapped, data, status_folder, status)
     return mapped
 
 
@@ -102,6 +100,7 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
         **_times(data, "updated_at", now, mapped),
         **_unknown(data, _LEARNING_KEYS, mapped),
     }
+    _say_folder(mapped, data, status_folder, status)
     if archived:
         mapped.changed.append("superseded by nothing, so it is retired here")
     if mapped.fields["x-summary"]:
@@ -109,6 +108,13 @@ def learning_fields(data: Mapping[str, object], status_folder: str | None, renam
             f"its summary is made one line of at most {LONGEST_SUMMARY} characters; x-summary keeps all of it"
         )
     return mapped
+
+
+def _say_folder(mapped: Mapped, data: Mapping[str, object], folder: str | None, status: str) -> None:
+    """Keep and report the status that a folder's name says where the file says another."""
+    if folder is not None and data.get("status") and folder != status:
+        mapped.fields["x-status_folder"] = folder
+        mapped.changed.append(f"its file says {status} and its folder {folder}; the file's is taken")
 
 
 def _common(data: Mapping[str, object], rename: Rename) -> dict[str, object]:

@@ -22,7 +22,7 @@ from orbit_registry.store.journal import Change
 from orbit_registry.store.permission import refuse_secrets, refuse_secrets_in, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_scope, schema_line, validated, writing
+from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_places, schema_line, validated, writing
 from orbit_registry.text.adr import AdrDocument, read_document, set_status
 from orbit_registry.text.anchors import anchor_at
 from orbit_registry.text.yaml_edit import rewrite
@@ -346,7 +346,7 @@ def replace_text(workspace: Workspace, any_id: str, before: str, after: str, *, 
             if result.data.get(name) != record.data.get(name):
                 verbs = ", ".join(("supersede", *record.kind.verbs))
                 raise InvalidRecordError(f"`{name}` can't be changed by hand", hint=f"verbs change it: {verbs}")
-        refuse_scope(result, known=record)
+        refuse_places(result, known=record)
         if after == before:
             return record
         text = rewrite(

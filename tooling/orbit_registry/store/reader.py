@@ -258,7 +258,8 @@ def _entries_in(
         return
     except OSError as error:
         said = f"can't be listed: {(error.strerror or '').lower()}"
-        problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(folder)))
+        hint = "make it a folder that can be read, and no symbolic link"
+        problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(folder), hint))
         return
     record_file = f"{kind.name}.yaml"
     old = old_names(kind.plural, names)

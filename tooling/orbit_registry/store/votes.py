@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -126,12 +127,25 @@ def append_vote(folder: Path, lock: Path, vote: Vote, held: Iterable[Vote]) -> b
         try:
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
             try:
-                size = os.fstat(handle).st_size
-                torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-                os.write(handle, b"\n" + line if torn else line)
-                os.fsync(handle)
+                _append(handle, line)
             finally:
                 os.close(handle)
         except OSError as error:
+            if path.exists() and not path.stat().st_size:
+                path.unlink()
             raise write_error(path, error) from None
     return True
+
+
+def _append(handle: int, line: bytes) -> None:
+    """Write one line at the end of a file, all of it or nothing: a disk that fills up takes a part without a word."""
+    size = os.fstat(handle).st_size
+    torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+    said = b"\n" + line if torn else line
+    try:
+        if os.write(handle, said) < len(said):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(handle)
+    except OSError:
+        os.ftruncate(handle, size)
+        raise

@@ -197,7 +197,7 @@ def drafted(
     path = record_path(workspace, kind, record_id, pending_review=in_inbox)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
-    refuse_scope(record)
+    refuse_places(record)
     refuse_for_agent(workspace, [Change(path, None, text)], author=author)
     refuse_secrets_in([Change(path, None, text)])
     return text, record
@@ -234,14 +234,15 @@ def edited(workspace: Workspace, record: Record, edit: Edit, *, touch: bool = Tr
         hint = error.problem.hint or f"mend {record.path} by hand; `orbit check` says when it is right"
         raise InvalidRecordError(f"{where}: {error.problem.message}", hint=hint) from None
     changed = validated(result, record.kind, record.path)
-    refuse_scope(changed, known=current)
+    refuse_places(changed, known=current)
     return Change(record.path, text, result), changed
 
 
-def refuse_scope(record: Record, *, known: Record | None = None) -> None:
+def refuse_places(record: Record, *, known: Record | None = None) -> None:
     """Raise when a scope gets a path that is no glob of ours (absolute, leading upwards, broken), or no symbol.
 
-    `known` is the record as it was before: an old mistake is the gate's to report, and hinders no other edit.
+    Evidence gets no file outside the project either. `known` is the record as it was before: an old mistake is the
+    gate's to report, and hinders no other edit.
     """
     before = known.scope if known is not None else Scope()
     for path in record.scope.paths:
@@ -254,6 +255,11 @@ def refuse_scope(record: Record, *, known: Record | None = None) -> None:
         if problem is not None:
             hint = "for example src/app/session.py::open_session"
             raise InvalidRecordError(f"`{symbol}` can't be a scope's symbol: {problem}", hint=hint)
+    for kind, file in record.evidence:
+        new = kind == "file" and (known is None or (kind, file) not in known.evidence)
+        if new and (file.startswith("/") or ".." in file.split("/")):
+            hint = "name a file of the project from its root; what stands elsewhere is `external:`"
+            raise InvalidRecordError(f"`{file}` can't be evidence: it does not stay inside the project", hint=hint)
 
 
 def validated(text: str, kind: Kind, path: str, *, is_new: bool = False) -> Record:

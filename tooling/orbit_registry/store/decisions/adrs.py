@@ -27,7 +27,7 @@ from orbit_registry.store.writer import (
     edited,
     new_data,
     record_path,
-    refuse_scope,
+    refuse_places,
     render,
     sweep,
     validated,
@@ -177,7 +177,7 @@ def _record(
     path = record_path(workspace, kind, record_id)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
-    refuse_scope(record)
+    refuse_places(record)
     return record, text
 
 
