@@ -12,14 +12,22 @@ _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
 _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
+_MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w@])")
 
 
 def inert_line(text: str) -> str:
-    """Return a text as one line: nothing unseen, no tag that could close what stands around it, no home folder."""
-    return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _HOME.sub("~", text))).strip())
+    """Return a text as one line: nothing unseen, no tag that could close what stands around it, nobody's home folder or
+    e-mail address.
+    """
+    return _TAG.sub("&lt;", _SPACE.sub(" ", _UNSEEN.sub(" ", _nobodys(text))).strip())
 
 
 def inert(text: str) -> str:
     """Return the same of a text whose line ends and tabs stay."""
-    said = _HOME.sub("~", text.replace("\r\n", "\n").replace("\r", "\n"))
+    said = _nobodys(text.replace("\r\n", "\n").replace("\r", "\n"))
     return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", said))
+
+
+def _nobodys(text: str) -> str:
+    said = _HOME.sub("~", text)
+    return _MAIL.sub("[e-mail]", said) if "@" in said else said
