@@ -215,12 +215,13 @@ class Registry:
 
     @cached_property
     def searcher(self) -> Searcher:
-        """The records and the project's skills, ready to be searched."""
+        """The records, the project's skills and personal records, ready to be searched."""
         from orbit_registry.loop.programs import embedder_of
         from orbit_registry.search.hits import Searcher
+        from orbit_registry.snapshot.personal import personal_records
         from orbit_registry.store.skills import skill_records
 
-        records = [*self.records, *skill_records(self.workspace)]
+        records = [*self.records, *skill_records(self.workspace), *personal_records(self.workspace, self.records)]
         return Searcher(self.workspace, records, embedder_of(self.workspace))
 
     def _with_prose(self, kind: str) -> list[Record]:

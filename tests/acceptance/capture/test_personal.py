@@ -51,6 +51,16 @@ def test_a_personal_record_is_shown_in_every_project_and_leaves_none(project: Pr
     assert name not in shown(project, "after")
 
 
+def test_a_personal_record_is_found_and_marked(project: Project, home: Path) -> None:
+    """Its owner's search says that it is personal and how it is shown; what the project overrides it does not find."""
+    mine, other = learn(home, "Keep lines short"), learn(home, "Round half to even")
+    learn(project.root, "Round half to even")
+    (hit,) = project.json("search", "keep lines")["hits"]
+    assert (hit["id"], hit["title"]) == (mine, "(personal) Keep lines short")
+    assert f"orbit -C ~ show {mine}" in project.orbit("search", "keep lines", "--format", "json")
+    assert other not in project.orbit("search", "round half")
+
+
 def test_a_plan_names_the_projects_learnings_alone(project: Project, home: Path) -> None:
     """A plan's brief may be kept in a file of the project: a personal record that applies is not in it, others are."""
     mine, own = learn(home, "Keep lines short"), learn(project.root, "Round half to even")

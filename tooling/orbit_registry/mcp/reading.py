@@ -58,7 +58,7 @@ def search(asked: Asked) -> Answer:
         budget=asked.text("budget"),
     )
     result = _without_secrets(registry.search(query), set(query.terms))
-    shown = [hit.record.id for hit in result.hits]
+    shown = [hit.record.id for hit in result.hits if not hit.record.path.startswith("~/")]
     return Answer(
         result_data(result),
         "\n".join([result_text(result), *([GENERIC] if result.generic else []), *filter(None, [result.note])]),

@@ -153,7 +153,7 @@ class Searcher:
             return []
         deep = BUDGETS["deep"]
         found, _ = self._found(query, replace(deep, linked=False), 0)
-        held = [one for one in found if one.record.kind.name != SKILL]
+        held = [one for one in found if one.record.kind.name != SKILL and not one.record.path.startswith("~/")]
         return [(one.record.path, one.score.total) for one in _ordered(held, deep.limit, half_life_days())]
 
     # ------------------------------------------------------------------------------------------------------- steps

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
@@ -25,6 +25,8 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 
+HOME = "~/"
+"""What the path of a personal record begins with, where it stands beside those of the project."""
 _PERSONAL = "personal"
 """Stands in place of the hash of what a row was made from."""
 
@@ -78,6 +80,22 @@ def personal_of(workspace: Workspace) -> Personal | None:
             found.append(record)
             states.append(state)
     return Personal(own.root, found, states)
+
+
+def personal_records(workspace: Workspace, own: Iterable[Record]) -> list[Record]:
+    """Return the personal records as searches of their owner show them: marked, their files from the home folder.
+
+    Those that a record of the project overrides, by its id, its headline or a link, are left out.
+    """
+    personal = personal_of(workspace)
+    if personal is None or not personal.records:
+        return []
+    live = [record for record in own if record.phase == "live"]
+    names = {name for one in live for name in (one.id, one.title.casefold(), *(link.to for link in one.links))}
+    return [
+        replace(one, path=f"{HOME}{one.path}", data={**one.data, one.kind.headline: f"(personal) {one.title}"})
+        for one in personal.records if names.isdisjoint((one.id, one.title.casefold()))
+    ]  # fmt: skip
 
 
 def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequence[Part], policy: Policy) -> list[Part]:
