@@ -153,4 +153,4 @@ def test_a_step_is_written_by_the_rules_home_alone() -> None:
         for path in package.rglob("*.py")
         if "apply_step(" in path.read_text("utf-8")
     }
-    assert callers == {"store/journal.py", "store/authority.py", "store/merge/resolve.py"}
+    assert callers == {"store/journal.py", "store/permission.py", "store/merge/resolve.py"}
