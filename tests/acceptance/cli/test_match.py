@@ -110,6 +110,8 @@ def test_every_verdict_is_reached(shell: Any) -> None:
     }  # fmt: skip
     assert set(VERDICTS) >= set(whys(shell, "src/app.py").values())
     assert "Expired" not in shell("match", "src/app.py")[1]
+    assert "Expired" not in shell("brief", "--path", "src/app.py")[1]
+    assert "Expired" in shell("search", "expired")[1], "whoever looks for it by its words finds it"
 
 
 def test_a_broad_record_is_marked(shell: Any, git: Any) -> None:
