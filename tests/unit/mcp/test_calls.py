@@ -274,3 +274,14 @@ def test_every_tool_says_what_it_takes() -> None:
         len(json.dumps([[tool.name, tool.said, tool.schema()] for tool in known_tools(aliases=False).values()]))
         < 12_000
     )
+
+
+def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path, call: Call) -> None:
+    """Elsewhere the argument is none; there it says what the command does, unknown where no source tells."""
+    assert call("brief", purpose="plan").is_error
+    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write("loop:\n  enabled: true\n")
+    found = call("brief", purpose="plan")
+    assert data(found)["active_loops"] == "unknown"
+    assert "capacity: unknown of 1 free" in found.text
+    assert "fresh token" in call("brief", paths=["src/a.py"]).text

@@ -46,7 +46,8 @@ def known_tools(
     """Return the tools of a project's kinds; of the shipped kinds where there is no project."""
     if workspace is None:
         return tools(kinds or load_kinds(), aliases=aliases)
-    return tools(workspace.kinds, aliases=aliases, running=may_run(workspace))
+    planning = workspace.config.setting("loop", "enabled")
+    return tools(workspace.kinds, aliases=aliases, running=may_run(workspace), planning=planning)
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:

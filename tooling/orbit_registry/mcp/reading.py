@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.answers.records import in_order, reasons_data, record_data, record_text, table
@@ -193,6 +194,12 @@ def match(asked: Asked) -> Answer:
 def brief(asked: Asked) -> Answer:
     """Say what an agent should know before it begins."""
     registry = asked.registry
+    if asked.text("purpose") == "plan":
+        from orbit_registry.loop.plan import plan_brief, plan_text  # few ask, and each start would pay for it
+
+        made = plan_brief(registry.workspace, registry.collection.records, datetime.now(UTC))
+        warnings = [f"warning: {inert_line(one)}" for one in made.warnings]
+        return Answer(dict(made.data), "\n".join([plan_text(made.data), *warnings]))
     paths = [inside(registry, path) for path in asked.words("paths")]
     tags, words, task, agent = asked.words("tags"), asked.text("text"), asked.text("task"), asked.text("agent")
     if not (paths or tags or words.strip() or task or agent):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from orbit_registry.answers.records import ORDERS
 from orbit_registry.kinds.table import PHASES, Kind, KindTable
@@ -21,6 +22,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
 _CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
 _ALL = truth("Also records that wait for review or are closed.")
+_PURPOSE = choice("Whom it is for: plan says what whoever plans the next run should know.", "prompt", "plan")
 _RELATED = Tool(
     "related", "Related records",
     "Say what a record has to do with: links from and to it, and what texts cite.",
@@ -44,9 +46,15 @@ _RUN = Tool(
 )  # fmt: skip
 
 
-def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False) -> dict[str, Tool]:
-    """Return the tools by name, those for every kind first; `running` says whether scripts may be run."""
+def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False, planning: bool = False) -> dict[str, Tool]:
+    """Return the tools by name, those for every kind first.
+
+    `running` says whether scripts may be run, `planning` whether `brief` is asked for whoever plans a loop's next run.
+    """
     general = {tool.name: tool for tool in (*_asking(kinds), *_proposing(kinds), *([_RUN] if running else []))}
+    if planning:
+        brief = general["brief"]
+        general["brief"] = replace(brief, properties={**brief.properties, "purpose": _PURPOSE})
     if not aliases:
         return general
     named = [
