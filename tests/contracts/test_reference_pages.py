@@ -8,6 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
+import pytest
+
+from orbit_registry.cli.main import orbit
 from orbit_registry.cli.reference import reference
 from orbit_registry.importers.orbit_fields import LONGEST_SUMMARY
 from orbit_registry.kinds.table import load_kinds
@@ -15,12 +19,50 @@ from orbit_registry.push.select import MIN_RELEVANCE
 from orbit_registry.records.freshness import WINDOWS
 from orbit_registry.store.config import config_schema, defaults
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+ROOT = Path(__file__).parent.parent.parent
+DOCS = ROOT / "docs"
+COMMAND = re.compile(r"(?m)(?:^(?:\$ )?|`)orbit(?:-registry)? ([a-z][^`\n]*)")
+"""A command in a block of code or in a sentence."""
+END = re.compile(r"\s(?:#|--|\||&&|;|…)(?=\s|$)|;")
 
 
 def test_the_page_of_commands_is_what_the_commands_say() -> None:
     """`python -m orbit_registry.cli.reference > docs/reference/cli.md` brings it up to date."""
     assert (DOCS / "reference/cli.md").read_text("utf-8") == reference()
+
+
+@pytest.mark.parametrize("page", sorted(
+    [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *ROOT.glob("tooling/**/skills/*/SKILL.md")]
+), ids=lambda page: f"{page.parent.name}/{page.name}")  # fmt: skip
+def test_every_command_that_a_page_shows_exists(page: Path) -> None:
+    """With every option that it is shown with, in blocks of code and in sentences."""
+    assert [one[:80] for one in COMMAND.findall(page.read_text("utf-8")) if misspelled(one)] == []
+
+
+def test_a_command_that_is_not_there_is_seen() -> None:
+    """Its first wrong word is named, and every option that it does not have."""
+    assert misspelled("learning archive L-7k3fq --tag x") == ["archive"]
+    assert misspelled("adr add --titel X --tag y # --not") == ["--titel"]
+
+
+def misspelled(line: str) -> list[str]:
+    """Return the words of a command that are neither a command nor an option of it."""
+    command: click.Command = orbit
+    first, *words = END.split(line)[0].split()
+    wrong = []
+    for word in (first, *words):
+        if isinstance(command, click.Group) and re.fullmatch(r"[a-z][a-z-]*", word):
+            inner = command.get_command(click.Context(command, info_name="orbit"), word)
+            if inner is None:
+                return [word]
+            command = inner
+        elif re.fullmatch(r"--[a-z][a-z-]*", word):
+            # A group that is called without a command of its own has a usual one.
+            meant = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+            options = [option for one in meant for option in one.params]
+            known = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+            wrong += [word] if word not in {*known, "--help"} else []
+    return wrong
 
 
 def settings(forms: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

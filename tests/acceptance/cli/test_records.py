@@ -68,6 +68,7 @@ def test_lists_are_narrowed_by_what_is_asked(shell: Any) -> None:
     ):
         assert ids(*narrowed) == ["ADR-0003"]
     assert ids("--limit", "1") == ["ADR-0001"]
+    assert ids("--tag", "db", "--limit", "1") == ["ADR-0003"]
     assert ids("--tag", "nothing") == []
     assert "no records" in shell("adr", "list", "--tag", "nothing")[1]
 
