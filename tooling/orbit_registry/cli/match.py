@@ -8,7 +8,7 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import from_root, open_registry
 from orbit_registry.cli.terminal import one_line
 from orbit_registry.errors import UsageError
-from orbit_registry.store.difference import unified_diff
+from orbit_registry.store.journal import unified_diff
 
 
 @click.command()

@@ -1,10 +1,11 @@
-"""`orbit stats`: what pushing did, from the event log; bars on a terminal, plain lines elsewhere."""
+"""`orbit stats` and `orbit replay`: what agents were shown, and what they would have been; nothing is counted here."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -14,6 +15,7 @@ from orbit_registry.cli.terminal import visible
 from orbit_registry.loop.stats.count import Part, Tally
 from orbit_registry.loop.stats.report import Stats, by_calls, effect, share
 from orbit_registry.loop.stats.report import stats as counted
+from orbit_registry.registry import Registry
 
 LISTED, DAYS, WIDTH = 10, 14, 30
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -171,3 +173,41 @@ def _mean(part: int, whole: int) -> str:
 
 def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:g} ms"
+
+
+@click.command()
+@click.option(
+    "--repo",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    default=".",
+    help="The workspace whose records and history are asked; the current folder's if not given.",
+)
+@click.option("--since", metavar="REF", help="Leave out the commits up to this one: a commit, a tag or a branch.")
+@click.option(
+    "--commits",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Take the commits of this file: JSON lines of {commit, date, subject, files}.",
+)
+@click.option("--effect", "is_effect", is_flag=True, help="What records did: commits that had one beside earlier ones.")
+@format_option
+def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool, output: str) -> None:
+    """Walk commits and say what would have been shown for the files each touched, with the records of then.
+
+    One file is one call of an editing tool, one commit one session. Shown records that a commit speaks of, by id or by
+    one of their tasks, count as right; most commits speak of none, so the counts stand beside each share.
+
+    \b
+    orbit replay --since v1.0
+    orbit replay --repo ../project --commits history.jsonl --format json
+    orbit replay --effect          whether commits were mended less often once a record stood
+    """
+    from orbit_registry.loop.replay.run import effect
+    from orbit_registry.loop.replay.run import replay as replayed
+
+    if is_effect:
+        measured = effect(Registry.open(repo).workspace, since, commits)
+        emit(output, measured.as_data(), measured.text(), next_commands=["orbit stats --effect", "orbit replay"])
+        return
+    found = replayed(Registry.open(repo).workspace, since, commits)
+    emit(output, found.as_data(), found.text(), next_commands=["orbit scope suggest", "orbit coverage"])

@@ -17,8 +17,8 @@ from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
-from orbit_registry.store.difference import unified_diff
 from orbit_registry.store.files import read_text
+from orbit_registry.store.journal import unified_diff
 
 
 def update_command(kind: Kind) -> click.Command:

@@ -16,9 +16,8 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.resources.chunk import Cut, chunking_from, cut
 from orbit_registry.resources.intake import DOC, Text, known_as, place_of, raw_digest, text_at, versions_of
 from orbit_registry.store.author import Author
-from orbit_registry.store.difference import unified_diff
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
-from orbit_registry.store.journal import Change
+from orbit_registry.store.journal import Change, unified_diff
 from orbit_registry.store.permission import write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace

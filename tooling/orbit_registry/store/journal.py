@@ -158,6 +158,13 @@ class Change:
     after: str | None
 
 
+def unified_diff(changes: Iterable[Change]) -> str:
+    """Return changes of files as one diff."""
+    from orbit_registry.text.patch import unified  # who writes a record, or looks for a killed step, shows no diff
+
+    return "".join(unified(one.path, one.before or "", one.after or "") for one in changes)
+
+
 def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> None:
     """Make all changes, in order, as one step; the caller holds the write lock.
 

@@ -6,6 +6,7 @@ in the one it names, nothing is guessed: that is a conflict, a value which says 
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from difflib import SequenceMatcher
 AROUND = 3
 """Lines of the text around a change that a diff names."""
 NO_END = "\\ No newline at end of file"
+_QUOTED = re.compile(rb'[\x00-\x1f"\\\x7f-\xff]')
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII)
 
 
@@ -34,12 +36,15 @@ class _Hunk:
 
 
 def unified(path: str, before: str, after: str) -> str:
-    """Return the diff that makes one text the other; empty where they are the same. `path` names the file in it."""
+    """Return the diff that makes one text the other; empty where they are the same. `path` names the file in it.
+
+    `git apply` and `patch -p1` take it; neither a name nor a text can begin a line of it that is not theirs.
+    """
     if before == after:
         return ""
     old, new = _lines(before), _lines(after)
-    found = [f"--- a/{path}", f"+++ b/{path}"]
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND):
+    found = _head(path)
+    for group in SequenceMatcher(None, old, new).get_grouped_opcodes(AROUND):
         first, last = group[0], group[-1]
         found.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@")
         for tag, start, end, start_new, end_new in group:
@@ -84,6 +89,18 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 
+def _head(path: str) -> list[str]:
+    return [f"--- {_name(f'a/{path}')}", f"+++ {_name(f'b/{path}')}"]
+
+
+def _name(path: str) -> str:
+    """Return a path as git writes it in a header: in quotes where a character could be taken for something else."""
+    if path.isascii() and path.isprintable() and '"' not in path and "\\" not in path:
+        return path
+    octal = _QUOTED.sub(lambda found: b"\\%03o" % found[0][0], os.fsencode(path))
+    return f'"{octal.decode("ascii")}"'
+
+
 def _range(start: int, end: int) -> str:
     count = end - start
     return f"{start + bool(count)}" if count == 1 else f"{start + bool(count)},{count}"
@@ -98,7 +115,7 @@ def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _hunks(diff: str, path: str) -> list[_Hunk] | Conflict:
     lines = diff.removesuffix("\n").split("\n")
-    if lines[:2] != [f"--- a/{path}", f"+++ b/{path}"]:
+    if lines[:2] != _head(path):
         return Conflict(0, f"the diff is not one of {path}")
     found: list[_Hunk] = []
     at = 2

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.replay.count import Names, count
-from orbit_registry.loop.replay.dates import past_by_dates
 from orbit_registry.loop.replay.history import has_history, log, past_of
-from orbit_registry.loop.replay.past import CommitFile, Past, Touch, read_commits
+from orbit_registry.loop.replay.past import CommitFile, Past, Touch, past_by_dates, read_commits
 from orbit_registry.loop.replay.report import Report
 from orbit_registry.loop.replay.walk import Replay
 from orbit_registry.loop.stats.effect import TIME, report

@@ -10,9 +10,8 @@ from datetime import datetime
 from functools import partial
 
 from orbit_registry.records.record import Record
-from orbit_registry.store.difference import unified_diff
 from orbit_registry.store.git import Git
-from orbit_registry.store.journal import Change
+from orbit_registry.store.journal import Change, unified_diff
 from orbit_registry.store.permission import write_step
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.store.difference import unified_diff
-from orbit_registry.store.journal import Change
+from orbit_registry.store.journal import Change, unified_diff
 
 
 @pytest.mark.parametrize(
