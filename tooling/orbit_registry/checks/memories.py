@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orbit_registry.checks.matching import count_matches
-from orbit_registry.search.similarity import KeptIndex, Pair
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptValue, digest
 from orbit_registry.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from orbit_registry.search.similarity import Pair
 
 _FEW_FILES = 100
 _SPECIAL = re.compile(r"[*?\[{]")
@@ -60,6 +62,8 @@ class Near:
         self, kind: str, said: Mapping[str, str], text_of: Callable[[str], str], threshold: float
     ) -> Sequence[Pair]:
         """Return the pairs of keys whose texts are `threshold` alike; `said` has a hash of each text."""
+        from orbit_registry.search.similarity import KeptIndex, Pair  # those who count matches do without
+
         pairs = KeptValue(self._workspace, f"near-{kind}", digest(code_stamp(), threshold, sorted(said.items())))
         rows = pairs.value.get("pairs")
         if isinstance(rows, list):

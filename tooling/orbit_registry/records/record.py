@@ -131,7 +131,7 @@ class Record:
         A kind that links lead to as well is shown by its project and its own links too.
         """
         shown = self.phase == "live" and self.status.pushed and self.kind.in_record
-        if not shown or self.kind.gate not in ("scoped", "relevant_and_linked"):
+        if not shown or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
             return False
         led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))
         return self.scope.is_empty and not led and self.data.get("procedural") is not True

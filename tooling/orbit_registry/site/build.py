@@ -7,11 +7,11 @@ without it.
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from orbit_registry.site.memo import key_of
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace
@@ -69,6 +70,7 @@ def build_site(
     seen = kept[0].now() if kept is not None else {}
     result = _as_before(kept, seen, wanted, out)
     if result is None:
+        target.standing = _standing(target, kept, seen)
         # One build at a time: the staged tree and the generator's pages are shared.
         with locked(cache / "build.lock", wait=BUILD_WAIT_SECONDS):
             from orbit_registry.site.console import MISSING
@@ -118,6 +120,15 @@ def _build(
     return prepared, publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
 
 
+def _standing(target: Output, kept: tuple[stamps.Stamps, object] | None, seen: Mapping[str, str]) -> frozenset[str]:
+    """Return the files of the output that are there with the stamps that the last build left."""
+    held = kept[0].held if kept is not None else {}
+    places = {path: f"{target.folder}{os.sep}{path}" for path in target.before}
+    return frozenset(
+        path for path, at in places.items() if held.get(at, stamps.ABSENT) == seen.get(at) != stamps.ABSENT
+    )
+
+
 def _as_before(
     kept: tuple[stamps.Stamps, object] | None, seen: Mapping[str, str], wanted: str, out: Path
 ) -> SiteResult | None:
@@ -141,10 +152,4 @@ def _row(wanted: str, result: SiteResult) -> dict[str, object]:
 
 def code_version() -> str:
     """Return a text that changes when the code that makes pages does: what other code made is made again."""
-    try:
-        package = version("orbit-registry")
-    except PackageNotFoundError:
-        package = "unknown"
-    top = Path(__file__).parents[1]
-    files = [file for folder in ("site", "text", "records") for file in sorted((top / folder).rglob("*.py"))]
-    return key_of(package, NO_SECRETS.name, [stamps.stamp_of(str(file)) for file in files])
+    return f"{code_stamp()} {NO_SECRETS.name}"

@@ -68,12 +68,14 @@ def check_pages(
     """
     found: list[Diagnostic] = []
     found += [_foreign(address, Location("mkdocs.yml")) for address in shell.foreign]
+    known: dict[str, tuple[str, str] | None] = {}
     for url, facts in pages.items():
         where = origins.get(url, Location(url or "index.html"))
         found += [_foreign(address, where) for address in facts.foreign if address not in shell.foreign]
         for target in facts.targets:
-            problem = _dead(target, pages, files, shell)
-            if problem:
+            if target not in known:
+                known[target] = _dead(target, pages, files, shell)
+            if problem := known[target]:
                 found.append(Diagnostic(problem[0], Severity.WARNING, problem[1], where, "correct or remove the link"))
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from heapq import nlargest
 from html import escape
 from uuid import UUID
 
@@ -22,7 +23,7 @@ _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
     """Return the records that changed last, the last one first."""
     dated = [record for record in records if record.text("updated_at")]
-    return sorted(dated, key=lambda one: (one.text("updated_at") or "", one.sort_key), reverse=True)[:number]
+    return nlargest(number, dated, key=lambda one: (one.text("updated_at") or "", one.sort_key))
 
 
 def atom(records: Sequence[Record], title: str, base_url: str | None) -> str:

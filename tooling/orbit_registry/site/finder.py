@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from orbit_registry.records.record import Record
-from orbit_registry.search.terms import STOP_WORDS, terms
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.words import status_class, tags_of
 
@@ -50,6 +49,8 @@ def files(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
     and the records that hold it, as numbers to the base of 36, eight times the distance from the record before, plus
     the fields; and of each record title, address and first line as JSON.
     """
+    from orbit_registry.search.terms import STOP_WORDS  # most builds leave these files as they are
+
     looks = {look: number for number, look in enumerate(dict.fromkeys((one[3], one[4]) for one in entries))}
     said = {
         "ids": [one[0] for one in entries],
@@ -67,6 +68,8 @@ def _as_json(held: object) -> str:
 
 
 def _postings(entries: Sequence[Entry]) -> dict[str, str]:
+    from orbit_registry.search.terms import terms
+
     held: dict[str, list[str]] = defaultdict(list)
     last: dict[str, int] = {}
     for number, one in enumerate(entries):

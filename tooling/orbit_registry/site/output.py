@@ -8,6 +8,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +40,8 @@ class Output:
     unchanged: int = 0
     real: set[str] = field(default_factory=set)
     """Folders, by their path in this one, that were seen to be no symbolic links."""
+    standing: Set[str] = frozenset()
+    """Files that are known to be as the last build left them."""
 
     def keep(self, path: str) -> bool:
         """Take a file over from the last build; False where it is not there any more.
@@ -47,7 +50,7 @@ class Output:
             RefusedError: a symbolic link stands on the way.
         """
         digest = self.before.get(path)
-        if digest is None or not self._stands(path):
+        if digest is None or not (path in self.standing or self._stands(path)):
             return False
         self.after[path] = digest
         self.unchanged += 1

@@ -11,12 +11,11 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.cache import FileState
-from orbit_registry.store.decisions.documents import Document, Documents, entry_text, with_prose
+from orbit_registry.store.decisions.documents import Document, Documents, document_of, entry_text, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
-from orbit_registry.text.adr import read_document
 from orbit_registry.text.position import Position
 from orbit_registry.text.yaml import locate
 
@@ -52,7 +51,7 @@ class _ReadOnDemand(Mapping[str, Document]):
                 self._held[path] = None
             else:
                 text = self._publication.document(path, stated)
-                self._held[path] = None if text is None else Document(path, text, read_document(text, path))
+                self._held[path] = None if text is None else document_of(path, text)
         found = self._held[path]
         if found is None:
             raise KeyError(path)

@@ -12,19 +12,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS, redacted
 from orbit_registry.store.config import PublishConfig
-from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.documents import Document, document_of
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.adr import AdrDocument, read_document
 from orbit_registry.text.masking import Names, struck_out, words_of
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument
 
 _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from")
 """The fields of the envelope that name other records; an entry that names a withheld one goes."""
@@ -101,7 +104,7 @@ class Publication:
         if self.hides(path):
             return None
         if path in self._decisions:
-            document = Document(path, text, read_document(text, path))
+            document = document_of(path, text)
             lost = self._lost(document)
             if lost and document.file.format != "log":
                 return None

@@ -7,12 +7,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from orbit_registry.records.ids import sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
-from orbit_registry.text.adr import AdrDocument, Rel, Relation
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument, Rel, Relation
 
 FORWARD: Mapping[Rel, tuple[str, bool]] = {
     "supersedes": ("supersedes", False),

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
@@ -14,7 +15,9 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument, AdrFile
 
 UNREADABLE_DOCUMENT = "ORB108"
 _DIGITS = re.compile(r"\d+")
@@ -93,6 +96,13 @@ def read_one(workspace: Workspace, path: str) -> Document | Diagnostic | None:
             return None
         said = error.message.replace(f"{workspace.root}{os.sep}", "")
         return Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, said, Location(path), error.hint)
+    return document_of(path, text)
+
+
+def document_of(path: str, text: str) -> Document:
+    """Return a text with the decisions in it."""
+    from orbit_registry.text.adr import read_document  # the formats of decisions are much to load where none is read
+
     return Document(path, text, read_document(text, path))
 
 

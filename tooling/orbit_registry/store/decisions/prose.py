@@ -98,10 +98,9 @@ def _heading(record: Record) -> str:
 
 def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
     # Reading documents needs a Markdown parser; a run in which no document changed does without it.
-    from orbit_registry.store.decisions.documents import Document, entry_span
-    from orbit_registry.text.adr import read_document
+    from orbit_registry.store.decisions.documents import document_of, entry_span
 
-    document = Document(path, text, read_document(text, path))
+    document = document_of(path, text)
     spans: dict[str, list[int] | None] = {}
     for heading in headings:
         entry = document.entry(heading[1:] if heading else None)
