@@ -336,7 +336,7 @@ def test_a_site_says_where_it_stands(tmp_path: Path) -> None:
     assert '<link rel="canonical" href="https://example.org/d/adrs/ADR-0002/">' in html
     assert '<meta property="og:url" content="https://example.org/d/adrs/ADR-0002/">' in html
     assert '<meta property="og:title" content="ADR-0002 Store sessions in files">' in html
-    assert '<meta property="og:description" content="We need it, see ADR-0003' in html
+    assert '<meta property="og:description" content="A session is a file below var' in html
     sitemap = (placed / "sitemap.xml").read_text("utf-8")
     assert "<loc>https://example.org/d/adrs/ADR-0002/</loc>" in sitemap
     assert "legacy" not in sitemap
