@@ -70,6 +70,8 @@ class CheckContext:
     """What a record says, as compared for duplicates."""
     near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
     """The pairs among texts of one kind that are at least that alike."""
+    unkept: Collection[str] | None = None
+    """The paths of the records whose files may hold a secret; None where that is not known."""
     read: Callable[[str], str | None] = field(default=lambda _: None)
     """The text of a file, named from the root; None where it has none."""
 

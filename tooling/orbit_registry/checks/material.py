@@ -246,6 +246,7 @@ class Material:
             cite=self.cited,
             word=self.wording,
             near=lambda kind, texts, threshold: _pairs_of(members, texts),
+            unkept=inputs.reading.unkept,
             read=self.text,
         )
 

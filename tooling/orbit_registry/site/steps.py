@@ -93,7 +93,7 @@ def prepare(
     problems = tuple(_cleaned(one) for one in collection.problems)
     publication = publication_of(workspace, collection)
     code = key_of(code, publication.key, workspace.config.site.get("generator"))
-    everything = NO_SECRETS.applied(collection.records, registry.reading.parsed)
+    everything = NO_SECRETS.applied(collection.records, registry.reading.unkept)
     records = publication.records(shown_records(workspace, everything))
     own_files = own_pages(publication, own) if own else []
     if own:

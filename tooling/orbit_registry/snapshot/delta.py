@@ -108,7 +108,7 @@ class Material:
             return self.policy.applied(self.prose.filled(kept))
         made = [record for record in kept if record.path not in base.untouched]
         rest = [record for record in kept if record.path in base.untouched]
-        return [*self.policy.applied(self.prose.filled(made)), *self.policy.applied(rest, self.reading.parsed)]
+        return [*self.policy.applied(self.prose.filled(made)), *self.policy.applied(rest, self.reading.unkept)]
 
     def _references(
         self, records: Sequence[Record], held: Held, untouched: Mapping[str, str]

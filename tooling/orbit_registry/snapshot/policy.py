@@ -25,16 +25,16 @@ class Policy:
     redact: Callable[[str], str] | None = None
     suspects: Callable[[Iterable[Record]], Iterable[Record]] | None = None
 
-    def applied(self, records: Iterable[Record], parsed: Container[str] | None = None) -> list[Record]:
+    def applied(self, records: Iterable[Record], unkept: Container[str] | None = None) -> list[Record]:
         """Return the records that may enter, cleaned, in their order.
 
-        `parsed` has the paths of those that did not come from what was kept, where no secret is: only they are
-        suspects then. It is no help where prose was filled in since.
+        `unkept` has the paths of those that are not among what is kept, where no secret is: only they are suspects
+        then. It is no help where prose was filled in since.
         """
         kept = self.admitted(records)
         if self.redact is None:
             return kept
-        asked = kept if parsed is None else [record for record in kept if record.path in parsed]
+        asked = kept if unkept is None else [record for record in kept if record.path in unkept]
         paths = {record.path for record in (kept if self.suspects is None else self.suspects(asked))}
         return [redacted(record, self.redact) if record.path in paths else record for record in kept]
 

@@ -195,24 +195,27 @@ class FileCache:
             self._kept_notes = json.loads(self._kept_notes)
         return self._kept_notes[entry.row]
 
-    def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> None:
+    def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> bool:
         """Remember a value for a file's content; one that JSON would change, or that holds a secret, is not kept.
+
+        Returns whether it is.
 
         `note` is a little of it, to be had without loading it. `plain` says that JSON is known to hold the value as it
         is, which is then not tried.
         """
         entry = self._seen_entries.get(state.path)
         if entry is None:
-            return
+            return False
         try:
             text = _encode(value)
             if not plain and json.loads(text) != value:
-                return
+                return False
         except (TypeError, ValueError, RecursionError):
-            return
+            return False
         if has_secret(value, text):
-            return
+            return False
         self._values[state.path], self._notes[state.path] = text, note
+        return True
 
     # ---------------------------------------------------------------------------------------------- keeping it
 

@@ -102,8 +102,8 @@ class Reading:
         self.entries = list(entries(workspace, self.misplaced, self._cache))
         self.states: dict[str, FileState] = {}
         """Record and vote files by path."""
-        self.parsed: set[str] = set()
-        """The paths of records of which a file was parsed; in what was kept of the others no secret stands."""
+        self.unkept: set[str] = set()
+        """The paths of records of which a file was parsed and not kept; in the files of the others no secret stands."""
         for entry in self.entries:
             self._look_at(entry)
 
@@ -117,13 +117,14 @@ class Reading:
             self.states[path] = self._cache.state(path, DOCUMENT_LIMIT)
 
     def _parse(self, entry: Entry, state: FileState) -> tuple[Record | None, list[Diagnostic]]:
-        self.parsed.add(entry.path)
         found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
         if record is not None and not problems:
             named = self._named[entry.path] = _named(record)
             # What `text.yaml.load` returns is what JSON can say.
-            self._cache.keep(state, record.data, named, plain=True)
+            if self._cache.keep(state, record.data, named, plain=True):
+                return found
+        self.unkept.add(entry.path)
         return found
 
     def named(self, entry: Entry) -> Named | None:
@@ -207,13 +208,13 @@ class Reading:
             votes = [Vote(record.id, model, datetime.fromisoformat(at), task) for model, at, task in held]
             if all(vote.voted_at <= self._now + AHEAD for vote in votes):
                 return votes, []
-        self.parsed.add(record.path)
         text, wrong = _text(self._workspace, self._cache, state, BROKEN, record.id)
         if text is None:
             return [], wrong
         votes, wrong = parse_votes(text, state.path, record.id, self._now)
-        if not wrong:
-            self._cache.keep(state, [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes])
+        rows = [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes]
+        if wrong or not self._cache.keep(state, rows):
+            self.unkept.add(record.path)
         return votes, wrong
 
 
