@@ -284,7 +284,7 @@ def test_why_a_record_is_not_fresh_is_a_row_and_no_part_of_the_digest(project: A
 def test_what_texts_refer_to_is_the_same_whether_made_anew_or_taken_over(project: Any, contents: Any) -> None:
     """A build out of the one before has the references that a build from nothing has, resolved anew."""
     said = "See [it](2.md#x), [a file](../src/a.py), `ADR-0099`, L-a1b2c."
-    project.write("docs/1.md", f"# 1. Leap\n\n## Status\n\nAccepted\n\n## Context\n\n{said}\n")
+    project.write("docs/1.md", f"# 1. Leap\n\n## Status\n\nAccepted\n\n## Decision\n\n{said}\n")
     project.adr(1, source={"path": "docs/1.md", "format": "file", "authority": "record"})
     project.learning("a1b2c", body="ADR-0002, L-a1b2c and `see ADR-0001` and [out](../../../../x.md).")
     for code in ("bbbbb", "ccccc", "ddddd"):
