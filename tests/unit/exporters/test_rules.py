@@ -93,7 +93,7 @@ def test_what_claude_code_is_told_it_reads_as_we_do(globs: list[str], files: set
         return
     spec = GitIgnoreSpec.from_lines([glob.removesuffix("/**") for glob in rules[0].globs])
     for file in files:
-        assert (not rules[0].globs or spec.match_file(file)) == (match_any(left, file) is not None), file
+        assert bool(not rules[0].globs or spec.match_file(file)) == (match_any(left, file) is not None), file
 
 
 def test_only_what_holds_is_pushed_and_names_paths_is_exported() -> None:

@@ -290,7 +290,7 @@ def test_what_texts_refer_to_is_the_same_whether_made_anew_or_taken_over(project
     for code in ("bbbbb", "ccccc", "ddddd"):
         project.learning(code)
     project.sync()
-    project.write("docs/2.md", "# 2. Look\n\n## Status\n\nAccepted\n")
+    project.write("docs/2.md", "# 2. Look\n\n## Status\n\nAccepted\n\n## Decision\n\nLook.\n")
     project.adr(2, source={"path": "docs/2.md", "format": "file", "authority": "record"})
 
     taken_over = contents(project.sync().path)

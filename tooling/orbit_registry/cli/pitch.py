@@ -17,7 +17,7 @@ from orbit_registry.store.author import Review
 
 
 @click.command("pitch")
-@click.argument("decision", type=click.Choice(["approve", "reject"]), required=False)
+@click.argument("decision", type=click.Choice(["approve", "reject"]), required=False, metavar="[approve|reject]")
 @click.argument("name", metavar="[ID]", required=False)
 @click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="At most so many.")
 @click.option("--by", metavar="WHO", help="Who decides; whoever runs this if not given.")

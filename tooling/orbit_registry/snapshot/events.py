@@ -11,15 +11,19 @@ from orbit_registry.push.events import FILES, NAMES, RETRIEVAL
 
 LONGEST = 65_536
 _ROWS = """
-WITH said AS (SELECT line, TRY_CAST(line AS JSON) AS members FROM (SELECT unnest(?::VARCHAR[]) AS line)),
+WITH said AS (
+    SELECT n, line, TRY_CAST(line AS JSON) AS members
+    FROM (SELECT unnest(lines) AS line, unnest(range(len(lines))) AS n FROM (SELECT ?::VARCHAR[] AS lines))
+),
 known AS (
     SELECT
+        n,
         line,
-        TRY_CAST(members->>'$.at' AS TIMESTAMP) AS happened_at,
-        members->>'$.event' AS type,
-        members->>'$.surface' AS surface,
-        members->>'$.session' AS session,
-        CASE WHEN members->>'$.event' = ? THEN members->>'$.hits[*]' ELSE members->>'$.ids[*]' END AS ids
+        TRY_CAST((members->>'$.at') AS TIMESTAMP) AS happened_at,
+        (members->>'$.event') AS type,
+        (members->>'$.surface') AS surface,
+        (members->>'$.session') AS session,
+        CASE WHEN (members->>'$.event') = ? THEN (members->>'$.hits[*]') ELSE (members->>'$.ids[*]') END AS ids
     FROM said
     WHERE json_type(members) = 'OBJECT'
 )
@@ -29,6 +33,7 @@ SELECT happened_at, type, record_id, surface, session, line FROM (
 WHERE happened_at IS NOT NULL
     AND type IN (SELECT unnest(?::VARCHAR[]))
     AND (record_id IS NULL OR regexp_full_match(record_id, '[A-Za-z0-9][A-Za-z0-9_.-]{0,99}'))
+ORDER BY n
 """
 
 

@@ -1,5 +1,5 @@
 -- The views and macros of the snapshot: they need nothing but the file, so that any DuckDB shell, 1.4 to 2.0, runs them.
--- No lambdas (their syntax changed), parameters never share a bare name with a column, and a regular expression is
+-- No lambdas (their syntax changed), `->>` in brackets (it bound weaker than `=`), parameters never share a bare name with a column, and a regular expression is
 -- tried only on the few globs whose anchor the path has: DuckDB compiles it anew for each row. No `epoch(now())`, which
 -- would load an extension from the network where it is not built in, as in a browser.
 
@@ -92,9 +92,9 @@ WITH said AS MATERIALIZED (
     FROM named GROUP BY session, record_id HAVING NOT arg_min(withheld, 2 * n + withheld::INTEGER)
 ), runs AS (
     SELECT
-        n, session, data->>'$.command' AS command, coalesce(data->>'$.tests' = 'true', FALSE) AS tests,
-        coalesce(data->>'$.result' = 'failed', FALSE) AS failed
-    FROM said WHERE data->>'$.command' IS NOT NULL
+        n, session, (data->>'$.command') AS command, coalesce((data->>'$.tests') = 'true', FALSE) AS tests,
+        coalesce((data->>'$.result') = 'failed', FALSE) AS failed
+    FROM said WHERE (data->>'$.command') IS NOT NULL
 ), passes AS (
     SELECT *, NOT failed AND NOT coalesce(lead(failed) OVER w, FALSE) AS passed
     FROM runs WINDOW w AS (PARTITION BY session, command ORDER BY n)
@@ -110,15 +110,15 @@ WITH said AS MATERIALIZED (
 ), signals AS (
     SELECT
         d.session, d.record_id,
-        coalesce(bool_or(s.type = 'opened' AND list_contains(s.data->>'$.ids[*]', d.record_id)), FALSE) AS opened,
+        coalesce(bool_or(s.type = 'opened' AND list_contains((s.data->>'$.ids[*]'), d.record_id)), FALSE) AS opened,
         count(g.n) > 0 AS turned_green,
         coalesce(
             bool_or(
-                s.type = 'retrieval' AND s.data->>'$.writes' = 'true' AND list_has_any(s.data->>'$.query[*]', d.paths)
+                s.type = 'retrieval' AND (s.data->>'$.writes') = 'true' AND list_has_any((s.data->>'$.query[*]'), d.paths)
             ),
             FALSE
         ) AS edited,
-        coalesce(bool_or(list_contains(s.data->>'$.failed[*]', d.record_id)), FALSE) AS failed_again
+        coalesce(bool_or(list_contains((s.data->>'$.failed[*]'), d.record_id)), FALSE) AS failed_again
     FROM due AS d
     LEFT JOIN said AS s ON s.session = d.session AND s.n > d.n
     LEFT JOIN greens AS g ON g.n = s.n
