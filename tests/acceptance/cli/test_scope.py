@@ -36,9 +36,11 @@ def globs(shell: Any, *arguments: str) -> dict[str, list[str]]:
 
 
 def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
-    """A citing file, a small commit that names a decision and a path in a text are proposed; nothing is written."""
+    """Citing files, commits that name a decision, paths in a text: proposed. Pictures are not; nothing is written."""
     commit(history.root, "Pool connections (ADR-0002)", **{"src/pool.py": "x = 1\n"})
-    learned = history.json("learning", "add", "--summary", "Close what lib/a.py opens", "--yes")[1]["data"]["id"]
+    commit(history.root, "Draw", **{"lib/a.svg": "<svg/>\n"})
+    summary = "Close what lib/a.py opens, as lib/a.svg shows"
+    learned = history.json("learning", "add", "--summary", summary, "--yes")[1]["data"]["id"]
     before = {path: path.read_bytes() for path in (history.root / ".orbit").rglob("*.yaml")}
     found = globs(history)
     assert found["ADR-0002"] == ["src/db.py", "src/pool.py"]

@@ -19,6 +19,7 @@ from orbit_registry.search.terms import terms
         ("Wait 30 seconds", "Wait 60 seconds", "one says `30`, the other `60`"),
         ("Wait 1.5 s", "Wait 1.6 s", "one says `1.5`, the other `1.6`"),
         ("Keep 3 copies", "Keep copies", "only one of them says `3`"),
+        ("Ports 1, 2, 3, 4, 5, 6", "Ports", "only one of them says `1`, `2`, `3`, `4` and 2 more"),
         ("Use tabs, not spaces", "Use spaces, not tabs", "one says `not spaces`, the other `not tabs`"),
     ],
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -43,6 +43,7 @@ _SUPPORT = frozenset(
 )
 """Words that come and go with a negation: `retry`, `do not retry`."""
 _SHORTENED = re.compile(r"(.*)n['’]t")
+_SHOWN = 4
 _ROOTS = {"ca": "can", "wo": "will", "sha": "shall"}
 
 
@@ -56,10 +57,14 @@ class Contrast:
 
     def __str__(self) -> str:
         if not self.first or not self.second:
-            words = ", ".join(f"`{word}`" for word in self.first or self.second)
-            return f"only one of them says {words}"
-        one, other = (", ".join(f"`{word}`" for word in words) for words in (self.first, self.second))
-        return f"one says {one}, the other {other}"
+            return f"only one of them says {_some(self.first or self.second)}"
+        return f"one says {_some(self.first)}, the other {_some(self.second)}"
+
+
+def _some(words: Sequence[str]) -> str:
+    """Return the first few words: two long texts differ in a hundred numbers, and nobody reads those."""
+    said = ", ".join(f"`{word}`" for word in words[:_SHOWN])
+    return f"{said} and {len(words) - _SHOWN} more" if len(words) > _SHOWN else said
 
 
 def contrast(first: str, second: str) -> Contrast | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,6 +20,8 @@ MOST_FILES = 25
 """A commit that touches more files says little of any two of them."""
 FEW_FILES = 8
 """A commit that names a record and touches no more files is about the record in each of them."""
+_MEDIA = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|drawio|pdf|excalidraw)$", re.IGNORECASE)
+"""Illustrations: no code that a decision applies to."""
 PROSE = (".md", ".txt", ".rst", ".adoc")
 """What is changed along with much else."""
 
@@ -27,7 +30,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     """Return for each record's path the globs that its scope may want; the records have their prose."""
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
-    tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace)}))
+    tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked)}))
     history = [commit for commit in commits(workspace.git) if len(commit.files) <= MOST_FILES]
     cited = _citing(workspace, records, tree)
     found = {}

@@ -14,7 +14,7 @@ from orbit_registry.text.adr.relations import find_phrases, find_targets, target
 from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.styles import STYLES
-from orbit_registry.text.adr.titles import TitleParts
+from orbit_registry.text.adr.titles import TitleParts, split_title
 from orbit_registry.text.adr.words import MONTH_OF, plain
 from orbit_registry.text.position import Position, Problem, Span
 from orbit_registry.text.structure import Heading, within
@@ -92,7 +92,7 @@ def build(
     if heading is None and title_fact is None:
         title_fact = _first(facts, "name")  # beside a heading it names something else
         titles = (title_fact.span,) if title_fact and title_fact.raw else ()
-    shown_title = title_fact.raw if title_fact and title_fact.raw else parts.title
+    shown_title = _without_number(title_fact.raw, number) if title_fact and title_fact.raw else parts.title
     position = heading.position if heading else document.lines.position(max(span.start, document.content_start))
     return AdrDocument(
         title=shown_title,
@@ -126,6 +126,11 @@ def build(
         facts=facts,
         problems=tuple(_problems(header, facts, date, status, number, parts, position)),
     )
+
+
+def _without_number(title: str, number: str | None) -> str:
+    """Return a title that a key states, without the number that it may have like a heading: `ADR-0042: Use x`."""
+    return split_title(title, Span(0, len(title)), title, number).title
 
 
 def _first(facts: Iterable[Fact], key: str) -> Fact | None:
