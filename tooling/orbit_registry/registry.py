@@ -21,7 +21,7 @@ from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from orbit_registry.checks.neighbours import Neighbour
-    from orbit_registry.checks.outcome import CheckOutcome
+    from orbit_registry.checks.outcome import CheckOutcome, Fix
     from orbit_registry.checks.unmatched import Unmatched
     from orbit_registry.loop.brief import Brief
     from orbit_registry.records.freshness import Freshness
@@ -321,7 +321,7 @@ class Registry:
         return voting.vote(self.workspace, any_id, task, self.author(model))
 
     def check(
-        self, paths: Sequence[str] = (), *, against: str | None = None, fix: bool = False, everything: bool = False
+        self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False
     ) -> CheckOutcome:
         """Run the gate; see `checks.gate.check`."""
         from orbit_registry.checks import gate

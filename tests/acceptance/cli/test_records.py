@@ -176,3 +176,23 @@ def test_an_unknown_id_is_answered_with_the_nearest(shell: Any) -> None:
         assert code == 1
         assert f"did you mean {shell.learning} (Look before you leap)?" in err
     assert "did you mean" not in shell("show", "nonsense")[2]
+
+
+def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that has the say follows its document where a person says --from; without --fix it is a wrong call."""
+    path = shell.json("adr", "add", "--title", "Leap")[1]["data"]["source"]["path"]
+    file = shell.root / path
+    file.write_text(
+        file.read_text("utf-8").replace("— Leap", "— Look, then leap").replace("Accepted", "Deprecated"), "utf-8"
+    )
+
+    code, _, err = shell("check", "--from", "document")
+    assert (code, "orbit check --fix --from document" in err) == (2, True)
+    with monkeypatch.context() as agent:
+        agent.setenv("ORBIT_ACTOR", "agent")
+        assert "a person runs `orbit check --fix`" in shell("check", "--fix", "--from", "document")[1]
+    assert shell("check", "--fix", "--from", "document")[0] == 0
+
+    [found] = [one for one in shell.json("adr", "list", "--all")[1]["data"] if one["title"] == "Look, then leap"]
+    assert found["status"] == "deprecated"
+    assert "Look, then leap" in file.read_text("utf-8")

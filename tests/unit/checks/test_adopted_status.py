@@ -98,6 +98,23 @@ def test_our_verbs_keep_record_and_document_in_step(workspace: Path, first: str,
     assert (record.status.name, record.text("status_raw")) == (verb, after[2].removeprefix("Status: "))
 
 
+@pytest.mark.parametrize(
+    ("side", "status", "line"), [("record", "accepted", "Accepted"), ("document", "proposed", "Proposed")]
+)
+def test_a_fix_follows_the_side_that_was_named(workspace: Path, side: str, status: str, line: str) -> None:
+    """Said which, record and document agree on it, also where the document alone would not have been followed."""
+    adopted(workspace, {"ADR-0001": "Accepted"})
+    state(workspace, "ADR-0001", "Proposed")
+    assert Registry.open(workspace).check(fix=True).fixed == ()
+
+    outcome = Registry.open(workspace).check(fix=side)
+
+    assert [one.code for one in outcome.fixed] == ["ORB701"]
+    assert Registry.open(workspace).get("ADR-0001").status.name == status
+    assert f"\nStatus: {line}\n" in document(workspace, "ADR-0001").read_text("utf-8")
+    assert "ORB701" not in {one.code for one in Registry.open(workspace).check().diagnostics}
+
+
 def test_a_document_that_moves_on_after_a_verb_is_followed(workspace: Path) -> None:
     """What a person writes after our verb counts as newer: the record follows it."""
     adopted(workspace, {"ADR-0001": "Proposed"}).transition("ADR-0001", "accepted")

@@ -74,6 +74,12 @@ class CheckContext:
     """The paths of the records whose files may hold a secret; None where that is not known."""
     read: Callable[[str], str | None] = field(default=lambda _: None)
     """The text of a file, named from the root; None where it has none."""
+    side: str | None = None
+    """What decides where a decision and its document differ, `record` or `document`, where somebody said so."""
+
+    def decides(self, source: Source) -> str:
+        """Return what decides where a decision and its document differ: what was said, else its own authority."""
+        return self.side or source.authority
 
     @cached_property
     def broken(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.inputs import take
-from orbit_registry.checks.outcome import CheckOutcome
+from orbit_registry.checks.outcome import CheckOutcome, Fix
 from orbit_registry.checks.remembered import Result, recall, remember
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, write_baseline
@@ -27,7 +27,7 @@ def check(
     *,
     paths: Sequence[str] = (),
     against: str | None = None,
-    fix: bool = False,
+    fix: Fix = False,
     everything: bool = False,
 ) -> CheckOutcome:
     """Run the gate; `refresh` is called when a fix has changed files.
@@ -38,15 +38,16 @@ def check(
     """
     wanted = tuple(project_path(path).rstrip("/") for path in paths)
     fixed: list[Diagnostic] = []
-    refused: dict[Diagnostic, str] = {}
+    refused: dict[tuple[str, str], str] = {}
+    side = fix if isinstance(fix, str) else None
     result = look(workspace, against)
     for _ in range(_ROUNDS if fix else 0):
-        if not any(one.fixable and _within(one, wanted) for one in result.diagnostics):
+        if side is None and not any(one.fixable and _within(one, wanted) for one in result.diagnostics):
             break
         from orbit_registry.checks.mend import mend
 
-        mended = mend(workspace, against, lambda one: _within(one, wanted))
-        refused |= mended.refused
+        mended = mend(workspace, against, lambda one: _within(one, wanted), side)
+        refused |= {_subject(one): why for one, why in mended.refused.items()}
         if not mended.done:
             break
         fixed += mended.done
@@ -109,9 +110,14 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
     return len(added)
 
 
-def _told(diagnostic: Diagnostic, refused: Mapping[Diagnostic, str]) -> Diagnostic:
+def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
+    """Return what a finding is about, whichever side it is reported at."""
+    return diagnostic.code, diagnostic.record or str(diagnostic.location)
+
+
+def _told(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
     """Return a finding with why its fix was left to a person, where it was."""
-    return replace(diagnostic, hint=refused[diagnostic]) if diagnostic in refused else diagnostic
+    return replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))
 
 
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.catalogue import check_of, run_checks
@@ -30,17 +30,21 @@ class Mended:
     refused: dict[Diagnostic, str] = field(default_factory=dict)
 
 
-def mend(workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool]) -> Mended:
+def mend(
+    workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool], side: str | None = None
+) -> Mended:
     """Mend what can be mended; two fixes that touch the same file wait for the next round.
+
+    Where a decision and its document differ, `side` decides, `record` or `document`; None: the authority of each.
 
     Raises:
         WriteError: the disk refused; what was written before stands, each step as a whole.
     """
     mended = Mended()
-    before = _fixable(workspace, against, wanted)[1]
+    before = _fixable(workspace, against, wanted, side)[1]
     with writing(workspace):  # which ends every step that was begun
         mended.done += [diagnostic for diagnostic in before if diagnostic.code == UNFINISHED]
-        context, fixable = _fixable(workspace, against, wanted)
+        context, fixable = _fixable(workspace, against, wanted, side)
         touched: set[str] = set()
         for diagnostic in fixable:
             check = check_of(diagnostic.code)
@@ -67,7 +71,7 @@ def mend(workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic
 
 
 def _fixable(
-    workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool]
+    workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool], side: str | None
 ) -> tuple[CheckContext, list[Diagnostic]]:
-    context = context_of(take(workspace, against, datetime.now(UTC)))
+    context = replace(context_of(take(workspace, against, datetime.now(UTC))), side=side)
     return context, [one for one in run_checks(context) if one.fixable and wanted(one)]

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.store.baseline import Known
 
+Fix = bool | str
+"""Whether to mend; `record` or `document`: that decides where the two differ, in place of each one's own authority."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:

@@ -27,7 +27,7 @@ class Named:
 def named_in_document(context: CheckContext, record: Record) -> Named:
     """Return what the document of an adopted record says replaced it; nothing where the record has the say."""
     home, source = context.homes.get(record.path), context.sources.get(record.path)
-    if home is None or source is None or source.authority != "document":
+    if home is None or source is None or context.decides(source) != "document":
         return Named()
     path, text = home[0].path, home[0].text
     # The context's entries may be outlines, which leave relations out.

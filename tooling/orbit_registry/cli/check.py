@@ -17,6 +17,12 @@ from orbit_registry.registry import Registry
 @click.command()
 @click.argument("paths", nargs=-1)
 @click.option("--fix", is_flag=True, help="Mend what can be mended, then check again.")
+@click.option(
+    "--from",
+    "side",
+    type=click.Choice(["record", "document"]),
+    help="With --fix, where a decision and its document differ: what decides, in place of the one that has the say.",
+)
 @click.option("--against", metavar="REF", help="Compare with a branch: new findings, numbers taken on both sides.")
 @click.option("--all", "everything", is_flag=True, help="Findings in the baseline too.")
 @click.option("--strict", is_flag=True, help="Fail on warnings as well.")
@@ -42,6 +48,7 @@ def check(
     context: click.Context,
     paths: tuple[str, ...],
     fix: bool,
+    side: str | None,
     against: str | None,
     everything: bool,
     strict: bool,
@@ -59,6 +66,8 @@ def check(
     orbit check --loop && ./next-item.sh
     """
     registry = open_registry()
+    if side is not None and not fix:
+        raise UsageError("--from is about --fix", hint=f"`orbit check --fix --from {side}`")
     if loops or events is not None:
         if paths or fix or against or everything:
             raise UsageError("--loop looks at events alone", hint="run `orbit check` for the records, beside it")
@@ -69,7 +78,7 @@ def check(
         if days is not None:
             raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
         wanted = [_existing(registry, path) for path in paths]
-        outcome = registry.check(wanted, against=against, fix=fix, everything=everything)
+        outcome = registry.check(wanted, against=against, fix=side or fix, everything=everything)
     click.echo(render(output, outcome), nl=False)
     if not outcome.ok or (strict and any(found.severity is Severity.WARNING for found in outcome.diagnostics)):
         context.exit(1)

@@ -38,13 +38,13 @@ def _finding(
     said = "; ".join(
         f"{name}: {_shown(ours)} in the record, {_shown(theirs)} in the document" for name, ours, theirs in differing
     )
-    message = f"{record.id} differs from its document ({said}); the {source.authority} decides"
+    message = f"{record.id} differs from its document ({said}); the {context.decides(source)} decides"
     in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
-    if source.authority == "record":
+    if context.decides(source) == "record":
         hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
         return CHECK.at(in_document, message, hint=hint, record=record, related=[in_record])
     hint, can_mend = f"`orbit check --fix` rewrites the record from {source.path}", True
-    held = _held_back(record, entry)
+    held = _held_back(context, record, entry)
     if held:
         message += f", but {held}"
         hint = (
@@ -63,12 +63,13 @@ def _finding(
     )
 
 
-def _held_back(record: Record, entry: AdrDocument) -> str | None:
+def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str | None:
     """Return why a document's status is not taken over by itself: a decision in force would end, and nobody said so.
 
     `status_raw` is what the document said when the two last agreed, so a document that still says it is the older side.
+    Where somebody said what decides, that holds.
     """
-    if record.phase != "live" or entry.status == record.status.name:
+    if context.side is not None or record.phase != "live" or entry.status == record.status.name:
         return None
     if record.kind.status(entry.status).phase == "live":
         return None
@@ -119,9 +120,9 @@ def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
         if home is None or source is None:
             continue
         names = [name for name, _, _ in differences(record, home[1])]
-        if source.authority == "record":
+        if context.decides(source) == "record":
             return _document_follows(record, source, home[0], names)
-        if _held_back(record, home[1]):
+        if _held_back(context, record, home[1]):
             names.remove("status")
         return _record_follows(context, record, home[1], names) if names else ()
     return ()
