@@ -27,8 +27,8 @@ COUNTS: dict[str, tuple[int, int, dict[str, int]]] = {
     "arachne-framework__architecture": (17, 0, {"proposed": 16, "accepted": 1}),
     "cometbft__cometbft": (
         128,
-        35,
-        {"accepted": 59, "proposed": 20, "unknown": 9, "rejected": 4, "deprecated": 1},
+        33,
+        {"accepted": 59, "proposed": 22, "unknown": 9, "rejected": 4, "deprecated": 1},
     ),
     "curie-eng__curie": (115, 2, {"accepted": 98, "proposed": 13, "superseded": 2}),
     "joshrotenberg__adrs": (17, 1, {"accepted": 10, "proposed": 5, "superseded": 1}),
