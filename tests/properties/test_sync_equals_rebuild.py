@@ -104,11 +104,16 @@ def take(root: Path, step: Sequence[object]) -> None:
 
 
 def rows(result: SyncResult) -> dict[str, list[tuple[object, ...]]]:
-    """Return every row of a snapshot but what speaks of when and where it was made."""
+    """Return every row of a snapshot but what speaks of when and where it was made.
+
+    `citations` is of the build: files that cite are no input of a sync, so that an edit of code rebuilds nothing.
+    """
     with duckdb.connect(str(result.path), read_only=True) as connection:
         tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
         found = {
-            name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in tables if name != "sources"
+            name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall()
+            for name in tables
+            if name not in ("sources", "citations")
         }
         found["sources"] = connection.execute("SELECT * EXCLUDE (mtime) FROM sources ORDER BY ALL").fetchall()
         found["meta"] = [row for row in found["meta"] if row[0] != "built_at"]
