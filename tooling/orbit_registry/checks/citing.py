@@ -9,14 +9,17 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import Citation, IdForms, find_citations
-from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
+
+if TYPE_CHECKING:
+    from orbit_registry.text.structure import MarkdownDocument
 
 MOST_REFERENCES = 200
 """So many of one record are kept."""
@@ -53,7 +56,7 @@ def in_text(text: str, path: str, forms: IdForms, *, weak: bool = False) -> Iter
     markdown = is_markdown(path)
     if not any(weak or not citation.weak for citation in find_citations(text, forms)):
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
-    skip = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
+    skip = _parsed(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
     for citation in find_citations(text, forms, skip):
         if citation.weak and not weak:
@@ -87,11 +90,17 @@ def references_of(record: Record, forms: IdForms) -> tuple[str, ...]:
     return tuple(one for one in found if one != record.id)[:MOST_REFERENCES]
 
 
+def _parsed(text: str) -> MarkdownDocument:
+    from orbit_registry.text.markdown import parse_markdown  # the gate after one edit parses nothing, as a rule
+
+    return parse_markdown(text)
+
+
 def _links(text: str) -> Iterator[str]:
     """Yield the targets of links; most texts are plain enough to be read without a parser, which takes 20 times as
     long."""
     if any(mark in text for mark in ("`", "~~~", "<", "\\", "]:", "&", "\n    ", "\t")):
-        yield from (link.target for link in parse_markdown(text).links if link.kind != "image")
+        yield from (link.target for link in _parsed(text).links if link.kind != "image")
     else:
         yield from (match["target"] for match in _INLINE.finditer(text) if not match["image"])
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.citing import Cited, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
@@ -25,9 +26,11 @@ from orbit_registry.store.adopt.edges import place_of as place_of_text
 from orbit_registry.store.config import Config, config_of
 from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
-from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.position import Pointer, Position, position_at
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr.model import AdrDocument, Section
 
 LOCAL = ".orbit/state/"
 """Where records wait that git never sees."""

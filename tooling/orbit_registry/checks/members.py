@@ -18,7 +18,6 @@ from orbit_registry.checks.wording import letters
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.search.similarity import hash_of
-from orbit_registry.store.adopt.ids import Candidate
 from orbit_registry.store.cache import FileState, code_stamp, is_few
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.facts import IMPORTED_BODY, Facts
@@ -162,8 +161,12 @@ def asks_of(record: Record, cited: Iterable[str]) -> list[str]:
 def joins_of_text(path: str, document: Document | None) -> list[str]:
     """Return the names by which a text is one group with records and texts that have them."""
     names = {f"file {path}"}
-    for entry in document.file.entries if document is not None else ():
-        if document is None or entry.number is None:
+    if document is None:
+        return sorted(names)
+    from orbit_registry.store.adopt.ids import Candidate  # brings the readers of decisions
+
+    for entry in document.file.entries:
+        if entry.number is None:
             continue
         candidate = Candidate(document, entry)
         names.add(f"ADR-{entry.number}")

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from orbit_registry.text.adr.templates import prompts_in
-from orbit_registry.text.adr.words import LANGUAGES
-
 _PLACEHOLDER = re.compile(
     r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
     r"|TBD\.?|TODO(?:[ :].{0,200})?"
@@ -42,6 +39,9 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
     files = (folder / name for name in ("new.md", "entry.md"))
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if in_document:
+        from orbit_registry.text.adr.templates import prompts_in
+        from orbit_registry.text.adr.words import LANGUAGES
+
         texts += [text for language in (None, *LANGUAGES) for text in prompts_in(language).values()]
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
     return frozenset(line for line in lines if line and "$" not in line and not line.startswith("#") and _is_said(line))

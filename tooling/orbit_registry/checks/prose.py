@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.record import Record
-from orbit_registry.text.adr import AdrDocument, read_document
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument
 
 _NAMED = "docs/adr/0001-prose.md"
 """A name that lets a bare body be read as one decision."""
@@ -17,6 +21,8 @@ def decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
         return home[1]
     if not record.prose.strip():
         return None
+    from orbit_registry.text.adr import read_document
+
     entries = read_document(record.prose, _NAMED).entries
     return entries[0] if len(entries) == 1 else None
 

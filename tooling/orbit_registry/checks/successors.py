@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.records.record import Record
+from orbit_registry.records.record import SUPERSEDED, Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.edges import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.journal import Change
-from orbit_registry.store.lifecycle import SUPERSEDED, ancestors
-from orbit_registry.text.adr import read_document
-from orbit_registry.text.yaml_edit import rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +28,8 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
         return Named()
     path, text = home[0].path, home[0].text
     # The context's entries may be outlines, which leave relations out.
+    from orbit_registry.text.adr import read_document
+
     entry = Document(path, text, read_document(text, path)).entry(source.heading)
     if entry is None or entry.status != SUPERSEDED:
         return Named()
@@ -41,7 +40,7 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
             unresolved += [edge] if edge.rel == "superseded_by" else []
         elif edge.rel == "supersedes" and edge.target == record.id:
             held = context.everything.with_id(edge.subject)
-            if record.id in ancestors(context.everything, edge.subject, "superseded_by"):
+            if record.id in context.everything.reachable(edge.subject, "superseded_by"):
                 written = edge.as_written.removeprefix("superseded_by ")
                 unresolved.append(Unresolved("superseded_by", written, (), f"{edge.subject} is itself replaced by it"))
             elif len(held) == 1:
@@ -96,4 +95,6 @@ def _written(context: CheckContext, record: Record, data: Mapping[str, object]) 
     whole = {**data, "updated_at": stamp(context.now)}
     if not record.kind.schema.is_valid(whole):
         return None
+    from orbit_registry.text.yaml_edit import rewrite  # brings ruamel, which only a fix needs
+
     return Change(record.path, text, rewrite(text, whole, order=record.kind.schema.properties))

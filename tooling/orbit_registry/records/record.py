@@ -13,6 +13,8 @@ from orbit_registry.records.link import Link
 from orbit_registry.records.scope import Scope, scope_from
 from orbit_registry.records.vote import Vote
 
+SUPERSEDED = "superseded"
+"""The status of a record that another replaced."""
 BODY = "body.md"
 """The file beside a decision's record that holds its prose where no document does."""
 

@@ -91,6 +91,17 @@ class RecordSet:
         meant = f"did you mean {known[near[0]]} ({named[0].title[:60]})? " if named else ""
         return f"{meant}`orbit list --all` shows the ids there are"
 
+    def reachable(self, record_id: str, name: str) -> set[str]:
+        """Return every id that a field of ids leads to, over any number of records; a circle ends the walk."""
+        seen: set[str] = set()
+        stack = [record_id]
+        while stack:
+            for record in self.with_id(stack.pop()):
+                fresh = [one for one in record.words(name) if one not in seen]
+                seen.update(fresh)
+                stack += fresh
+        return seen
+
     @property
     def collisions(self) -> dict[str, list[Record]]:
         """Ids that more than one record has."""

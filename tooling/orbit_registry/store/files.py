@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -148,7 +147,7 @@ def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None
         WriteError: the file system refused; the old file stands and no temporary file is left.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
-    temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = path.with_name(f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         held = mode_of(path)

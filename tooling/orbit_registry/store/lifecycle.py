@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
-from orbit_registry.records.record import Record
+from orbit_registry.records.record import SUPERSEDED, Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
@@ -27,7 +27,6 @@ from orbit_registry.text.adr import AdrDocument, read_document, set_status
 from orbit_registry.text.anchors import anchor_at
 from orbit_registry.text.yaml_edit import rewrite
 
-SUPERSEDED = "superseded"
 _LONGEST_LINK = 500
 """Characters of a link that `text.adr.relations` still reads."""
 
@@ -179,7 +178,7 @@ def _refuse_supersession(records: RecordSet, old: Record, new: Record) -> None:
             f"{new.id} is {new.status.name}; only a record that holds can replace another",
             hint=_how_to_hold(new),
         )
-    if old.id in ancestors(records, new.id, "superseded_by"):
+    if old.id in records.reachable(new.id, "superseded_by"):
         raise RefusedError(
             f"{new.id} is itself replaced by {old.id}; that would close a circle",
             hint=f"add a new {old.kind.label.lower()} that says what holds now, and let it replace {old.id}",
@@ -200,18 +199,6 @@ def _how_to_hold(record: Record) -> str:
         return f"`orbit {kind.name} {to_live[0]} {record.id}` first"
     by = ", ".join(record.superseded_by)
     return f"name what replaced it: {by}" if by else f"name one in force: `orbit {kind.name} list --phase live`"
-
-
-def ancestors(records: RecordSet, record_id: str, name: str) -> set[str]:
-    """Return every id reachable over a field of ids; a circle ends the walk."""
-    seen: set[str] = set()
-    stack = [record_id]
-    while stack:
-        for record in records.with_id(stack.pop()):
-            fresh = [one for one in record.words(name) if one not in seen]
-            seen.update(fresh)
-            stack += fresh
-    return seen
 
 
 def _with(value: object, record_id: str) -> list[str]:

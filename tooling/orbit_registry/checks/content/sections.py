@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext, is_ours
 from orbit_registry.checks.prose import decision_of, text_of
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.text.adr import AdrDocument, Section
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument, Section
 
 NEEDED = ("context", "decision", "consequences")
 _STANDS_FOR = {"consequences": ("positive", "negative", "neutral", "pros_cons"), "context": ("drivers",)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
@@ -13,7 +14,9 @@ from orbit_registry.records.record import Record, Source
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.journal import Change
-from orbit_registry.text.adr import AdrDocument, read_document, set_date, set_status, set_title
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument
 
 _LONGEST_TITLE = 300
 _MARKS = re.compile(r"[`*_\\]")
@@ -129,6 +132,8 @@ def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
 
 
 def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[Change]:
+    from orbit_registry.text.adr import read_document, set_date, set_status, set_title
+
     text = document.text
     for name in names:
         entry = Document(document.path, text, read_document(text, document.path)).entry(source.heading)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
-from orbit_registry.store.adopt.ids import Candidate
 from orbit_registry.store.decisions.documents import Document
-from orbit_registry.text.adr import AdrDocument
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
@@ -32,6 +34,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
 
 def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:
     """Return the record that has the number an entry states; numbers of a log's own are no ids."""
+    from orbit_registry.store.adopt.ids import Candidate
+
     candidate = Candidate(document, entry)
     if candidate.number is None or candidate.is_local(context.config.design):
         return None
@@ -48,6 +52,8 @@ def _unread(context: CheckContext, entry: AdrDocument) -> bool:
 
 def earlier_names(context: CheckContext, document: Document, entry: AdrDocument) -> list[Record]:
     """Return the records whose legacy id is the name that an entry has in its log: `feature/ADR-001`."""
+    from orbit_registry.store.adopt.ids import Candidate
+
     name = Candidate(document, entry).local_name
     return context.records.with_legacy_id(name) if name is not None else []
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.store.lifecycle import SUPERSEDED
+from orbit_registry.records.record import SUPERSEDED
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:

@@ -10,7 +10,6 @@ from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.journal import Change
-from orbit_registry.text.yaml_edit import rewrite
 
 OTHER_END = {"supersedes": "superseded_by", "superseded_by": "supersedes"}
 _SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
@@ -46,6 +45,8 @@ def _states(context: CheckContext, record: Record, name: str, other: Record) -> 
 
 def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
     """Write the missing end into the other record; a status that forbids it is left to a person."""
+    from orbit_registry.text.yaml_edit import rewrite  # brings ruamel, which only a fix needs
+
     held = context.records.with_id(diagnostic.record or "")
     changes: dict[str, Change] = {}
     for record in held:

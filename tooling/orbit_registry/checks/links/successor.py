@@ -8,9 +8,8 @@ from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.successors import changes_for, named_in_document, why_none
 from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.records.record import Record
+from orbit_registry.records.record import SUPERSEDED, Record
 from orbit_registry.store.journal import Change
-from orbit_registry.store.lifecycle import SUPERSEDED
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:

@@ -6,9 +6,12 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from orbit_registry.store.adopt.ids import Named
 from orbit_registry.store.decisions.documents import heading_of
+
+if TYPE_CHECKING:
+    from orbit_registry.store.adopt.ids import Named
 
 STATUS_LIMIT = 2000
 """Characters of a status, as written, that a record keeps."""
