@@ -54,6 +54,16 @@ def test_adding_a_learning_loads_what_writes(workspace: Path) -> None:
     assert found <= {"click", "jsonschema_rs", "ryaml", "filelock", "ruamel"}
 
 
+def test_the_gate_after_one_edit_loads_no_reader_of_documents(workspace: Path) -> None:
+    """A learning that changed is validated and compared; no Markdown is parsed, and nothing is edited or explained."""
+    loaded_by(["learning", "add", "--summary", "Look before you leap", "--yes"], workspace)
+    loaded_by(["check"], workspace)
+    (record,) = (workspace / ".orbit/learnings").glob("*/learning.yaml")
+    record.write_text(record.read_text("utf-8").replace("before you leap", "twice before you leap"), "utf-8")
+
+    assert loaded_by(["check"], workspace) == {"click", "jsonschema_rs", "ryaml"}
+
+
 def test_asking_in_sql_loads_no_site(workspace: Path) -> None:
     """Each door keeps to its own libraries."""
     found = loaded_by(["query", "SELECT 1"], workspace)

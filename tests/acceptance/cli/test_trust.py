@@ -96,6 +96,19 @@ def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal:
     assert not ran(shell.root).exists()
 
 
+def test_to_look_is_not_to_ask(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As JSON the commands are shown to anybody, an agent too, with what a person does next; none is allowed by it."""
+    name_all(shell.root)
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+
+    code, said = shell.json("trust")
+
+    assert code == 0
+    assert {one["state"] for one in said["data"]["commands"].values()} == {"new"}
+    assert said["next"] == ["orbit trust"]
+    assert consent.allowed(find_workspace(shell.root)) == {}
+
+
 def test_an_agent_and_nobody_allow_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent is refused, with --yes too; so is a person's script that did not say --yes."""
     name_all(shell.root)

@@ -29,6 +29,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
 
     \b
     orbit trust
+    orbit trust --format json      look without being asked
     orbit trust --list
     orbit trust --revoke
     """
@@ -52,10 +53,13 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     if set(states.values()) <= {"allowed"}:
         emit(output, data, f"{shown}\nall of them are allowed" if named else "the configuration names no command")
         return
+    if output == "json" and not yes:  # to look is not to ask: a program or an agent may see what waits for a person
+        emit(output, data, "", next_commands=["orbit trust"])
+        return
     if acting_role() == "agent":
         raise RefusedError("an agent can't allow commands", hint="a person runs `orbit trust` in a terminal of theirs")
-    if output == "text" or not yes:
-        click.echo(visible(f"{workspace.root}\n{shown}"), err=output == "json")
+    if output == "text":
+        click.echo(visible(f"{workspace.root}\n{shown}"))
     if not yes:
         if not sys.stdin.isatty():
             raise RefusedError("nobody is there to be asked", hint="read them, then `orbit trust --yes`")
