@@ -18,9 +18,9 @@ from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.ensure import REFUSED, Ensured, Entry, counts, ensure, read_entries
 from orbit_registry.loop.failures import target_of
-from orbit_registry.loop.gather import Gathered, gather
 from orbit_registry.loop.retro_form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
 from orbit_registry.loop.retros import Kept, keep_retro
+from orbit_registry.loop.session_retro import Gathered, gather
 
 WOULD = "nothing is written: so it would be; ids are chosen when it is"
 _PARTS = ("worked", "struggled", "durable", "recommend")

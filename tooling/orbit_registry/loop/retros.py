@@ -18,9 +18,9 @@ from orbit_registry.loop import failures
 from orbit_registry.loop.capture.candidates import propose
 from orbit_registry.loop.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
 from orbit_registry.loop.events import write_event
-from orbit_registry.loop.gather import Gathered
 from orbit_registry.loop.note import LEARNING, shortened
 from orbit_registry.loop.retro_form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, read_retro
+from orbit_registry.loop.session_retro import Gathered
 from orbit_registry.push import events
 from orbit_registry.records.freshness import looked_at, made
 from orbit_registry.records.link import Link
