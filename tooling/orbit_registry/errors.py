@@ -22,6 +22,8 @@ Problems in users' records are not exceptions but values: see `records.diagnosti
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class OrbitError(Exception):
     """An expected failure: what happened and where, with a hint that says what to do next; none goes without one."""
@@ -106,3 +108,11 @@ class DeliveryError(OrbitError):
 
 class SnapshotError(OrbitError):
     """The snapshot can't be built or asked."""
+
+
+def meant(said: str, known: Iterable[str], quote: str = "") -> str:
+    """Return the start of a hint about a word that means nothing here: the one it is nearest to, where one is near."""
+    from difflib import get_close_matches  # most commands go well
+
+    near = get_close_matches(said, list(known), n=1)
+    return f"did you mean {quote}{near[0]}{quote}? " if near else ""

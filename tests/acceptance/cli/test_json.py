@@ -276,6 +276,29 @@ def test_an_error_as_json_is_an_envelope_too(shell: Any, arguments: list[str], c
 
 
 @pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (["show", "L-0000000"], "Look before you leap"),
+        (["learning", "vote", "sqlite", "--task", "T-1"], "ADR-0001 (Use SQLite)"),
+        (["link", "ADR-0001", "amend", "ADR-0002"], "amends"),
+        (["list", "learnings"], "learning"),
+        (["lerning", "list"], "learning"),
+        (["site", "buld"], "build"),
+        (["learning", "add", "--summary", "X", "--set", "categry=a"], "`category`"),
+        (["learning", "list", "--tag", "cares"], "`care`"),
+        (["match", "--tag", "cares"], "`care`"),
+        (["search", "leap", "--tag", "cares"], "`care`"),
+    ],
+)
+def test_a_name_that_is_not_there_leads_to_the_nearest(shell: Any, arguments: list[str], near: str) -> None:
+    """Ids, relations, kinds, commands, fields and tags; what a filter asks for in vain is a note beside the output."""
+    _, _, said = shell(*arguments)
+
+    meant = said.lower().partition("did you mean ")[2].partition("?")[0]
+    assert near.lower() in meant
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["learning", "add", "--summary", "half \udcff"],

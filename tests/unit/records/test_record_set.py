@@ -94,6 +94,27 @@ def test_an_id_nobody_has_is_said() -> None:
     assert caught.value.hint == "`orbit list --all` shows the ids there are"
 
 
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ("ADR-0021", ["ADR-0020 (Keep what is measured)"]),
+        ("adr-20", ["ADR-0020 (Keep what is measured)"]),
+        ("uploads-retried", ["ADR-0007 (Uploads are retried)"]),
+        ("L-zzzzz", ["ADR-0007 (Uploads are retried)", "ADR-0020 (Keep what is measured)"]),
+    ],
+)
+def test_an_id_nobody_has_leads_to_the_nearest(asked: str, named: list[str]) -> None:
+    """By its letters, else by the words of titles, else whatever is least far: some record is always named."""
+    records = RecordSet([decision(7, title="Uploads are retried"), decision(20, title="Keep what is measured")])
+
+    with pytest.raises(RecordNotFoundError) as caught:
+        records.get(asked)
+
+    meant, _, rest = caught.value.hint.partition("? ")
+    assert sorted(meant.removeprefix("did you mean ").split(" or ")) == named
+    assert rest == "`orbit list --all` shows the ids there are"
+
+
 def test_two_records_with_one_id_collide() -> None:
     """Both are kept, and asking for the id lists both."""
     records = RecordSet([decision(1, uid=1), decision(1, uid=2, path=".orbit/inbox/adrs/ADR-0001/adr.yaml")])

@@ -13,7 +13,7 @@ from orbit_registry.cli.output import (
     say_refusals,
     warn_of_unread,
 )
-from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.places import open_registry, say_unknown
 from orbit_registry.cli.records import say_record
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
@@ -81,6 +81,7 @@ def list_command(kind: Kind) -> click.Command:
         wanted = in_order(wanted, sort)[:limit]
         columns = [*kind.columns, "votes"] if sort == "votes" and kind.voted else kind.columns
         emit(output, [record_data(record) for record in wanted], records_table(wanted, columns))
+        say_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
         warn_of_unread(registry.collection.problems)
 
     options: list[click.Parameter] = [

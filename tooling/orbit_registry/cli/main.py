@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.errors import OrbitError, UsageError, meant
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
@@ -111,6 +111,17 @@ class Commands(click.Group):
 
             return kind_group(cmd_name)
         return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the words name; click itself does not know the names that are near."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            if args[0].startswith("-"):
+                raise
+            ctx.fail(f"No such command {args[0]!r}. {meant(args[0], self.list_commands(ctx)).capitalize()}".rstrip())
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help's lists without importing the commands."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.cli.places import from_root, open_registry
+from orbit_registry.cli.places import from_root, open_registry, say_unknown
 from orbit_registry.cli.terminal import one_line
 from orbit_registry.errors import UsageError
 from orbit_registry.store.journal import unified_diff
@@ -44,6 +44,7 @@ def match(
     data = {"matches": [one.as_data() for one in kept], "omitted": omitted}
     following = [f"orbit show {data_id}" for data_id in [one.as_data()["id"] for one in kept[:1]]]
     emit(output, data, said, next_commands=following)
+    say_unknown(registry, tag=tags)
 
 
 @click.command()

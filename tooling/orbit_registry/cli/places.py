@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, meant
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import path_from_root
@@ -39,6 +40,22 @@ def _say_unmatched(registry: Registry, record: Record) -> None:
     below = here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
     for one in registry.unmatched(record, below):
         _note(f"`{one.glob}` matches no file: {one.hint}")
+
+
+def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
+    """Say on the side which tags, labels or features that were asked for no record has, and which one is near."""
+    records = registry.collection.records
+    for name, words in asked.items():
+        used = {word for record in records for word in _words_of(record, name)} if words else set()
+        for word in words:
+            if word not in used:
+                _note(f"no record has the {name} `{word}`; {meant(word, sorted(used), '`')}".rstrip("; "))
+
+
+def _words_of(record: Record, name: str) -> Sequence[str]:
+    if name == "feature":
+        return (record.text(name) or "",)
+    return record.scope.tags if name == "tag" else record.words(f"{name}s")
 
 
 def _note(said: str) -> None:

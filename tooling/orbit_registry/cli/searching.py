@@ -8,7 +8,7 @@ import click
 
 from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
-from orbit_registry.cli.places import from_root, open_registry
+from orbit_registry.cli.places import from_root, open_registry, say_unknown
 from orbit_registry.cli.terminal import visible
 from orbit_registry.kinds.table import Kind
 from orbit_registry.search.query import BUDGETS, Query, context_weights
@@ -44,6 +44,7 @@ def search_command(kind: Kind | None) -> click.Command:
             click.echo(visible(result.note), err=True)
         if output == "text" and result.unknown:
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
+        say_unknown(registry, tag=values["tag"])
         warn_of_unread(registry.collection.problems)
 
     params: list[click.Parameter] = [

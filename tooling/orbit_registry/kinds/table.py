@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from orbit_registry.errors import ConfigError
+from orbit_registry.errors import ConfigError, meant
 from orbit_registry.kinds.schema import RecordSchema, compile_schema
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.position import YamlProblemError
@@ -149,7 +149,8 @@ class KindTable:
         try:
             return self._kinds[name]
         except KeyError:
-            raise ConfigError(f"there is no kind {name!r}", hint=f"known kinds: {', '.join(self._kinds)}") from None
+            hint = f"{meant(name, self._kinds)}known kinds: {', '.join(self._kinds)}"
+            raise ConfigError(f"there is no kind {name!r}", hint=hint) from None
 
     @cached_property
     def id_forms(self) -> IdForms:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import UsageError, meant
 
 INVERSES: Mapping[str, str] = {
     "supersedes": "superseded_by",
@@ -49,6 +48,5 @@ def relation(word: str) -> tuple[str, bool]:
     if found is not None:
         return found, True
     known = [*INVERSES, *INVERSES.values()]
-    near = difflib.get_close_matches(said, known, n=1)
-    meant = f"did you mean {near[0]}? " if near else ""
-    raise UsageError(f"there is no relation {word!r}", hint=f"{meant}relations: {', '.join(dict.fromkeys(known))}")
+    hint = f"{meant(said, known)}relations: {', '.join(dict.fromkeys(known))}"
+    raise UsageError(f"there is no relation {word!r}", hint=hint)

@@ -6,9 +6,13 @@ import difflib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from textwrap import shorten
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.records.record import Record
+
+NAMED = 3
+"""So many are named where an unknown id is near to none."""
 
 
 class RecordSet:
@@ -84,11 +88,19 @@ class RecordSet:
         )
 
     def _hint(self, any_id: str) -> str:
-        """Return what to do about an unknown id: the nearest one there is, where one is near."""
+        """Return what to do about an unknown id: the one it is near to, else those whose titles or ids are nearest."""
         known = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
-        near = difflib.get_close_matches(any_id.lower(), known, n=1, cutoff=0.7)
-        named = self.candidates(known[near[0]]) if near else []
-        meant = f"did you mean {known[near[0]]} ({named[0].title[:60]})? " if named else ""
+        asked = any_id.lower()
+        near = [known[name] for name in difflib.get_close_matches(asked, known, n=1, cutoff=0.7)]
+        if not near:
+            words = {word for word in asked.replace("-", " ").split() if len(word) > 2}
+            shared = {one.id: len(words.intersection(one.title.lower().split())) for one in self._records}
+            near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
+        if not near:
+            alike = [name for name in known if name.partition("-")[0] == asked.partition("-")[0]] or known
+            near = [known[name] for name in difflib.get_close_matches(asked, alike, n=NAMED, cutoff=0.0)]
+        named = [f"{name} ({shorten(self.candidates(name)[0].title, 60, placeholder='…')})" for name in near[:NAMED]]
+        meant = f"did you mean {' or '.join(named)}? " if named else ""
         return f"{meant}`orbit list --all` shows the ids there are"
 
     def reachable(self, record_id: str, name: str) -> set[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.places import place_of
+from orbit_registry.errors import meant
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.store.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
 
@@ -30,8 +30,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             if name in known:
                 continue
             place = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
-            near = difflib.get_close_matches(name, sorted(known), 1)
-            hint = f"did you mean `{near[0]}`? `orbit learning list` shows what there is" if near else None
+            near = meant(name, sorted(known), "`")
+            hint = f"{near}`orbit learning list` shows what there is" if near else None
             message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
             yield CHECK.at(Location(CONFIG, place), message, hint=hint)
 
