@@ -57,7 +57,7 @@ def test_running_it_again_changes_nothing(git_repo: Path, git: Git) -> None:
 
     report = setup(git_repo)
 
-    assert (report.created, report.changed, report.detected) == ([], [], None)
+    assert (report.created, report.changed, report.detected, report.driver) == ([], [], None, False)
     assert tree(git_repo) == before
     assert (git_repo / ".git/config").read_bytes() == configured
     assert git(git_repo, "config", "merge.orbit-log.driver").strip().endswith(" merge-driver %O %A %B %P")
@@ -71,7 +71,18 @@ def test_a_dry_run_writes_nothing(git_repo: Path) -> None:
 
     assert tree(git_repo) == before
     assert (git_repo / ".git/config").read_bytes() == configured
+    assert planned.driver
     assert planned.created == setup(git_repo).created
+
+
+def test_a_clone_says_what_it_was_told(git_repo: Path, git: Git) -> None:
+    """All files come with a clone, git's settings don't: naming the merge driver there is said."""
+    setup(git_repo)
+    git(git_repo, "config", "--remove-section", "merge.orbit-log")
+
+    report = setup(git_repo)
+
+    assert (report.created, report.changed, report.driver) == ([], [], True)
 
 
 @pytest.mark.parametrize("name", LINES)

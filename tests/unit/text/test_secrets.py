@@ -31,6 +31,8 @@ HARMLESS = (
     "postgres://user:password@localhost/db",
     "https://user:$TOKEN@example.net and https://user:<token>@example.net",
     "-----BEGIN PRIVATE KEY----- is the first line of such a file",
+    "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEogIBAAKCAQEA7bq0TJ41............\n-----END RSA PRIVATE KEY-----",
+    '{"key": "-----BEGIN ' + 'PRIVATE KEY-----\\nMLLLEpSDFAGKC24gArqiy1c3…"}',
     "commit 3f2a9c4be1d04c8f9a7b6c5d4e3f2a1b0c9d8e7f, uid a18626039f215cece71757fa01e6d2f1",
     "ssh://git@example.net:22/path and mailto:someone@example.net",
     "sk-learn, sk-ant, eyJ, npm_config_cache",
@@ -44,6 +46,13 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     (found,) = find_secrets(f"Use {secret} for now.")
     assert (found.kind, found.start) == (kind, 4)
     assert secret.strip().startswith(f"Use {secret} for now."[found.start : found.end].strip()[:20])
+
+
+def test_a_whole_private_key_is_one_however_its_lines_are_written() -> None:
+    """A key in JSON, its line ends escaped, is found; dots after several lines of one don't make it harmless."""
+    lines = ["-----BEGIN " + "PRIVATE KEY-----", *([LETTERS[:64]] * 4)]
+    assert [found.kind for found in find_secrets("\\n".join(lines))] == ["private key"]
+    assert [found.kind for found in find_secrets("\n".join([*lines, "..."]))] == ["private key"]
 
 
 @pytest.mark.parametrize("text", HARMLESS)

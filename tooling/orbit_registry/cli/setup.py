@@ -28,7 +28,7 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
     """
     if not yes and not dry_run and sys.stdin.isatty():
         planned = Registry.init(Path(folder), dry_run=True)
-        if planned.created or planned.changed:
+        if planned.created or planned.changed or planned.driver:
             click.echo(_said(planned, "would be "))
             click.confirm("Go on?", default=True, abort=True)
     report = Registry.init(Path(folder), dry_run=dry_run)
@@ -37,8 +37,9 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
         "created": report.created,
         "changed": report.changed,
         "kept": report.kept,
+        "merge_driver": report.driver,
+        "baselined": report.baselined,
     }
-    data["baselined"] = report.baselined
     steps = ["orbit adr add --title T", "orbit import . --dry-run", "orbit check"]
     emit(output, data, _said(report, "would be " if dry_run else ""), next_commands=steps)
 
@@ -46,6 +47,8 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
 def _said(report: SetupReport, would: str) -> str:
     lines = [f"{path} {would}written" for path in report.created]
     lines += [f"{path} {would}changed: lines added" for path in report.changed]
+    if report.driver:
+        lines.append(f"this clone's git settings {would}changed: it merges decision logs entry by entry")
     if report.detected is not None:
         style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
         lines.append(f"decisions: {style}")

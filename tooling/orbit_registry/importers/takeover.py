@@ -66,10 +66,11 @@ class DocumentImporter:
             ) from None
         outcomes: list[Outcome] = []
         chosen = list(_chosen(workspace, "" if within == "." else within, outcomes))
-        outcomes += adopt(workspace, chosen, command=f"orbit import {within}", dry_run=dry_run)
+        command = f"orbit import {shlex.quote(within)}"
+        outcomes += adopt(workspace, chosen, by_name=[within], command=command, dry_run=dry_run)
         notes = list(_hints(one.source for one in outcomes if one.reason == _READS_LIKE_ONE))
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
-            notes = ["no decision was found; name its folder or file if one is there"]
+            notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
 

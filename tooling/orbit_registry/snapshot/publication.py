@@ -123,7 +123,7 @@ class Publication:
             sources = [record.source for record in records if record.source is not None]
             return [document.entry(source.heading) for source in sources if source.path == document.path]
 
-        entries = document.file.entries
+        entries = document.entries
         if self._chooses:
             shown = claimed(self._published)
             return [entry for entry in entries if not any(entry is one for one in shown)]

@@ -52,6 +52,8 @@ class SetupReport:
     changed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     detected: AdrConfig | None = None
+    driver: bool = False
+    """Whether this clone's git was told of the merge driver, or would be."""
     baselined: int = 0
     """Findings that were there already and went into the baseline."""
 
@@ -87,19 +89,24 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     if git.top is not None:
         _add_lines(report, ".gitignore", GITIGNORE, dry_run)
         _add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
-        if not dry_run:
-            offer_driver(git)
+        report.driver = offer_driver(git, dry_run=dry_run)
     return report
 
 
-def offer_driver(git: Git) -> None:
-    """Name the merge driver for decision logs in this clone's configuration; other clones merge as git does."""
+def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
+    """Name the merge driver for decision logs in this clone's configuration; other clones merge as git does.
+
+    Returns whether it was not named, or otherwise.
+    """
     # By the interpreter's own path: git runs it in a shell that may not have our programs on its PATH.
     # -P: git starts it at the top of the work tree, which is no place to import from: it may hold a stranger's branch.
     command = f'"{sys.executable}" -P -m orbit_registry.cli.main merge-driver %O %A %B %P'
-    if git.ask("config", "--local", f"merge.{DRIVER}.driver") != command:
+    if git.ask("config", "--local", f"merge.{DRIVER}.driver") == command:
+        return False
+    if not dry_run:
         git.run("config", "--local", f"merge.{DRIVER}.name", "merge decision logs entry by entry")
         git.run("config", "--local", f"merge.{DRIVER}.driver", command)
+    return True
 
 
 def detect_style(root: Path) -> AdrConfig:

@@ -33,7 +33,7 @@ _FORMS: dict[str, _Form] = {
     "aws": _Form("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Z])", "aws.AWSKeyDetector"),
     "key": _Form(
         "private key",
-        r"-----BEGIN (?:[A-Z]{2,8} ){0,2}PRIVATE KEY(?: BLOCK)?-----\s{0,40}[A-Za-z0-9+/=]{20}",
+        r"-----BEGIN (?:[A-Z]{2,8} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,40}[A-Za-z0-9+/=]{20}",
         "private_key.PrivateKeyDetector",
     ),
     "github": _Form("GitHub token", r"gh[pousr]_[A-Za-z0-9_]{36,255}", "github_token.GitHubTokenDetector"),
@@ -74,6 +74,8 @@ NEEDLES = re.compile(
     r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]|PRIVATE KEY|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[abpors]-|hooks\.slack|k_live_"
     r"|SG\.|sq0csp|AccountKey=|npm_|pypi-A|eyJ|sk-|AIza|://[^\s/:]{1,64}:[^\s/@]{3,128}@"
 )
+_ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
+"""What follows the start of a private key of which a document shows no more than the first line."""
 _PLACEHOLDER = re.compile(
     r"(?i)example|placeholder|redacted|your[-_ ]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{8}|1234567|://[^/]*[$%<{]"
     r"|://[^/:]{1,64}:(?:pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
@@ -85,12 +87,12 @@ class _Detector(Protocol):
 
 
 def find_secrets(text: str) -> Iterator[Suspect]:
-    """Yield the secrets in a text; made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`) are let be."""
+    """Yield the secrets in a text; made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`) are let be."""
     if not NEEDLES.search(text):
         return
     for found in _PREFILTER.finditer(text):
         form = _FORMS[str(found.lastgroup)]
-        if _PLACEHOLDER.search(found[0]):
+        if _PLACEHOLDER.search(found[0]) or (form.kind == "private key" and _ELIDED.match(text, found.end())):
             continue
         if form.detector is None or any(_detector(form.detector).analyze_string(found[0])):
             yield Suspect(form.kind, found.start(), found.end())

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from orbit_registry.checks import gate
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt.adoption import adopt, backfill, in_steps
+from orbit_registry.store.decisions.documents import read_documents
 from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import setup_workspace
@@ -266,3 +268,37 @@ def test_a_deletion_killed_halfway_leaves_no_empty_folder(workspace: Workspace) 
     (workspace.journal / "import-0.json").write_text(json.dumps(step))
     assert recover(workspace) == ["finished import"]
     assert not (workspace.orbit / "adrs/accepted").exists()
+
+
+TICKET = "# Retry twice\n\nStatus: accepted\n\nA request is sent again.\n\nCost: some requests are sent twice.\n"
+
+
+def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) -> None:
+    """Among tickets a number and a status prove nothing; whoever names the document, or whose record does, knows."""
+    file = workspace.root / "notes/0007-retry.md"
+    file.parent.mkdir()
+    file.write_text(TICKET)
+    assert [one.reason for one in backfill(workspace, ["notes"]).of("left")] == [
+        "a number and a status, but nothing that it decides"
+    ]
+    assert backfill(workspace, ["notes/0007-retry.md"]).records == ("ADR-0007",)
+    again = backfill(workspace, ["notes"])
+    assert (again.of("left"), [one.record for one in again.of("present")]) == ([], ["ADR-0007"])
+    documents = read_documents(workspace, records(workspace))
+    found = documents.of(records(workspace).get("ADR-0007"))
+    assert found is not None
+    assert found[1].title == "Retry twice"
+    assert gate.findings(workspace) == []
+
+
+def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace, write: Write) -> None:
+    """The decision is read where it stands; a link that leads nowhere, or out of the project, is an error."""
+    write("0001-first.md", "First")
+    backfill(workspace)
+    folder = workspace.root / "docs/adr"
+    (folder / "0001-also.md").symlink_to("0001-first.md")
+    (folder / "0002-gone.md").symlink_to("nowhere.md")
+    (folder / "0003-out.md").symlink_to("/etc/hostname")
+    (folder / "0004-circle.md").symlink_to("0004-circle.md")
+    found = [one.location.path for one in gate.findings(workspace) if one.code == "ORB108"]
+    assert found == [f"docs/adr/{name}.md" for name in ("0002-gone", "0003-out", "0004-circle")]

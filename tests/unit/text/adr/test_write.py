@@ -19,6 +19,7 @@ from orbit_registry.text.adr import (
     set_status,
     set_title,
 )
+from orbit_registry.text.adr.words import LANGUAGES, Language
 
 CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 
@@ -257,3 +258,24 @@ def test_removing_the_only_entry_leaves_the_preamble() -> None:
     text = "# Log\n\n## ADR-0001 — Only\n\nStatus: Accepted\n"
 
     assert remove_entry(text, read_document(text, "decisions.md").entries[0]) == "# Log\n"
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.amendments)
+def test_a_document_is_written_to_in_its_own_language(language: Language) -> None:
+    """Where its status is in that language, a new one is, what replaced it included; what it says is read back."""
+    sections = "".join(f"## {heading}\n\nText.\n\n" for heading in sorted(language.headings))
+    text = f"# 3. Title\n\n## Status\n\n{language.statuses['accepted'].capitalize()}\n\n{sections}"
+    replaced = set_status(text, only(text), "Superseded by [ADR-0042](0042-x.md)")
+    assert "Superseded" not in replaced
+    assert (only(replaced).status, only(replaced).targets("superseded_by")) == ("superseded", ("0042-x.md",))
+    retired = set_status(replaced, only(replaced), "deprecated")
+    assert only(retired).status_raw.casefold() == language.statuses["deprecated"].casefold()
+    amended = add_amendment(retired, only(retired), "2026-05-02", "TASK-1", "More.")
+    assert f"## {language.amendments}\n\n**2026-05-02** [TASK-1]: More." in amended
+    assert only(amended).section("amendments") is not None
+
+
+def test_a_status_in_english_stays_english() -> None:
+    """Teams that write German decisions often keep the statuses of their tool."""
+    text = "# 3. Titel\n\nStatus: accepted\n\n## Kontext\n\nText.\n\n## Entscheidung\n\nText.\n"
+    assert "Status: superseded by ADR-4\n" in set_status(text, only(text), "superseded by ADR-4")

@@ -43,7 +43,8 @@ DOCUMENT = Check(
     "document-missing",
     Severity.ERROR,
     "The file that holds a record's text is not there.",
-    "bring it back; where it moved, correct a decision's `source.path`, or import the new file and retire this record",
+    "bring the file itself back (links are not followed); where it moved, correct a decision's `source.path`, or "
+    "import the new file and retire this record",
     run_document,
 )
 ENTRY = Check(

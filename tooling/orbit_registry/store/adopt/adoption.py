@@ -61,7 +61,13 @@ class AdoptionPlan:
 
 
 def plan_adoption(
-    workspace: Workspace, paths: Iterable[str], records: RecordSet, author: Author, *, dry_run: bool
+    workspace: Workspace,
+    paths: Iterable[str],
+    records: RecordSet,
+    author: Author,
+    *,
+    by_name: Collection[str],
+    dry_run: bool,
 ) -> AdoptionPlan:
     """Return what adopting the documents at `paths` (from the root) means; without `dry_run` new numbers are taken.
 
@@ -70,7 +76,7 @@ def plan_adoption(
     kind = workspace.kinds["adr"]
     known = known_of(workspace, kind, records)
     outcomes: list[Outcome] = []
-    candidates = candidates_of(workspace, sorted(set(paths)), known, outcomes)
+    candidates = candidates_of(workspace, sorted(set(paths)), known, outcomes, by_name)
 
     def take(count: int, avoid: Collection[int]) -> list[str]:
         return new_numbers(workspace, kind, count, avoid, dry_run=dry_run)
@@ -90,30 +96,36 @@ def adopt(
     workspace: Workspace,
     paths: Iterable[str],
     *,
+    by_name: Collection[str] = (),
     command: str = "orbit adr backfill",
     author: Author | None = None,
     dry_run: bool = False,
 ) -> tuple[Outcome, ...]:
     """Make a record for each decision at `paths` that has none; a second call changes nothing.
 
-    Everything is one recoverable step: after a kill the next writer finishes it. `command` is what a person has to run
-    where an agent may not.
+    Everything is one recoverable step: after a kill the next writer finishes it. `by_name` are the documents that
+    somebody named one by one, `command` is what a person has to run where an agent may not.
 
     Raises:
         RefusedError: an agent runs it, and a decision is in force; nothing was written.
         WriteError: the disk refused; what was written is taken back.
     """
     who = author or importer(workspace)
+
+    def plan(*, dry_run: bool) -> AdoptionPlan:
+        records = read_collection(workspace).records
+        return plan_adoption(workspace, paths, records, who, by_name=by_name, dry_run=dry_run)
+
     if dry_run:
-        return plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=True).outcomes
+        return plan(dry_run=True).outcomes
     with writing(workspace):
         if (author.role if author else acting_role()) == "agent":  # before numbers are taken
-            wanted = plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=True)
-            refuse_for_agent(workspace, wanted.changes, author=author, hint=f"a person runs `{command}`")
-        plan = plan_adoption(workspace, paths, read_collection(workspace).records, who, dry_run=False)
-        for step in in_steps(plan.changes):
+            changes = plan(dry_run=True).changes
+            refuse_for_agent(workspace, changes, author=author, hint=f"a person runs `{command}`")
+        done = plan(dry_run=False)
+        for step in in_steps(done.changes):
             write_step(workspace, "adopt", step, author=author, taken_over=True)
-        return plan.outcomes
+        return done.outcomes
 
 
 def backfill(
@@ -131,7 +143,7 @@ def backfill(
         below = sorted(here.rglob("*.md")) if here.is_dir() else [here]
         wanted += (workspace.relative(one) for one in below)
     command = " ".join(("orbit adr backfill", *(shlex.quote(path) for path in paths)))
-    outcomes = adopt(workspace, sorted(set(wanted)), command=command, author=author, dry_run=dry_run)
+    outcomes = adopt(workspace, sorted(set(wanted)), by_name=paths, command=command, author=author, dry_run=dry_run)
     if not paths:
         outcomes = tuple(one for one in outcomes if one.what != "left" or one.record is not None)
     return TakeoverReport("documents", ", ".join(paths) or ".", dry_run, outcomes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import OrbitError
@@ -18,6 +18,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, read_document
+from orbit_registry.text.adr.read import OF_ITS_PLACE
 
 _DIGITS = re.compile(r"\d{1,9}")
 
@@ -52,8 +53,13 @@ def known_of(workspace: Workspace, kind: Kind, records: RecordSet) -> Known:
     return known
 
 
-def candidates_of(workspace: Workspace, paths: Sequence[str], known: Known, outcomes: list[Outcome]) -> list[Candidate]:
-    """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`."""
+def candidates_of(
+    workspace: Workspace, paths: Sequence[str], known: Known, outcomes: list[Outcome], by_name: Collection[str]
+) -> list[Candidate]:
+    """Return the decisions at `paths` that get a record; what becomes of the others goes into `outcomes`.
+
+    In a document that somebody chose `by_name`, or a record names, decisions are not doubted for where it stands.
+    """
     found: list[Candidate] = []
     for path in paths:
         if not path.isprintable():
@@ -66,11 +72,13 @@ def candidates_of(workspace: Workspace, paths: Sequence[str], known: Known, outc
             continue
         file = read_document(text, path)
         document = Document(path, text, file)
-        if not file.entries:
+        is_sure = path in known.by_path or (path in by_name and file.skipped_reason in OF_ITS_PLACE)
+        entries = document.entries if is_sure else file.entries
+        if not entries:
             outcomes.append(Outcome("left", path, None, file.skipped_reason or "it holds no decision"))
         held = _held_entries(document, known.by_path.get(path, ()))
         seen: set[str] = set()
-        for entry in file.entries:
+        for entry in entries:
             candidate = Candidate(document, entry)
             there = _present(workspace, candidate, held, known)
             twice = candidate.in_log and (entry.number or "") in seen
@@ -90,7 +98,7 @@ def candidates_of(workspace: Workspace, paths: Sequence[str], known: Known, outc
 
 def _held_entries(document: Document, records: Iterable[Record]) -> dict[int, Record]:
     """Return the record of each entry that has one, by the entry's place; a file's one decision is at its start."""
-    entries = document.file.entries
+    entries = document.entries
     numbers: dict[int, AdrDocument] = {}
     titles: dict[str, AdrDocument] = {}
     for entry in entries:
@@ -100,7 +108,7 @@ def _held_entries(document: Document, records: Iterable[Record]) -> dict[int, Re
     held: dict[int, Record] = {}
     for record in records:
         heading = record.source.heading if record.source else None
-        if len(entries) == 1 and (heading is None or document.file.format == "file"):
+        if len(entries) == 1 and (heading is None or document.file.format != "log"):
             held[entries[0].span.start] = record
             continue
         digits = _DIGITS.search(heading or "")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError
@@ -31,15 +32,21 @@ class Document:
     text: str
     file: AdrFile
 
+    @property
+    def entries(self) -> Sequence[AdrDocument]:
+        """The decisions in it for whoever knows that it holds some; a record that names it says so."""
+        doubted = self.file.doubted
+        return (doubted,) if doubted is not None else self.file.entries
+
     def entry(self, heading: str | None) -> AdrDocument | None:
         """Return the decision that a record's `source.heading` names; the only one where it names none."""
-        entries = self.file.entries
+        entries = self.entries
         if heading is None:
             return entries[0] if len(entries) == 1 else None
         by_number = [entry for entry in entries if entry.number is not None and _same_number(entry.number, heading)]
         by_title = [entry for entry in entries if entry.title == heading]
         found = by_number or by_title
-        return found[0] if found else (entries[0] if len(entries) == 1 and self.file.format == "file" else None)
+        return found[0] if found else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +95,24 @@ def read_documents(
 
 
 def read_one(workspace: Workspace, path: str) -> Document | Diagnostic | None:
-    """Return a document, or why it can't be read; None where there is none."""
+    """Return a document, or why it can't be read; None where there is none, or a link to a file of the project."""
     try:
         text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
     except OrbitError as error:
-        if not ((workspace.root / path).exists() or (workspace.root / path).is_symlink()):
+        if not os.path.lexists(workspace.root / path) or _leads_inside(workspace.root, path):
             return None
         said = error.message.replace(f"{workspace.root}{os.sep}", "")
         return Diagnostic(UNREADABLE_DOCUMENT, Severity.ERROR, said, Location(path), error.hint)
     return document_of(path, text)
+
+
+def _leads_inside(root: Path, path: str) -> bool:
+    """Say whether a name is a link to a file of the project, which is read under its own name."""
+    try:
+        target = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError):  # a circle of links
+        return False
+    return (root / path).is_symlink() and target.is_file() and target.is_relative_to(root.resolve())
 
 
 def document_of(path: str, text: str) -> Document:

@@ -15,7 +15,7 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
 from orbit_registry.text.adr.file_names import read_name
 from orbit_registry.text.adr.templates import cost_in
-from orbit_registry.text.adr.words import Language, language_of, plain
+from orbit_registry.text.adr.words import language_of
 
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""
@@ -121,7 +121,9 @@ def _dressed(
     if template is None or not entries:
         return None
     language = language_of(section.heading for section in entries[-1].sections)
-    said = _status_in(language, entries[-1], status)
+    raw = entries[-1].status_raw.strip("*_` ")
+    said = language.status(status, raw) if language is not None and raw else status
+    said = said if raw[:1].islower() else said[:1].upper() + said[1:]
     made = new_document(template, {**fields, "status": said, "title": _ANY_TITLE})
     entry = _only_entry(made, path)
     if entry is not None:  # now that it is known which number the heading states, none is read out of the title
@@ -136,14 +138,6 @@ def _dressed(
         return made
     newline = "\r\n" if "\r\n" in made else "\n"
     return newline.join((made.rstrip(), "", "## Consequences", "", f"- {cost_in(language)}", ""))
-
-
-def _status_in(language: Language | None, like: AdrDocument, status: str) -> str:
-    """Return a status in the words and the letters of a neighbour: in its language where it states its own in that."""
-    raw = like.status_raw.strip("*_` ")
-    if language is not None and plain(raw) in map(plain, language.statuses.values()):
-        status = next((word for name, word in language.statuses.items() if name == status), status)
-    return status if raw[:1].islower() else status[:1].upper() + status[1:]
 
 
 def _only_entry(text: str, path: str) -> AdrDocument | None:

@@ -120,3 +120,5 @@ class AdrFile:
     entries: tuple[AdrDocument, ...]
     problems: tuple[Problem, ...] = ()
     skipped_reason: str | None = None
+    doubted: AdrDocument | None = None
+    """What a text that reads like no decision says all the same: whoever names it as one may read it so."""

@@ -50,6 +50,11 @@ _NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
     {"agents", "claude", "gemini", "contributing", "changelog", "license", "summary", "code_of_conduct"}
 )
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
+OF_ITS_PLACE = (
+    "a request for comments that states no known status",
+    "a number and a status, but nothing that it decides",
+)
+"""Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 _ANY_ENTRY = re.compile(r"\d")
 
 
@@ -214,13 +219,6 @@ def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
 
 
 def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
-    named = read_name(stem)
-    if (
-        stem.lower() in _NOT_ADR_NAMES
-        or (named is not None and named.title.lower() in _INDEX_NAMES)
-        or (stem.lower() == "readme" and not is_decision_name(pure.parent.name))
-    ):
-        return AdrFile("none", (), (), "an index or a guide, by its name")
     fields = front_matter_fields(document)
     path_number = number_of_path(path)
     heading = _title_heading(document)
@@ -249,7 +247,7 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         changelog_date=_changelog(document, inside),
     )
     reason = _not_an_adr(entry, inside, stem, pure)
-    return AdrFile("none", (), (), reason) if reason else AdrFile("file", (entry,), entry.problems)
+    return AdrFile("none", (), (), reason, entry) if reason else AdrFile("file", (entry,), entry.problems)
 
 
 def _number(stated: str | None) -> str | None:
@@ -304,17 +302,24 @@ def _changelog(document: MarkdownDocument, inside: Sequence[Heading]) -> Fact | 
 
 def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath) -> str | None:
     """Return why the document is no decision, or None if it is one."""
+    named = read_name(stem)
+    if (
+        stem.lower() in _NOT_ADR_NAMES
+        or (named is not None and named.title.lower() in _INDEX_NAMES)
+        or (stem.lower() == "readme" and not is_decision_name(pure.parent.name))
+    ):
+        return "an index or a guide, by its name"
     if entry.title.startswith(("{", "[short title", "<short title")):
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
-        return "a request for comments that states no known status"
+        return OF_ITS_PLACE[0]
     keys = {section.key for section in entry.sections}
     if "decision" in keys or len(keys & EVIDENCE) > 1:
         return None
     in_place = stem.lower().startswith("adr") or any(map(is_decision_folder, pure.parent.parts))
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
-        return None if in_place or not _is_bare_number(stem) else "a number and a status, but nothing that it decides"
+        return None if in_place or not _is_bare_number(stem) else OF_ITS_PLACE[1]
     numbered = is_decision_name(stem) or is_decision_name(pure.parent.name)
     return None if in_place and numbered else "no status and no section that holds a decision"
 

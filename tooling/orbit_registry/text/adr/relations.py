@@ -18,7 +18,7 @@ _VERBS: tuple[tuple[str, Rel], ...] = (
     (
         r"super[sc]eded[ ]by|replaced[ ]by|obsoleted[ ]by|retired[ ]by|(?:ersetzt|abgelöst)[ ]durch|remplacée?[ ]par"
         r"|(?:reemplazad|sustituid|substituíd|substituid|supersedid)[oa][ ]por|sostituit[oa][ ]da|vervangen[ ]door"
-        r"|замен[её]н[ао]?[ ]на",
+        r"|замен[её]н[ао]?[ ]на|zastąpion[aey][ ]przez|ersatt[ ]av|(?:已被取代|置換済み|대체됨)[:：]",
         "superseded_by",
     ),
     (

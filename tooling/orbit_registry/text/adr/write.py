@@ -12,6 +12,7 @@ from orbit_registry.text.adr.read import entry_header, read_document
 from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.styles import BY_NAME, STYLES
 from orbit_registry.text.adr.titles import split_entry, split_title
+from orbit_registry.text.adr.words import language_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import MarkdownDocument
@@ -26,10 +27,12 @@ _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
 def set_status(text: str, entry: AdrDocument, status: str) -> str:
     """Return `text` with the entry's status written as `status` (`accepted`, `Superseded by ADR-0042`).
 
-    A plain word follows the document's own capitals. Other statements that the entry is superseded go when
-    `status` says something else. Where no status is stated, one is added in the style the header has.
+    It is said in the document's language, and a plain word follows its capitals. Other statements that the entry is
+    superseded go when `status` says something else. Where none is stated, one is added in the style of the header.
     """
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
+    language = language_of(section.heading for section in entry.sections)
+    status = language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
     fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
     if fact is None:
         at, line = _insertion(text, entry, "status", _cased(status, capital=True))
@@ -154,7 +157,7 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
 
 
 def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str) -> str:
-    """Return `text` with a dated amendment at the end of the entry, under `Amendments`.
+    """Return `text` with a dated amendment at the end of the entry, under `Amendments` in its language.
 
     `task` may be ''. The section is made where there is none; in a log it stays inside the entry.
 
@@ -175,7 +178,9 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
         if section_key(heading.text) == "amendments" and entry.span.start < heading.section.start < entry.span.end
     ]
     end = _content_end(document, Span(entry.span.start, own[-1].section.end if own else entry.span.end))
-    heading = "" if own else f"{'#' * level} Amendments{newline}{newline}"
+    language = language_of(section.heading for section in entry.sections)
+    title = language.amendments if language is not None else "Amendments"
+    heading = "" if own else f"{'#' * level} {title}{newline}{newline}"
     return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
 
 
