@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import re
 import sqlite3
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def sqlite(texts: Texts, weights: str = "0, 1, 1, 1") -> Run:
         asked = f"SELECT key FROM t WHERE t MATCH ? ORDER BY bm25(t, {weights}) LIMIT {MOST}"
         return [key for (key,) in held.execute(asked, (wanted,))] if wanted else []
 
+    weakref.finalize(run, held.close)  # Python 3.13 warns where nobody closes it
     return run
 
 

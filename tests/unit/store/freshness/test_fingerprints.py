@@ -53,6 +53,7 @@ NO_USE = {
     "a number too long to write out": ("a.toml", "a = 0x" + "f" * 6000, ""),
     "a decimal number too long to read": ("a.json", "[" + "9" * 6000 + "]", ""),
     "dotted keys that nest": ("a.toml", ".".join(["a"] * 3000) + " = 1", ""),
+    "keys that one version follows": ("a.toml", ".".join(["a"] * 201) + " = 1", ""),
     "a table's name that nests": ("a.toml", "[" + ".".join(["a"] * 3000) + "]", ""),
     "brackets that nest": ("a.json", "[" * 100_000, ""),
     "a place that no list has": ("a.json", "[0]", "#" + "9" * 5000),

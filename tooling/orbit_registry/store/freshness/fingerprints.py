@@ -34,6 +34,7 @@ _STEP = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
 _PLACE = re.compile(r"[0-9]{1,9}\Z")
 _COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
 _TOML_PLACE = re.compile(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
+_DEEPEST = 200  # levels
 _NO_USE = "it is nested too deeply, or holds a number of no use"
 _MISSING = Found(problem="is not there", is_missing=True)
 
@@ -212,10 +213,27 @@ def _hash_of_bytes(content: bytes) -> str:
 
 def _hash_of_value(value: object, name: str) -> str:
     try:
+        if _is_deep(value):
+            raise RecursionError
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_spelled)
     except (ValueError, RecursionError):  # dotted keys nest without a bracket, numbers can be too long to write out
         raise _unreadable(f"can't be read: {name}: {_NO_USE}") from None
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_deep(value: object) -> bool:
+    """Say whether a value nests deeper than any interpreter follows: how deep one goes differs by its version."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _spelled(value: object) -> list[str]:
