@@ -6,8 +6,10 @@ import json
 import os
 import select
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
@@ -21,27 +23,81 @@ PATIENCE = 600
 """Seconds after which a process that never spoke is taken for dead; nothing is asserted of how soon it speaks."""
 
 
-def test_what_one_session_stumbled_over_the_next_is_shown_until_it_no_longer_holds(project: Project) -> None:
+@dataclass(frozen=True)
+class Circle:
+    """What an agent's recorded session teaches, how the agent asks its hook, and what the learning rests on."""
+
+    transcript: str
+    session: str
+    summary: str
+    paths: tuple[str, ...]
+    error: str
+    edits: str
+    """A file to which it applies."""
+    rests_on: str
+    changed: str
+    """What that file holds once it no longer says the same."""
+
+    def edit(self, root: Path, path: str) -> dict[str, Any]:
+        """Return how the agent's hook is asked about an edit."""
+        if self.agent == "claude":
+            return {"tool_name": "Edit", "tool_input": {"file_path": f"{root}/{path}"}, "tool_use_id": "t1"}
+        patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-x\n+y\n*** End Patch\n"
+        return {"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "call_1"}
+
+    def read(self, root: Path, path: str) -> dict[str, Any]:
+        """Return how the agent's hook is asked about reading a file: Codex has no tool for it but the shell."""
+        if self.agent == "claude":
+            return {"tool_name": "Read", "tool_input": {"file_path": f"{root}/{path}"}, "tool_use_id": "t2"}
+        return {"tool_name": "Bash", "tool_input": {"command": f"cat {path}"}, "tool_use_id": "call_2"}
+
+    @property
+    def agent(self) -> str:
+        """Whose session it is."""
+        return self.transcript.partition("-")[0]
+
+
+CIRCLES = (
+    Circle(
+        "claude-stumble.jsonl", SESSION,
+        "Tests run with `nox -s tests`; `pytest` fails here: a module is not found.", ("tests/**", "src/shop/**"),
+        "No module named*shop", "src/shop/tax.py", "noxfile.py",
+        "def tests(session):\n    session.run('pytest', 'tests')\n",
+    ),
+    Circle(
+        "codex-stumble.jsonl", "0199c2f0-1111-7222-8333-444455557777",
+        "Tests run with `npm run test:unit`; `npm test` fails here: there is no such script.", ("web/**",),
+        "missing script", "web/cart.ts", "package.json#scripts.test:unit",
+        '{"scripts": {"test:unit": "vitest", "build": "tsc"}}\n',
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("circle", CIRCLES, ids=lambda one: one.agent)
+def test_what_one_session_stumbled_over_the_next_is_shown_until_it_no_longer_holds(
+    project: Project, circle: Circle
+) -> None:
     """Captured, promoted, shown at its file, opened, counted; changed, so stale and not shown; verified, so shown."""
-    captured = project.capture(project.recorded("claude-stumble.jsonl"))
+    agent = circle.agent
+    captured = project.capture(project.recorded(circle.transcript), agent)
     (candidate,) = captured["candidates"]
     name = candidate["id"]
-    assert candidate["summary"] == "Tests run with `nox -s tests`; `pytest` fails here: a module is not found."
-    assert candidate["scope"]["paths"] == ["tests/**", "src/shop/**"]
-    assert candidate["error_pattern"] == "No module named*shop"
+    assert candidate["summary"] == circle.summary
+    assert candidate["scope"]["paths"] == list(circle.paths)
+    assert candidate["error_pattern"] == circle.error
     assert {key: candidate["provenance"][key] for key in ("source", "pattern", "agent", "session")} == {
-        "source": "test", "pattern": "recovery", "agent": "claude", "session": SESSION,
+        "source": "test", "pattern": "recovery", "agent": agent, "session": circle.session,
     }  # fmt: skip
     assert candidate["provenance"]["transcript"].startswith("sha256:")
-    assert [one["input"] for one in candidate["freshness"]["fingerprint"]] == ["noxfile.py"]
-    edit = {"tool_name": "Edit", "tool_input": {"file_path": f"{project.root}/src/shop/tax.py"}, "tool_use_id": "t1"}
-    assert name not in project.hook("PreToolUse", "before", **edit)  # what waits is shown to nobody
+    assert [one["input"] for one in candidate["freshness"]["fingerprint"]] == [circle.rests_on]
+    edit = circle.edit(project.root, circle.edits)
+    assert name not in project.hook("PreToolUse", "before", agent, **edit)  # what waits is shown to nobody
 
     project.orbit("promote", name, "--by", "Ada")
-    assert name not in project.hook("PreToolUse", "second", **{**edit, "tool_input": {"file_path": "README.md"}})
-    assert name in project.hook("PreToolUse", "second", **edit)
-    record = f"{project.root}/.orbit/learnings/{name}/learning.yaml"
-    project.hook("PreToolUse", "second", tool_name="Read", tool_input={"file_path": record}, tool_use_id="t2")
+    assert name not in project.hook("PreToolUse", "second", agent, **circle.edit(project.root, "README.md"))
+    assert name in project.hook("PreToolUse", "second", agent, **edit)
+    record = f".orbit/learnings/{name}/learning.yaml"
+    project.hook("PreToolUse", "second", agent, **circle.read(project.root, record))
     (counted,) = [one for one in project.json("stats")["records"] if one["id"] == name]
     assert (counted["shown"], counted["opened"]) == (1, 1)
     assert "shown in 1 session here: opened it in 1; score 0.20" in project.orbit("show", name)
@@ -49,20 +105,17 @@ def test_what_one_session_stumbled_over_the_next_is_shown_until_it_no_longer_hol
     assert asked == f"id,opened,score\n{name},1,0.2\n"
     assert not (project.root / f".orbit/learnings/{name}/votes.jsonl").exists()
 
-    (project.root / "noxfile.py").write_text("def tests(session):\n    session.run('pytest', 'tests')\n", "utf-8")
-    assert name not in project.hook("PreToolUse", "third", **edit)
+    (project.root / circle.rests_on.partition("#")[0]).write_text(circle.changed, "utf-8")
+    assert name not in project.hook("PreToolUse", "third", agent, **edit)
     assert [(one["id"], one["cause"]) for one in project.json("stale")] == [(name, "fingerprint")]
     project.orbit("verify", name)
-    assert name in project.hook("PreToolUse", "fourth", **edit)
+    assert name in project.hook("PreToolUse", "fourth", agent, **edit)
 
 
 def test_what_one_agent_stumbled_over_another_is_shown(project: Project) -> None:
     """A session of Codex leaves what one of Claude Code is shown where its pattern comes up again."""
     (candidate,) = project.capture(project.recorded("codex-stumble.jsonl"), "codex")["candidates"]
-    assert candidate["summary"] == "Tests run with `npm run test:unit`; `npm test` fails here: there is no such script."
-    assert candidate["scope"]["paths"] == ["web/**"]
     project.orbit("promote", candidate["id"])
-
     edit = {"tool_name": "Edit", "tool_input": {"file_path": f"{project.root}/web/cart.ts"}}
     assert candidate["id"] in project.hook("PreToolUse", "claude-session", **edit)
 
