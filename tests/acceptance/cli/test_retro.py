@@ -11,8 +11,8 @@ import pytest
 
 from orbit_registry.loop import failures
 from orbit_registry.loop.failures import Target
-from orbit_registry.loop.retro_form import Outcome, Retro
-from orbit_registry.loop.retros import keep_retro
+from orbit_registry.loop.retro.form import Outcome, Retro
+from orbit_registry.loop.retro.keep import keep_retro
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author

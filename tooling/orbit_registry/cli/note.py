@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from orbit_registry.answers.records import record_data
+from orbit_registry.cli.fields import evidence_from
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.review import line
@@ -102,12 +103,13 @@ TARGET = click.argument("target", metavar="TARGET")
     "--ttl-days", type=click.IntRange(0, 36_500), metavar="DAYS", help="For how long, 7 days if not given; 0: for ever."
 )
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Show it to agents that work on these files.")
+@click.option("--evidence", multiple=True, metavar="KIND:REF", help="Where it is told of: external:INC-42, task:T-1, …")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 while a failure of the target holds.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @format_option
 def fail(
     target: str, reason: str | None, attempts: int | None, ttl_days: int | None, paths: tuple[str, ...],
-    check: bool, dry_run: bool, output: str,
+    evidence: tuple[str, ...], check: bool, dry_run: bool, output: str,
 ) -> None:  # fmt: skip
     """Keep a target that failed from being tried again; TARGET is type:project:id, or type:id.
 
@@ -120,7 +122,7 @@ def fail(
     wanted = failures.read_target(target)
     now = datetime.now(UTC)
     if check:
-        if reason is not None or attempts is not None or ttl_days is not None or paths:
+        if reason is not None or attempts is not None or ttl_days is not None or paths or evidence:
             raise UsageError("--check writes nothing", hint="leave the other options out")
         held = failures.holding(Registry.open().collection.records, wanted, now)
         data = failures.state(held, now) if held else {"target": str(wanted), "holds": False}
@@ -134,6 +136,8 @@ def fail(
     fields: dict[str, object] = {"reason": reason, "attempts": attempts, "ttl_days": ttl_days}
     if paths:
         fields["scope"] = {"paths": list(paths)}
+    if evidence:
+        fields["evidence"] = [evidence_from(one) for one in evidence]
     record, is_new = failures.fail(registry.workspace, wanted, fields, registry.author(), now, dry_run=dry_run)
     data = {**failures.state(record, now), "new": is_new, "dry_run": dry_run}
     following = [] if dry_run else [f"orbit fail {wanted} --check", f"orbit clear {wanted}"]

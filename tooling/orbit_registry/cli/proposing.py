@@ -14,9 +14,9 @@ from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import UsageError
 from orbit_registry.loop import consolidate as consolidation
 from orbit_registry.loop import proposals
+from orbit_registry.loop.record_drafts import recommended, record_drafts
 from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
 from orbit_registry.loop.stats.report import effect
-from orbit_registry.loop.updates import recommended, record_drafts
 from orbit_registry.registry import Registry
 from orbit_registry.store.skills import read_skills
 

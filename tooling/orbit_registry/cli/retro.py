@@ -18,9 +18,9 @@ from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.ensure import REFUSED, Ensured, Entry, counts, ensure, read_entries
 from orbit_registry.loop.failures import target_of
-from orbit_registry.loop.retro_form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
-from orbit_registry.loop.retros import Kept, keep_retro
-from orbit_registry.loop.session_retro import Gathered, gather
+from orbit_registry.loop.retro.form import TRIGGERS, Retro, read_outcome, read_retro, trigger_of
+from orbit_registry.loop.retro.gather import Gathered, gather
+from orbit_registry.loop.retro.keep import Kept, keep_retro
 
 WOULD = "nothing is written: so it would be; ids are chosen when it is"
 _PARTS = ("worked", "struggled", "durable", "recommend")
@@ -32,11 +32,12 @@ orbit retro --loop L-17 --project shop --from retro.md
 orbit retro --session s-4 --outcome story:shop:S-1=failed,attempts=3,reason="no browser" \\
   --struggled "The sandbox has no browser; ask for one before the plan"
 orbit retro --session 5b0c1f1e --dry-run
+orbit retro --incident F-bb6pz
 orbit retro list
 
 A target that failed after being tried is left alone from then on, as by `orbit fail`; one that was completed or
 requeued may be tried again. The same retro again changes nothing. What is below the noise bar is not kept.
-`--session` with nothing told gathers it by itself, from the event log and the transcript that `orbit capture` reads.
+A run with nothing told of it is gathered: from the event log, from failures, and from the transcripts of its sessions.
 """
 group.invoke_without_command = True
 group.no_args_is_help = False
@@ -70,8 +71,8 @@ def _retro(
     told, given = _of_one_run(told, given, project, _place(source))
     registry = open_registry()
     found: Gathered | None = None
-    if session and not (source or outcomes or summary or paths or tags or any(lists.values())):
-        found = gather(registry.workspace, registry.collection.records, session, project)
+    if given.trigger and not (source or outcomes or summary or paths or tags or any(lists.values())):
+        found = gather(registry.workspace, registry.collection.records, given.trigger)
         told = found.retro
         for warning in found.warnings:
             click.echo(visible(f"warning: {warning}"), err=True)

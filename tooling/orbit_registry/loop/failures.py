@@ -116,8 +116,10 @@ def fail(
             seen = {**(freshness if isinstance(freshness, Mapping) else {}), "verified_at": stamp(now)}
             tried = data.get("attempts")
             attempts = {"attempts": tried + 1 if isinstance(tried, int) else 1}
-            links = {name: _united(data.get(name), said[name]) for name in ("links",) if name in said}
-            return {**data, **attempts, **said, **links, "title": _title(target, {**data, **said}), "freshness": seen}
+            joined: dict[str, object] = {
+                name: _united(data.get(name), said[name]) for name in ("links", "evidence") if name in said
+            }
+            return {**data, **attempts, **said, **joined, "title": _title(target, {**data, **said}), "freshness": seen}
 
         if dry_run:
             return lifecycle.planned_change(workspace, held.id, again)[0], False

@@ -15,7 +15,7 @@ from orbit_registry.errors import OrbitError, RecordNotFoundError, RefusedError
 from orbit_registry.loop import failures
 from orbit_registry.loop.events import write_event
 from orbit_registry.loop.plan import ask_sources, capacity, recent_retros
-from orbit_registry.loop.retro_form import COMPLETED
+from orbit_registry.loop.retro.form import COMPLETED
 from orbit_registry.loop.review import decide
 from orbit_registry.push import events
 from orbit_registry.records.record import Record

@@ -21,8 +21,8 @@ from orbit_registry.loop import failures
 from orbit_registry.loop.ensure import refuse_constant
 from orbit_registry.loop.events import write_event
 from orbit_registry.loop.programs import run_program
-from orbit_registry.loop.retro_form import COMPLETED, FAILED
-from orbit_registry.loop.retros import KIND as RETRO
+from orbit_registry.loop.retro.form import COMPLETED, FAILED
+from orbit_registry.loop.retro.keep import KIND as RETRO
 from orbit_registry.loop.review import queue
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
 from orbit_registry.push import events

@@ -1,4 +1,4 @@
-"""`orbit retro --session ID` with nothing told: what a session came to, from its events and its transcript alone."""
+"""`orbit retro` of a session, a loop or an incident with nothing told: from failures, events and transcripts alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.acceptance.capture.conftest import SESSION, Project, Talk, stumble
 
-from orbit_registry.push.events import DISPATCHED, NOTED, Event, append
+from orbit_registry.push.events import DISPATCHED, FAILED, NOTED, Event, append
 
 
 @pytest.fixture
@@ -23,16 +23,26 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: Project) -> P
     return folder
 
 
-def keep(home: Path, talk: Talk) -> None:
+def keep(home: Path, talk: Talk, session: str = SESSION) -> None:
     """Write a session's transcript where its agent does."""
-    (home / f"{SESSION}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in talk.rows), "utf-8")
+    (home / f"{session}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in talk.rows), "utf-8")
 
 
-def event(project: Project, name: str, details: str) -> None:
-    """Write an event of the session."""
+def event(project: Project, name: str, details: str, session: str = SESSION) -> None:
+    """Write an event of a session."""
     one = Event("cli", 1_795_000_000)
-    one.name, one.session, one.details = name, SESSION, details
+    one.name, one.session, one.details = name, session, details
     append(str(project.root), one)
+
+
+def dispatch(project: Project, item: str, loop: str, session: str = "") -> None:
+    """Write that a loop handed an item to a session."""
+    event(project, DISPATCHED, f', "item": "{item}", "loop": "{loop}"', session)
+
+
+def became(done: Any) -> dict[str, tuple[str, int]]:
+    """Return what became of each target, with its attempts."""
+    return {one["target"]["id"]: (one["result"], one["attempts"]) for one in done["retro"]["outcomes"]}
 
 
 def retro(project: Project, *more: str) -> Any:
@@ -95,8 +105,7 @@ def test_targets_are_those_that_events_name(project: Project, home: Path) -> Non
     event(project, NOTED, ', "task": "T-7", "attempts": 3, "failed": true')
     project.orbit("fail", "task:T-7", "--reason", "no browser", "--attempts", "3")
     done = retro(project)
-    found = {one["target"]["id"]: (one["result"], one["attempts"]) for one in done["retro"]["outcomes"]}
-    assert found == {"S-2": ("completed", 1), "T-7": ("failed", 3)}
+    assert became(done) == {"S-2": ("completed", 1), "T-7": ("failed", 3)}
     (failure,) = project.json("failure", "list")
     assert done["retro"]["date"].startswith("2026-11")
     assert failure["attempts"] == 3
@@ -126,3 +135,57 @@ def test_an_unknown_session_is_said_to_be(project: Project, home: Path) -> None:
     """Neither event nor transcript: an error with what to do, and nothing written."""
     assert "nothing is known here of the session" in project.orbit("retro", "--session", "s-9", code=2)
     assert project.json("retro", "list", "--all") == []
+
+
+def test_a_loop_tells_what_became_of_what_it_dispatched(project: Project, home: Path) -> None:
+    """Over all of its sessions, and of failures that nobody met in one; what another loop dispatched is not its own."""
+    dispatch(project, "story:shop:S-1", "L-17", "s-one")
+    keep(home, stumble(project.root), "s-one")
+    dispatch(project, "story:shop:S-2", "L-17", "s-two")
+    keep(home, stumble(project.root).ask("No, undo that."), "s-two")
+    dispatch(project, "story:shop:S-3", "L-17")
+    project.orbit("fail", "story:shop:S-3", "--reason", "no browser", "--attempts", "3")
+    dispatch(project, "story:shop:S-4", "L-18", "s-three")
+    project.orbit("fail", "story:shop:S-4", "--reason", "another's", "--attempts", "2")
+    failure = project.json("failure", "list")[0]
+
+    done = project.json("retro", "--loop", "L-17", "--project", "shop")
+
+    assert became(done) == {"S-1": ("completed", 1), "S-3": ("failed", 3), "test": ("completed", 2)}
+    assert done["retro"]["outcomes"][0]["tools"] == ["claude"]
+    assert done["retro"]["summary"] == "2 sessions of 2 turns, 1 turned down"
+    assert done["retro"]["trigger"] == {"type": "loop", "project": "shop", "id": "L-17"}
+    (learning,) = project.learnings()
+    assert {"rel": "derived_from", "to": done["retro"]["id"]} in learning["links"]
+    assert project.json("failure", "list")[0] == failure  # it was said when it failed
+    assert project.json("retro", "--loop", "L-17", "--project", "shop")["outcome"] == "unchanged"
+    assert project.json("brief", "--for", "plan")["recent_retros"][0]["loop_id"] == "L-17"
+
+
+@pytest.mark.parametrize("named", ["id", "target", "evidence"])
+def test_an_incident_tells_of_a_failure_and_of_the_sessions_that_met_it(
+    project: Project, home: Path, named: str
+) -> None:
+    """By the failure's id, by its target, or by the name that its evidence has; others' failures are not told."""
+    keep(home, stumble(project.root))
+    event(project, FAILED, ', "target": "service:shop:pay", "attempts": 4')
+    said = ("--attempts", "4", "--evidence", "external:INC-42")
+    project.orbit("fail", "service:shop:pay", "--reason", "the queue was full", *said)
+    project.orbit("fail", "service:shop:payments", "--reason", "another's")
+    failure = next(one for one in project.json("failure", "list") if one["target"]["id"] == "pay")
+    incident = {"id": failure["id"], "target": "service:shop:pay", "evidence": "INC-42"}[named]
+
+    done = project.json("retro", "--incident", incident)
+
+    assert became(done) == {"pay": ("failed", 4), "test": ("completed", 2)}
+    assert done["retro"]["outcomes"][0]["reason"] == "the queue was full"
+    assert "another" not in json.dumps(done)
+    assert (len(project.learnings()), done["opened"]) == (1, [])
+    project.orbit("clear", "service:shop:pay")
+    assert became(project.json("retro", "--incident", incident))["pay"] == ("completed", 4)
+
+
+@pytest.mark.parametrize("run", ["--loop", "--incident"])
+def test_an_unknown_loop_or_incident_is_said_to_be(project: Project, home: Path, run: str) -> None:
+    """Nothing names it: an error with what a run is known by."""
+    assert f"nothing is known here of the {run[2:]} 'X-9'" in project.orbit("retro", run, "X-9", code=2)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orbit_registry.loop.proposals import ADDITIVE, LEARNING, STRUCTURAL, Draft, said_hash
-from orbit_registry.loop.retro_form import Retro
-from orbit_registry.loop.retros import ALIKE, recorded
+from orbit_registry.loop.retro.form import Retro
+from orbit_registry.loop.retro.keep import ALIKE, recorded
 from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.push.select import TRIAL
 from orbit_registry.records.record import Record

@@ -19,8 +19,8 @@ from orbit_registry.loop.capture.candidates import propose
 from orbit_registry.loop.ensure import INSERTED, UNCHANGED, UPDATED, Ensured, Entry, ensure
 from orbit_registry.loop.events import write_event
 from orbit_registry.loop.note import LEARNING, shortened
-from orbit_registry.loop.retro_form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, read_retro
-from orbit_registry.loop.session_retro import Gathered
+from orbit_registry.loop.retro.form import COMPLETED, FAILED, REQUEUED, WAY, Outcome, Retro, read_retro
+from orbit_registry.loop.retro.gather import Gathered
 from orbit_registry.push import events
 from orbit_registry.records.freshness import looked_at, made
 from orbit_registry.records.link import Link
@@ -99,7 +99,7 @@ def keep_retro(
     else:
         told = [*_findings(workspace, whole, key, record, scope or {})]
         findings = ensure(workspace, told, author, pending=True, dry_run=dry_run)
-    turned = _Outcomes(workspace, record, author, now, dry_run=dry_run)
+    turned = _Outcomes(workspace, record, author, now, is_gathered=gathered is not None, dry_run=dry_run)
     turned.settle(whole.outcomes)
     done = Kept(
         kept.outcome,
@@ -214,9 +214,11 @@ def _captured(workspace: Workspace, gathered: Gathered, retro: Record, *, dry_ru
 class _Outcomes:
     """What the outcomes of one retro change about failures."""
 
-    def __init__(self, workspace: Workspace, record: Record, author: Author, now: datetime, *, dry_run: bool) -> None:
+    def __init__(
+        self, workspace: Workspace, record: Record, author: Author, now: datetime, *, is_gathered: bool, dry_run: bool
+    ) -> None:
         self.workspace, self.record, self.author, self.now = workspace, record, author, now
-        self.dry_run = dry_run
+        self.is_gathered, self.dry_run = is_gathered, dry_run
         self.until = min(moment(str(record.data["date"])), now)
         self.link = {"rel": "derived_from", "to": record.id}
         self.opened: list[Record] = []
@@ -256,8 +258,8 @@ class _Outcomes:
         ]
         if mine and (held is None or not self._is_mine(held) or tried == (attempts or 1)):
             return  # said before; what came of it since is somebody's later word
-        if held is not None and not mine and self._is_anothers(held) and tried == (attempts or 1):
-            return
+        if held is not None and not mine and tried == (attempts or 1) and (self.is_gathered or self._is_anothers(held)):
+            return  # it is the failure that the events tell of, or a later one
         reason = outcome.reason or f"failed in {self.record.data['key']}"
         fields = {"reason": reason, "attempts": attempts or 1, "links": [self.link]}
         opened = failures.fail(self.workspace, target, fields, self.author, self.now, dry_run=self.dry_run)[0]
