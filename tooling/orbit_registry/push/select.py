@@ -38,6 +38,8 @@ TRIAL = "trial-"
 """How sessions begin that trying the hook makes up; they do without nothing, and count nowhere."""
 EXAMINED = 200
 """So many records, the first in rank, are looked at in full; those beyond are counted as omitted."""
+ENOUGH = PER_SESSION + 2 * PER_CALL
+"""Once so many of them fit, a call that shows `PER_CALL` looks at no more: a session has seen `PER_SESSION` at most."""
 CODE = "code"
 """The class of tasks that write code. An empty class means that nobody knows."""
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
@@ -172,10 +174,10 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
     if not (asked or context.surface == SESSION):
         return Selection([], 0, [], "nothing asked")
     ways: Ways = {}
-    scores = _lead(index, context, ways)
-    beyond = _categorized(index, context, ways)
-    fitting, drops, left = _narrowed(index, context, ways, scores)
-    beyond += left
+    others: set[int] = set()
+    scores = _lead(index, context, ways, others)
+    fitting, drops, beyond = _narrowed(index, context, ways, scores)
+    beyond += len(others.difference(ways))
     linked = _linked(index, context, fitting, ways, scores) if fitting or context.returned else []
     if not (fitting or linked):
         return Selection([], 0, drops, "narrowed" if ways else "no match")
@@ -225,14 +227,18 @@ def _withhold(found: Selection, holdout: int, session: str) -> None:
 # ---------------------------------------------------------------------------------------------------------- ways in
 
 
-def _lead(index: "Index", context: Context, ways: "Ways") -> "dict[str, float] | None":
-    """Add the records that a path, a tag, an error, the text or the whole project leads to, by number, and how.
+def _lead(index: "Index", context: Context, ways: "Ways", others: set[int]) -> "dict[str, float] | None":
+    """Add the records that a path, a tag, a category, an error, the text or the project leads to, by number, and how.
 
-    Returns what the text is worth to each record, by its path; None where nobody searched.
+    Of a path and of a category those are added that may be looked at; `others` gets the numbers of the rest. Returns
+    what the text is worth to each record, by its path; None where nobody searched.
     """
-    for path in dict.fromkeys(context.paths):
-        for hit in index.match(path):
-            ways.setdefault(hit >> 32, []).append((f"/{path}", str(hit & 0xFFFFFFFF)))
+    led = [(f"/{path}", index.match(path)) for path in dict.fromkeys(context.paths)]
+    led += [(f"@{category}", index.under("c", category)) for category in dict.fromkeys(context.categories)]
+    for asked, hits in led:
+        for hit in hits[:EXAMINED]:
+            ways.setdefault(hit >> 32, []).append((asked, str(hit & 0xFFFFFFFF) if asked[0] == "/" else ""))
+        others.update([hit >> 32 for hit in hits[EXAMINED:]])
     for tag in dict.fromkeys(context.tags):
         for hit in index.under("t", tag):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
@@ -254,17 +260,6 @@ def _lead(index: "Index", context: Context, ways: "Ways") -> "dict[str, float] |
     for number in _numbers(index, list(scores)[:SEARCHED]):
         ways.setdefault(number, []).append(("text", ""))
     return scores
-
-
-def _categorized(index: "Index", context: Context, ways: "Ways") -> int:
-    """Add the first records of each of the agent's categories; return how many others have one of them."""
-    others: set[int] = set()
-    for category in dict.fromkeys(context.categories):
-        hits = index.under("c", category)
-        for hit in hits[:EXAMINED]:
-            ways.setdefault(hit >> 32, []).append((f"@{category}", ""))
-        others.update(hit >> 32 for hit in hits[EXAMINED:])
-    return len(others.difference(ways))
 
 
 def _numbers(index: "Index", paths: "Sequence[str]") -> "list[int]":
@@ -295,18 +290,23 @@ def _narrowed(
     """Return what may be shown, what may not and why, and how many records were not looked at."""
     fitting: list[Choice] = []
     drops: list[tuple[Row, str]] = []
-    numbers = sorted(ways, key=lambda number: (is_anywhere(ways[number]), number))
+    looked = 0
+    numbers = sorted(ways)
+    if context.surface in (SESSION, BRIEF):
+        numbers.sort(key=lambda number: is_anywhere(ways[number]))
     most = EXAMINED * (1 + len(context.categories))
+    enough = most if context.surface == BRIEF or context.per_call != PER_CALL else ENOUGH
     for number in numbers[:most]:
-        row = index.row(number)
+        row = index.row(number) if len(fitting) < enough else None
         if row is None:
             break
+        looked += 1
         reason = _reason(row, context, ways[number], scores)
         if reason:
             drops.append((row, reason))
         else:
             fitting.append(Choice(row, ways[number], _pointer(row, context.now)))
-    return fitting, drops, len(numbers[most:])
+    return fitting, drops, len(numbers) - looked
 
 
 def _pointer(row: "Row", now: float) -> str:
