@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Protocol
 
 from orbit_registry.checks import gate
-from orbit_registry.errors import GitError, OrbitError, UsageError
+from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, UsageError
 from orbit_registry.importers.orbit import OrbitImporter
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import adopt
+from orbit_registry.store.adopt.known import why_none
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
-from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder, read_name
+from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder, is_log_name, read_name
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
 _MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")
@@ -55,9 +56,10 @@ class DocumentImporter:
 
         Raises:
             WorkspaceNotFoundError: the documents stand in no workspace.
+            ForeignWorkspaceError: they stand in that of a tool whose records can't be taken over.
             UsageError: the path is a symbolic link out of the workspace.
         """
-        workspace = find_workspace(path if path.is_dir() else path.parent)
+        workspace = _around(path)
         try:
             within = path.resolve().relative_to(workspace.root.resolve()).as_posix()
         except ValueError:
@@ -72,6 +74,14 @@ class DocumentImporter:
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
+
+
+def _around(path: Path) -> Workspace:
+    try:
+        return find_workspace(path if path.is_dir() else path.parent)
+    except ForeignWorkspaceError as error:  # whoever comes here was told to import, or will be
+        hint = f"its {ORBIT}/ is of no tool that is known here: rename it, run `orbit init`, then import again"
+        raise ForeignWorkspaceError(error.message, hint=hint) from None
 
 
 def _hints(paths: Iterable[str]) -> Iterator[str]:
@@ -104,7 +114,7 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             continue
         if (workspace.root / path).is_symlink():
             outcomes.append(Outcome("left", path, None, "a symbolic link"))
-        elif within or name == LOG_NAME or _is_place(path):
+        elif within or _is_place(path) or _is_log(workspace, path):
             yield path
         else:
             outcomes.append(Outcome("left", path, None, _why_not(workspace, path)))
@@ -121,6 +131,18 @@ def _is_place(path: str) -> bool:
     return (
         found is not None and found.number is not None and found.is_decisions and bool(found.lead or found.title)
     ) or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
+
+
+def _is_log(workspace: Workspace, path: str) -> bool:
+    """Say whether a document is named like one that holds many decisions, and holds some."""
+    name = posixpath.basename(path)
+    if not is_log_name(posixpath.splitext(name)[0]):
+        return False
+    try:
+        file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
+    except OrbitError:
+        return name == LOG_NAME
+    return name == LOG_NAME or (file.format == "log" and bool(file.entries))
 
 
 def _reads_like_one(workspace: Workspace, path: str) -> bool:
@@ -146,7 +168,7 @@ def _why_not(workspace: Workspace, path: str) -> str:
         return error.message.replace(f"{workspace.root}{os.sep}", "")
     if file.entries:
         return _READS_LIKE_ONE
-    return file.skipped_reason or "it holds no decision"
+    return why_none(file)
 
 
 def _files(workspace: Workspace, within: str) -> list[str]:
@@ -174,7 +196,9 @@ def _some(path: Path) -> list[str]:
         return [path.name] if is_markdown(path.name) else []
     found: list[str] = []
     for name in walk(path, without=_OURS):
-        if is_markdown(name) and (posixpath.basename(name) == LOG_NAME or _is_place(f"{path.name}/{name}")):
+        if is_markdown(name) and (
+            is_log_name(posixpath.splitext(posixpath.basename(name))[0]) or _is_place(f"{path.name}/{name}")
+        ):
             found.append(name)
             if len(found) >= _SAMPLE:
                 break

@@ -15,7 +15,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,6 +147,8 @@ def _write(temporary: Path, content: bytes, mode: int | None) -> None:
 
 
 _LIMIT = 20 * DOCUMENT_LIMIT
+_NOTE = ".path"
+_PATH_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,8 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
     if not wanted:
         return
     if len(wanted) == 1 and wanted[0].after is not None:
-        _put(workspace.root, wanted[0].path, wanted[0].after)
+        with _noted(workspace, wanted[0].path):
+            _put(workspace.root, wanted[0].path, wanted[0].after)
         return
     entry = workspace.journal / f"{name}-{secrets.token_hex(6)}.json"
     rows = [{"path": change.path, "before": change.before, "after": change.after} for change in wanted]
@@ -205,6 +208,20 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
     entry.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def _noted(workspace: Workspace, path: str) -> Iterator[None]:
+    """Keep in the journal's folder which single file is written, so that a kill leaves no temporary file for good."""
+    note = workspace.journal / f"{TEMPORARY}{secrets.token_hex(6)}{_NOTE}"
+    with contextlib.suppress(OSError):  # where no note can be left, the write itself says what is wrong
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(path, "utf-8")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            note.unlink(missing_ok=True)
+
+
 def pending(workspace: Workspace) -> list[Path]:
     """Return the steps that were begun and not ended, oldest name first."""
     try:
@@ -225,6 +242,9 @@ def recover(workspace: Workspace) -> list[str]:
     """Finish or undo every step that was begun; the caller holds the write lock. Returns what was done, in words."""
     done = []
     for left in workspace.journal.glob(f"{TEMPORARY}*"):
+        if left.suffix == _NOTE:
+            with contextlib.suppress(OrbitError, ValueError):
+                sweep([inside(workspace.root, read_bytes(left, limit=_PATH_LIMIT).decode())])
         left.unlink(missing_ok=True)
     for entry in pending(workspace):
         try:

@@ -18,6 +18,8 @@ WORDINGS = [
     ("Accepted (with open question)", "accepted", []),
     ("Accepted: Tracking issue [\\#3297].", "accepted", []),
     ("{proposed}", "proposed", []),
+    ("proposed | partially superseded by [008](008-x.md)", "proposed", [("amended_by", "008-x.md")]),
+    ("⌛️ Superseded [0019](0019-x.md)", "superseded", [("superseded_by", "0019-x.md")]),
     ("Draft.", "proposed", []),
     ("In Review.", "proposed", []),
     ("in-progress", "proposed", []),

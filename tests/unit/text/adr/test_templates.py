@@ -80,7 +80,11 @@ def test_a_text_without_a_decision_gives_no_template() -> None:
     assert template_from("# Guide\n\nWords.\n", "docs/guide.md") is None
 
 
-@pytest.mark.parametrize("case", sorted(path.stem for path in CASES.glob("*.json")))
+ONE_ALONE_IS_NONE = {"log_of_numbers"}
+"""Bare numbers name decisions where they are a list: a single one is none."""
+
+
+@pytest.mark.parametrize("case", sorted({path.stem for path in CASES.glob("*.json")} - ONE_ALONE_IS_NONE))
 def test_what_a_template_gives_is_read_as_what_went_in(case: str) -> None:
     """For every case: a document made from its template has the new title, status and date, and no old prose."""
     path = json.loads((CASES / f"{case}.json").read_text(encoding="utf-8"))["path"]

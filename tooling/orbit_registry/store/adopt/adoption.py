@@ -33,7 +33,7 @@ from orbit_registry.store.adopt.fields import document_fields, document_uid
 from orbit_registry.store.adopt.ids import Candidate, Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.author import Author, acting_role, current_author
-from orbit_registry.store.decisions.paths import LOG_NAME, decision_paths
+from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
@@ -301,7 +301,7 @@ def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: 
     config = workspace.config
     known = (config.adr.folder, *config.adr.folders)
     missing: list[str] = []
-    for folder in _folders([candidate.path for candidate in adopted if not _is_log(config.design, candidate)]):
+    for folder in _folders([candidate.path for candidate in adopted if not candidate.in_log]):
         covered = any(folder == other or folder.startswith(f"{other}/") for other in (*known, *missing))
         if folder and not covered:
             missing.append(folder)
@@ -342,7 +342,3 @@ def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
     counts = {folder: sum(one.path.startswith(f"{folder}/") for one in adopted) for folder in folders}
     best = max(folders, key=lambda folder: counts[folder])
     return best if counts[best] * 2 > len(adopted) else None
-
-
-def _is_log(design: str, candidate: Candidate) -> bool:
-    return candidate.path.startswith(f"{design}/") and posixpath.basename(candidate.path) == LOG_NAME

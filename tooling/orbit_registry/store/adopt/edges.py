@@ -114,6 +114,10 @@ class Targets:
         file, _, fragment = written.partition("#")
         if fragment or "/" in file or is_markdown(file):
             found = self._in_file(path, unquote(file), fragment, relation.text)
+            if found == ():  # a file that was moved is still known by its name
+                found = tuple(
+                    self._by_name.get(posixpath.splitext(posixpath.basename(unquote(file)))[0].casefold(), ())
+                )
             if found is not None:
                 return found, "the link's target holds several decisions" if len(found) > 1 else "no decision is there"
         return self._named(path, written) or ((), "no decision has that number or name")

@@ -17,7 +17,7 @@ from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.adr import AdrDocument, read_document
+from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
 from orbit_registry.text.adr.read import OF_ITS_PLACE
 
 _DIGITS = re.compile(r"\d{1,9}")
@@ -75,7 +75,7 @@ def candidates_of(
         is_sure = path in known.by_path or (path in by_name and file.skipped_reason in OF_ITS_PLACE)
         entries = document.entries if is_sure else file.entries
         if not entries:
-            outcomes.append(Outcome("left", path, None, file.skipped_reason or "it holds no decision"))
+            outcomes.append(Outcome("left", path, None, why_none(file)))
         held = _held_entries(document, known.by_path.get(path, ()))
         seen: set[str] = set()
         for entry in entries:
@@ -94,6 +94,13 @@ def candidates_of(
             else:
                 found.append(candidate)
     return found
+
+
+def why_none(file: AdrFile) -> str:
+    """Return why a document that was read has no decision."""
+    if file.format == "log":
+        return "none of its headings is a numbered decision, such as `## ADR-1: Title`, `## D1: Title` or `## 1. Title`"
+    return file.skipped_reason or "it holds no decision"
 
 
 def _held_entries(document: Document, records: Iterable[Record]) -> dict[int, Record]:

@@ -24,6 +24,7 @@ _OF = r"(?:\.?,?[ -](?:de |del |of )?)"
 _DATES = tuple(
     re.compile(form)
     for form in (
+        r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
         r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
         r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
@@ -160,7 +161,7 @@ def _date(
     for candidate in (fact, _first(facts, "status_date"), changelog):
         if candidate is None:
             continue
-        iso = read_date(candidate.raw.strip().strip("*_`{}\"'"))
+        iso = read_date(candidate.raw.strip().strip("*_`{}[]\"'"))
         if iso is not None:
             source = "changelog" if candidate is changelog else candidate.style
             own = candidate.key == "date" and candidate is not changelog

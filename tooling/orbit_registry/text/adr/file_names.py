@@ -23,6 +23,12 @@ _FOLDER = re.compile(
     r"|décisions|decisiones|decis[oõ]es|decisioni|beslissingen)$",
     re.IGNORECASE,
 )
+_LOG = re.compile(
+    r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
+    r"decisions?(?:[-_ ](?:log|records?))?$"
+    r"|adrs$|adr[-_]log$",
+    re.IGNORECASE,
+)
 _REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
 _FEWEST_DIGITS = 3
 """Digits that a bare number has to have: `1-intro.md` and `02-setup.md` are chapters of a guide."""
@@ -72,6 +78,11 @@ def is_decision_name(name: str) -> bool:
 def is_decision_folder(name: str) -> bool:
     """Say whether a folder is named after decisions: `adr`, `decisions`, `architecture-decision-records`."""
     return _FOLDER.match(name) is not None
+
+
+def is_log_name(name: str) -> bool:
+    """Say whether a file (without its ending) is named like one that holds many decisions: `DECISIONS`, `adr-log`."""
+    return _LOG.match(name) is not None
 
 
 def is_request_name(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -13,6 +14,7 @@ from orbit_registry.text.adr.file_names import (
     date_of_path,
     is_decision_folder,
     is_decision_name,
+    is_log_name,
     is_request_name,
     number_of_path,
     read_name,
@@ -30,12 +32,6 @@ from orbit_registry.text.structure import Heading, MarkdownDocument, within
 
 _DECISIONS = IdForms(("ADR-",))
 """What decision documents call each other, in whatever repository they were written."""
-_LOG_NAME = re.compile(
-    r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
-    r"decisions?(?:[-_ ](?:log|records?))?$"
-    r"|adrs$|adr[-_]log$",
-    re.IGNORECASE,
-)
 _TEMPLATE_NAME = re.compile(
     r"(?:[a-z-]*[-_ ])?(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
     r"(?:templates?|vorlage|mod[eèé]le|modelo|modello|plantilla|sjabloon|szablon|mall|шаблон|模板|テンプレート|템플릿)"
@@ -68,27 +64,35 @@ def read_document(text: str, path: str = "") -> AdrFile:
     if _TEMPLATE_NAME.match(stem) or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts):
         return AdrFile("none", (), (), "a template")
     if not text.strip("\ufeff \t\r\n"):
-        return AdrFile("log" if _LOG_NAME.match(stem) else "none", (), (), None if _LOG_NAME.match(stem) else "empty")
+        return AdrFile("log", ()) if is_log_name(stem) else AdrFile("none", (), (), "empty")
     document = parse_markdown(text)
-    entries = _log_headings(document)
-    if (entries and _LOG_NAME.match(stem)) or _is_log(document, entries):
+    entries = _log_headings(document) or (_log_headings(document, in_log=True) if is_log_name(stem) else [])
+    if (entries and is_log_name(stem)) or _is_log(document, entries):
         return _read_log(document, entries)
     single = _read_single(document, path, stem, pure)
-    return AdrFile("log", ()) if single.skipped_reason and _LOG_NAME.match(stem) else single
+    return AdrFile("log", ()) if single.skipped_reason and is_log_name(stem) else single
 
 
 # --- a log of decisions
 
 
-def _log_headings(document: MarkdownDocument) -> list[tuple[Heading, TitleParts]]:
-    """Return the headings that name an ADR, below the document's own title."""
+def _log_headings(document: MarkdownDocument, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
+    """Return the headings that name an ADR, below the document's own title.
+
+    With `in_log` the file is known to hold decisions, so that `D1` and `Decision 1` name one, and where none does,
+    bare numbers that begin with 1 and miss none.
+    """
     found: list[tuple[Heading, TitleParts]] = []
     for heading in document.headings:
-        parts = split_entry(document.text, heading.title, heading.text) if heading.level > 1 else None
+        parts = split_entry(document.text, heading.title, heading.text, in_log=in_log) if heading.level > 1 else None
         if parts is not None:
             found.append((heading, parts))
-    level = min((heading.level for heading, _ in found), default=0)
-    return [(heading, parts) for heading, parts in found if heading.level == level]
+    coded = [one for one in found if one[1].code] if in_log else []
+    level = min((heading.level for heading, _ in coded or found), default=0)
+    kept = [(heading, parts) for heading, parts in coded or found if heading.level == level]
+    numbers = [int(parts.number or 0) for _, parts in kept]
+    is_list = len(kept) > 1 and numbers == list(range(1, len(kept) + 1))
+    return kept if not in_log or coded or is_list else []
 
 
 def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
@@ -119,7 +123,7 @@ def _entry(
     inside = _inside(document, heading)
     body = _trimmed(document, heading.body)
     header = Header(document, (_entry_zone(document, heading, inside),), inside, (), True, citations)
-    return build(
+    entry = build(
         header,
         heading=heading,
         parts=parts,
@@ -129,6 +133,7 @@ def _entry(
         path_date=None,
         changelog_date=None,
     )
+    return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
 
 
 def entry_header(text: str, entry: AdrDocument) -> Header:

@@ -16,7 +16,8 @@ _VERBS: tuple[tuple[str, Rel], ...] = (
     (r"(?:partially|partly)[ ]super[sc]eded[ ]by|super[sc]eded[ -]in[ -]part[ ]by", "amended_by"),
     (r"(?:partially|partly)[ ]super[sc]edes|super[sc]edes[ ](?:in[ ]part|parts?[ ]of|section[ ]of)", "amends"),
     (
-        r"super[sc]eded[ ]by|replaced[ ]by|obsoleted[ ]by|retired[ ]by|(?:ersetzt|abgelöst)[ ]durch|remplacée?[ ]par"
+        r"super[sc]eded[ ]by|super[sc]eded(?=:?[ ]\[)|replaced[ ]by|obsoleted[ ]by|retired[ ]by"
+        r"|(?:ersetzt|abgelöst)[ ]durch|remplacée?[ ]par"
         r"|(?:reemplazad|sustituid|substituíd|substituid|supersedid)[oa][ ]por|sostituit[oa][ ]da|vervangen[ ]door"
         r"|замен[её]н[ао]?[ ]на|zastąpion[aey][ ]przez|ersatt[ ]av|(?:已被取代|置換済み|대체됨)[:：]",
         "superseded_by",

@@ -50,9 +50,10 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     if sum(status != "unknown" for status in listed) > 2:
         chosen = {_status(match["status"]) for match in _CHOSEN.finditer(current)} - {"unknown"}
         return (chosen.pop() if len(chosen) == 1 else "unknown"), ()
-    if _CHOICE.search(_LINK.sub(r"\1", current)):
+    targets = _targets(current)
+    if _CHOICE.search(_LINK.sub(r"\1", current)) and not targets:
         return "unknown", ()  # a template's choice that nobody made
-    return _status(current), _targets(current)
+    return _status(current), targets
 
 
 def _targets(text: str) -> tuple[tuple[Rel, str], ...]:

@@ -31,6 +31,13 @@ ENTRY = re.compile(
     r"\[?(?P<prefix>ADR[- #]{0,2})(?P<number>\d{1,9})\]?(?P<separator>[ \t]*(?:[—–:.|]|-(?=[ \t]))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
+_IN_LOG = re.compile(
+    rf"\[?(?P<prefix>(?:{SERIES_CODE}|AD|D|decision|entscheidung|décision|decisión|decisão|decisione|besluit|decyzja|beslut"
+    r"|решение|決定|决策|決策|결정)[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,4})\]?"
+    r"(?P<separator>[ \t]*(?:[—–:：·|]|[.)](?=[ \t])|-(?=[ \t]))[ \t]*|(?(prefix)[ \t]+)(?(prefix)|$))(?=\S)",
+    re.IGNORECASE,
+)
+"""What a file that is named after decisions calls them: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,8 @@ class TitleParts:
     number_span: Span | None
     title: str
     title_span: Span
+    code: str = ""
+    """What a log calls the decision, where that is neither `ADR` nor a bare number: `D1`."""
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
@@ -83,14 +92,15 @@ def _is_number(match: re.Match[str], expected: str | None, *, sure: bool) -> boo
     return expected is not None and int(number) == int(expected)
 
 
-def split_entry(text: str, span: Span, plain: str) -> TitleParts | None:
-    """Split a log entry's heading (`ADR-0108 — Title`); None if the heading names no ADR."""
-    match = ENTRY.match(text, span.start, span.end)
+def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> TitleParts | None:
+    """Split a log entry's heading (`ADR-0108 — Title`); None if the heading names no ADR.
+
+    With `in_log` the file is known to hold decisions: other codes and bare numbers name them too.
+    """
+    pattern = _IN_LOG if in_log else ENTRY
+    match = pattern.match(text, span.start, span.end)
     if match is None:
         return None
-    return TitleParts(
-        match["number"],
-        Span(match.start("number"), match.end("number")),
-        _rest(plain, ENTRY),
-        Span(match.end(), span.end),
-    )
+    number = Span(match.start("number"), match.end("number"))
+    code = text[span.start : number.end].strip("[ ") if in_log and match["prefix"] else ""
+    return TitleParts(match["number"], number, _rest(plain, pattern), Span(match.end(), span.end), code)

@@ -126,7 +126,11 @@ def _reads_as(heading: str, title: str, number: str | None, numbered: bool) -> b
     if len(found) != 1:
         return False
     own = found[0]
-    parts = split_entry(heading, own.title, own.text) or split_title(heading, own.title, own.text, number)
+    parts = (
+        split_entry(heading, own.title, own.text)
+        or (split_entry(heading, own.title, own.text, in_log=True) if numbered else None)
+        or split_title(heading, own.title, own.text, number)
+    )
     return parts.title == title and (parts.number is not None) == numbered
 
 
