@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
 import importlib
 import itertools
@@ -9,9 +11,10 @@ import json
 import os
 import re
 import sys
-import traceback
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -87,9 +90,7 @@ HIDDEN: Mapping[str, tuple[str, str]] = {
 }
 
 
-_LOOPS = re.compile(
-    r"^loop:[ \t]*(?:\{[^}\n]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+)\benabled:[ \t]*true\b", re.MULTILINE
-)
+_LOOPS = r"(?m)^loop:[ \t]*(?:\{[^}\n]*|(?:#.*)?\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+)\benabled:[ \t]*true\b"
 
 
 class Commands(click.Group):
@@ -139,7 +140,7 @@ def _loops() -> bool:
     folder = Path.cwd()
     for place in (folder, *folder.parents):
         try:
-            return _LOOPS.search((place / ".orbit/config.yaml").read_text("utf-8", "replace")) is not None
+            return re.search(_LOOPS, (place / ".orbit/config.yaml").read_text("utf-8", "replace")) is not None
         except OSError:
             continue
     return False
@@ -175,7 +176,24 @@ def orbit(directory: str | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
     gc.set_threshold(*FEWER_COLLECTIONS)
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    code = run(list(sys.argv[1:] if arguments is None else arguments))
+    if arguments is None and threading.active_count() == 1:
+        with contextlib.suppress(OSError):  # what can't be written is said as at any end
+            _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process as it is: to take each module and value apart before is a twelfth of a check.
+
+    Raises:
+        OSError: output could not be written.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -212,6 +230,8 @@ def run(arguments: list[str]) -> int:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader left; end in peace
         return 0
     except Exception as error:  # noqa: BLE001 - the one boundary: a bug is said to be one, with what reports it
+        import traceback
+
         if as_json:
             said = f"{type(error).__name__}: {error}"
             _say_json(f"orbit failed: {said}", "this is a bug, please report it with what stands on the error output")

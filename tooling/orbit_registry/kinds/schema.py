@@ -6,7 +6,6 @@ them equal. Only this module imports either.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -169,6 +168,8 @@ def _reading_order(problem: SchemaProblem) -> tuple[list[tuple[bool, int, str]],
 
 def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
     """Put one validator error into plain words, one problem a cause."""
+    import difflib  # what is valid is like nothing
+
     pointer = tuple(error.absolute_path)
     name = ".".join(str(step) for step in pointer) or "the record"
     keyword = str(error.validator)

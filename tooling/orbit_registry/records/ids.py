@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 SEQUENCE_WIDTH = 4
@@ -14,7 +14,7 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 def new_uid() -> str:
     """Return a random uid: 32 hexadecimal digits."""
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 def code_id(prefix: str, uid: str, length: int = CODE_LENGTH) -> str:

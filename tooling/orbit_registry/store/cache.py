@@ -15,7 +15,6 @@ import errno
 import hashlib
 import json
 import os
-import secrets
 import stat
 import time
 from array import array
@@ -363,7 +362,7 @@ def is_sealed(path: Path, sealed: object) -> bool:
 
 def replace_unsynced(folder: Path, name: str, content: bytes) -> list[int]:
     """Replace a file of the cache and return its stamp; it is not synced to disk, because it can be made again."""
-    temporary = folder / f"{TEMPORARY}{name}-{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = folder / f"{TEMPORARY}{name}-{os.getpid()}-{os.urandom(4).hex()}"
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:

@@ -28,6 +28,8 @@ CHOICES = ("kinds", "statuses", "tags")
 LEARNINGS, MAPPING = "learnings_config", "agent_category_mapping"
 GENERAL = "general"
 """The category of what is for everybody: what an agent that nobody knows is briefed with."""
+_SHORT = 100
+"""A name of a project that no limit of the schema is near."""
 _APART = re.compile(r"[\s_]+")
 
 
@@ -232,12 +234,26 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
             f"{path}: schema_version {version} is newer than this tool knows ({CONFIG_VERSION})",
             hint="upgrade: `pip install --upgrade orbit-registry`",
         )
-    problems = config_schema().problems(data) or list(publish_problems(_section(data), kinds))
+    problems = [] if _is_plain(data) else config_schema().problems(data)
+    problems = problems or list(publish_problems(_section(data), kinds))
     if problems:
         place = locate(text, problems[0].pointer)
         said = "; ".join(dict.fromkeys(problem.message for problem in problems))
         raise ConfigError(f"{path}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _CORRECT)
     return config_of(data)
+
+
+def _is_plain(data: Mapping[str, Any]) -> bool:
+    """Say whether a configuration says hardly more than `orbit init` writes: valid, and loading what validates costs a
+    tenth of a start."""
+    named = data.get("project", "")
+    return (
+        data.keys() <= {"format", "schema_version", "project"}
+        and type(data.get("schema_version")) is int
+        and data["schema_version"] == CONFIG_VERSION
+        and isinstance(named, str)
+        and len(named) <= _SHORT
+    )
 
 
 def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,8 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +105,7 @@ class Staging:
         for temporary, _ in self._ready.values():
             with contextlib.suppress(OSError):
                 if temporary.is_dir():
-                    shutil.rmtree(temporary)
+                    _remove(temporary)
                 else:
                     temporary.unlink(missing_ok=True)
         self._ready.clear()
@@ -130,13 +128,19 @@ def sweep(paths: Iterable[Path]) -> None:
             left = folder / name
             with contextlib.suppress(OSError):
                 if left.is_dir() and not left.is_symlink():
-                    shutil.rmtree(left)
+                    _remove(left)
                 else:
                     left.unlink(missing_ok=True)
 
 
+def _remove(folder: Path) -> None:
+    import shutil  # it brings every kind of archive, and a folder is left behind by few
+
+    shutil.rmtree(folder)
+
+
 def _temporary(path: Path) -> str:
-    return f"{TEMPORARY}{path.name}-{os.getpid()}-{secrets.token_hex(4)}"
+    return f"{TEMPORARY}{path.name}-{os.getpid()}-{os.urandom(4).hex()}"
 
 
 def _write(temporary: Path, content: bytes, mode: int | None) -> None:
@@ -187,7 +191,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
         with _noted(workspace, wanted[0].path):
             _put(workspace.root, wanted[0].path, wanted[0].after)
         return
-    entry = workspace.journal / f"{name}-{secrets.token_hex(6)}.json"
+    entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
     rows = [{"path": change.path, "before": change.before, "after": change.after} for change in wanted]
     write_atomic(entry, json.dumps({"step": name, "changes": rows}))
     staging = Staging()
@@ -211,7 +215,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
 @contextlib.contextmanager
 def _noted(workspace: Workspace, path: str) -> Iterator[None]:
     """Keep in the journal's folder which single file is written, so that a kill leaves no temporary file for good."""
-    note = workspace.journal / f"{TEMPORARY}{secrets.token_hex(6)}{_NOTE}"
+    note = workspace.journal / f"{TEMPORARY}{os.urandom(6).hex()}{_NOTE}"
     with contextlib.suppress(OSError):  # where no note can be left, the write itself says what is wrong
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(path, "utf-8")

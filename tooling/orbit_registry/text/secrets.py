@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,7 @@ class Suspect:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(NamedTuple):
     """A form of secret: its name, what it looks like, and the detector that confirms it (none: the form is proof)."""
 
     kind: str
@@ -67,16 +66,15 @@ _FORMS: dict[str, _Form] = {
         "basic_auth.BasicAuthDetector",
     ),
 }  # fmt: skip
-_PREFILTER = re.compile(
-    r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
-)
+_PREFILTER = r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
+"""A pattern that few runs need is compiled where it is used."""
 NEEDLES = re.compile(
     r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]|PRIVATE KEY|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[abpors]-|hooks\.slack|k_live_"
     r"|SG\.|sq0csp|AccountKey=|npm_|pypi-A|eyJ|sk-|AIza|://[^\s/:]{1,64}:[^\s/@]{3,128}@"
 )
 _ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
 """What follows the start of a private key of which a document shows no more than the first line."""
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = (
     r"(?i)example|placeholder|redacted|your[-_ ]|changeme|\bdummy|\bfake|x{6}|\*{3}|\.{3}|0{8}|1234567|://[^/]*[$%<{]"
     r"|://[^/:]{1,64}:(?:pass(?:word|wd)?|pw|pwd|secret|token|x+|user|\w)@"
 )
@@ -90,9 +88,9 @@ def find_secrets(text: str) -> Iterator[Suspect]:
     """Yield the secrets in a text; made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`) are let be."""
     if not NEEDLES.search(text):
         return
-    for found in _PREFILTER.finditer(text):
+    for found in re.finditer(_PREFILTER, text):
         form = _FORMS[str(found.lastgroup)]
-        if _PLACEHOLDER.search(found[0]) or (form.kind == "private key" and _ELIDED.match(text, found.end())):
+        if re.search(_PLACEHOLDER, found[0]) or (form.kind == "private key" and _ELIDED.match(text, found.end())):
             continue
         if form.detector is None or any(_detector(form.detector).analyze_string(found[0])):
             yield Suspect(form.kind, found.start(), found.end())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable
+from pathlib import Path
 
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.errors import UsageError
@@ -14,7 +14,7 @@ Render = Callable[[CheckOutcome], str]
 
 def formats() -> tuple[str, ...]:
     """Return the names of the formats."""
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__)))
+    return tuple(sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py")))
 
 
 def render(name: str, outcome: CheckOutcome) -> str:

@@ -11,11 +11,9 @@ import json
 import os
 import re
 import stat
-import tomllib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -267,6 +265,8 @@ class _WordedError(ValueError):
 
 
 def _json(text: str, name: str) -> object:
+    from decimal import Decimal  # as `tomllib` below: few runs look into such a file
+
     try:
         return json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=_pairs)
     except json.JSONDecodeError as error:
@@ -292,6 +292,9 @@ def _no_number(word: str) -> object:
 
 
 def _toml(text: str, name: str) -> object:
+    import tomllib
+    from decimal import Decimal
+
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
