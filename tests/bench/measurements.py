@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.bench.rows import make_hook_rows, make_rows
-from tests.bench.synthetic import make_foreign, make_repository, make_resources, make_resting, make_session, paths
+from tests.bench.synthetic import (
+    make_foreign,
+    make_loop,
+    make_repository,
+    make_resources,
+    make_resting,
+    make_session,
+    paths,
+)
 
 ORBIT = (sys.executable, "-c", "import sys; from orbit_registry.cli.main import main; sys.exit(main())")
 BENCH = Path(__file__).parent
@@ -146,6 +154,10 @@ MEASUREMENTS: tuple[Measurement, ...] = (
         "capture", "`orbit capture` of a transcript; the size is megabytes, 20 of them a second and 200 MB of memory "
         "are the aim", orbit("capture", "--from", "claude", "t.jsonl", "--dry-run"), None, {200: 10.0}, 1.1,
         sizes=(50, 200), repeats=2, cold=True, make=make_session,
+    ),
+    Measurement(
+        "plan brief", "`orbit brief --for plan --out FILE`, one record in twenty a failure or a retro, nothing changed",
+        orbit("brief", "--for", "plan", "--out", "plan.json"), None, {10_000: 2.0}, 1.1, make=make_loop,
     ),
     Measurement("sync, cold", "`orbit sync`, nothing remembered", orbit("sync"), forget, {10_000: 6.0}, 1.1, cold=True),
     Measurement("sync, nothing changed", "`orbit sync` again", orbit("sync"), None, {10_000: 0.4}, 1.1),

@@ -273,6 +273,35 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def make_loop(root: Path, number: int, *, seed: int = 7) -> None:
+    """Write the repository of `make_repository`, one record in twenty a failure that holds or the retro of a loop."""
+    runs = number // 50
+    make_repository(root, number - 2 * runs - runs // 2, seed=seed, commit=False)
+    chance = random.Random(f"{seed}/{number}/loop")
+    words = Words(chance)
+    for kind, prefix, count in (("failure", "F", runs + runs // 2), ("retro", "RT", runs)):
+        for place in range(count):
+            record_id = f"{prefix}-{''.join(chance.choice(ALPHABET) for _ in range(8))}"
+            target = f"{{type: story, project: shop, id: S-{place}}}"
+            created, updated = _times(chance)
+            own = (
+                f"status: open\ntarget: {target}\nreason: {words.sentence(9)}\nattempts: 3\nttl_days: 0\n"
+                if kind == "failure" else
+                f"status: recorded\ntrigger: {{type: loop, project: shop, id: L-{place}}}\ndate: '{updated}'\n"
+                f"summary: {words.sentence(12)}\nkey: loop:shop:L-{place}\nfile: retro.md\n"
+                f"outcomes:\n  - {{target: {target}, result: completed, attempts: 2, tools: [codex]}}\n"
+            )  # fmt: skip
+            text = (
+                f"schema_version: 1\nid: {record_id}\nuid: {chance.getrandbits(128):032x}\ntitle: {words.sentence(8)}\n"
+                f"{own}created_at: {created}\nupdated_at: {updated}\ncreated_by: {{name: ada, role: human}}\n"
+            )
+            folder = root / f".orbit/{kind}s/{record_id}"
+            _write(folder / f"{kind}.yaml", text)
+            if kind == "retro":
+                _write(folder / "retro.md", f"# Loop {place}\n\n## What worked\n\n- {words.sentence(14)}\n")
+    _commit(root)
+
+
 def make_session(root: Path, megabytes: int) -> None:
     """Make a workspace, and a transcript of a session in it of as many megabytes, as an agent writes it: `t.jsonl`.
 

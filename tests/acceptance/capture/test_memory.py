@@ -1,0 +1,44 @@
+"""A transcript of any length is read in the same memory, and whoever watches sees how far it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.bench.synthetic import make_session
+
+MOST_MB, NOISE_MB = 200, 12
+PEAK = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+"""Started by itself: what a process is said to have held at most begins with what its parent held when it forked."""
+
+
+def read(root: Path, megabytes: int) -> tuple[float, str]:
+    """Capture a session of so many megabytes; return the most memory it took, and what a terminal showed meanwhile."""
+    make_session(root, megabytes)
+    command = [sys.executable, "-m", "orbit_registry.cli.main", "capture", "--from", "claude", "t.jsonl", "--dry-run"]
+    watched, terminal = os.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", PEAK, *command], cwd=root, stdout=subprocess.PIPE, stderr=terminal,
+            check=True,
+        )  # fmt: skip
+        return int(done.stdout) / 1024, os.read(watched, 65_536).decode()
+    finally:
+        os.close(watched)
+        os.close(terminal)
+
+
+def test_memory_does_not_grow_with_a_transcript_and_progress_is_shown(tmp_path: Path) -> None:
+    """Six times the transcript, with lines of a megabyte, and no more memory; the terminal counts megabytes up."""
+    few, _ = read(tmp_path / "few", 10)
+    many, shown = read(tmp_path / "many", 60)
+    assert many < few + NOISE_MB < MOST_MB
+    counted = [int(line.split()[2].partition("/")[0]) for line in shown.split("\r") if line.startswith("MB read:")]
+    assert counted == sorted(counted)
+    assert (counted[-1], "/60" in shown, len(counted) > 5) == (60, True, True)
