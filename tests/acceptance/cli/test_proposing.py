@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,55 @@ def test_an_addition_waits_as_a_diff_and_is_applied_only_after_approval(shell: A
     assert shell("apply", one["id"])[0] == 1
     assert proposed(shell) == []
     assert shell.json("check")[0] == 0
+
+
+@pytest.mark.parametrize("part", ["diff", "target"])
+def test_what_is_applied_is_what_was_approved(shell: Any, skill: Path, part: str) -> None:
+    """Whoever can write the file of a proposal puts in nothing under an approval that was given to something else."""
+    known = learn(shell, FIXTURES)
+    (one,) = proposed(shell)
+    assert shell("promote", one["id"])[0] == 0
+    file = next((shell.root / ".orbit/proposals").rglob("proposal.yaml"))
+    text = file.read_text("utf-8")
+    old = known if part == "diff" else PAGE
+    assert old in text
+    file.write_text(text.replace(old, "L-00000" if part == "diff" else "skills/other/SKILL.md"), "utf-8")
+
+    code, refused = shell.json("apply", one["id"])
+
+    assert (code, skill.read_text("utf-8")) == (1, TEXT)
+    assert "does not say any more what was approved" in refused["error"]
+
+
+def test_what_is_applied_is_what_was_read(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A digest binds to the diff as --dry-run showed it, and so does the question at a terminal."""
+    learn(shell, FIXTURES)
+    (one,) = proposed(shell)
+    shell("promote", one["id"])
+    data = shell.json("apply", one["id"], "--dry-run")[1]["data"]
+    skill.write_text(f"Before.\n\n{TEXT}", "utf-8")
+    code, refused = shell.json("apply", one["id"], "--expect", data["digest"])
+    assert (code, "would not do what was read" in refused["error"]) == (1, True)
+    skill.write_text(TEXT, "utf-8")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda *_: "n")
+    code, out, _ = shell("apply", one["id"])
+    assert (code, data["diff"] in out, skill.read_text("utf-8")) == (130, True, TEXT)
+    assert shell("apply", one["id"], "--expect", data["digest"])[0] == 0
+    assert skill.read_text("utf-8") != TEXT
+
+
+def test_an_approval_that_names_no_diff_needs_a_digest(shell: Any, skill: Path) -> None:
+    """Where nobody noted what was approved, taken out or never written, the diff has to be read once more."""
+    learn(shell, FIXTURES)
+    (one,) = proposed(shell)
+    shell("promote", one["id"])
+    file = next((shell.root / ".orbit/proposals").rglob("proposal.yaml"))
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith("  change: ")), "utf-8")
+    assert "does not say which diff was approved" in shell.json("apply", one["id"])[1]["error"]
+    digest = shell.json("apply", one["id"], "--dry-run")[1]["data"]["digest"]
+    assert shell("apply", one["id"], "--expect", digest)[0] == 0
 
 
 @pytest.mark.parametrize("page", [TEXT, "# Testing\n", "# T\n\n### Learned\n\n- One.\n"])

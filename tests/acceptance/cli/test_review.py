@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.cli.kind import status_command
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.registry import Registry
 from orbit_registry.text.yaml import load
 
 RULE = ("rule", "add", "--title", "Wrap each query in a transaction", "--rationale", "The export read half a row.")
@@ -252,6 +255,55 @@ def test_what_was_read_is_promoted_and_nothing_else(shell: Any, rule: str) -> No
     file.write_text(read, "utf-8")
     assert shell("promote", rule, "--expect", digest)[0] == 0
     assert shell("promote", "A-1", "B-1", "--expect", digest)[0] == 2
+
+
+APPROVING = {
+    "rule": ("rule", "approve"), "adr": ("adr", "accept"), "learning": ("learning", "promote"),
+    "lesson": ("lessons", "promote"), "proposal": ("proposal", "approve"), "any": ("promote",),
+}  # fmt: skip
+"""A verb of each kind that brings what waits into force; those that follow are all there are."""
+
+
+def waiting_record(shell: Any, name: str) -> str:
+    """Return the id of a record that waits for the verb of a name."""
+    if name in ("rule", "any"):
+        return str(shell.json(*RULE, "--tag", "sql")[1]["data"]["id"])
+    if name == "adr":
+        return str(shell.json("adr", "add", "--title", "Keep one ledger", "--pending")[1]["data"]["id"])
+    if name == "proposal":
+        fields = {"title": "Add", "reason": "because", "drift": "additive", "diff": "--- a/x"}
+        fields["target"] = {"path": "skills/t/SKILL.md"}
+        return Registry.open().add("proposal", fields).id
+    return str(shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"])
+
+
+@pytest.mark.parametrize("name", APPROVING)
+def test_every_verb_that_approves_binds_to_what_was_read(
+    shell: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a digest, or by the question at a terminal after all of it was shown; --yes asks nothing."""
+    known = waiting_record(shell, name)
+    before = on_disk(shell, known)["status"]
+    code, _, said = shell(*APPROVING[name], known, "--expect", "0" * 16)
+    assert (code, "does not say what was read" in said, on_disk(shell, known)["status"]) == (1, True, before)
+    assert shell(*APPROVING[name], known, known, "--expect", "0" * 16)[0] == 2
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _: "n")
+    code, out, _ = shell(*APPROVING[name], known)
+    read = shell.json("show", known)[1]["data"]
+    assert (code, (read.get("title") or read["summary"]) in out, on_disk(shell, known)["status"]) == (
+        130, True, before,
+    )  # fmt: skip
+    assert shell(*APPROVING[name], known, "--expect", read["digest"])[0] == 0
+    assert on_disk(shell, known)["status"] != before
+
+
+def test_every_status_in_force_that_a_verb_sets_can_be_bound() -> None:
+    """A kind whose table names another way into force has it bound as the others; a verb that closes asks nothing."""
+    for kind in load_kinds():
+        for verb, status in kind.verbs.items():
+            options = {option for one in status_command(kind, verb, status).params for option in one.opts}
+            assert ("--expect" in options) == (kind.status(status).phase == "live"), f"{kind.name} {verb}"
 
 
 def test_the_digest_of_a_decision_is_of_its_document_too(shell: Any) -> None:

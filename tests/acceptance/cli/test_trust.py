@@ -96,6 +96,48 @@ def test_no_other_command_is_run_than_the_one_allowed(shell: Shell, at_terminal:
     assert not ran(shell.root).exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["./tools/resolve.py"],
+        [sys.executable, "tools/../tools/resolve.py"],
+        [sys.executable, "-m", "tools.resolve"],
+        [sys.executable, "tools"],
+        ["sh", "-c", "cat /dev/null; PYTHONPATH=. ./tools/resolve.py"],
+        ["./link"],
+    ],
+    ids=["path", "way", "module", "folder", "shell", "link"],
+)
+def test_a_script_that_changes_is_asked_about_again(shell: Shell, words: list[str]) -> None:
+    """What a pull brings under the same words is other code: it is not run before somebody allowed it too."""
+    tools = shell.root / "tools"
+    tools.mkdir()
+    (tools / "__init__.py").touch()
+    (shell.root / "link").symlink_to("tools/resolve.py")
+    code = f"#!{sys.executable}\nopen('{ran(shell.root)}', 'a')\nprint('{{}}')\n"
+    for name in ("resolve.py", "__main__.py"):
+        (tools / name).write_text(code, "utf-8")
+        (tools / name).chmod(0o755)
+    with (shell.root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write(f"tasks: {json.dumps({'command': [*words, '{id}']})}\n")
+    shell("trust", "--yes")
+    shell("brief", "--task", "T-7", "--path", "src/app.py")
+    assert ran(shell.root).exists()
+    ran(shell.root).unlink()
+
+    for name in ("resolve.py", "__main__.py"):
+        (tools / name).write_text(f"{code}# and more\n", "utf-8")
+
+    assert (
+        "starts a file that changed since you allowed it" in shell("brief", "--task", "T-7", "--path", "src/app.py")[2]
+    )
+    assert not ran(shell.root).exists()
+    assert shell.json("trust")[1]["data"]["commands"]["tasks.command"]["state"] == "changed"
+    shell("trust", "--yes")
+    shell("brief", "--task", "T-7", "--path", "src/app.py")
+    assert ran(shell.root).exists()
+
+
 def test_to_look_is_not_to_ask(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     """As JSON the commands are shown to anybody, an agent too, with what a person does next; none is allowed by it."""
     name_all(shell.root)

@@ -14,7 +14,7 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.cli.places import open_registry, say_unknown
-from orbit_registry.cli.records import say_record
+from orbit_registry.cli.records import binding_options, bound, say_record
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
 from orbit_registry.records.ids import sequence_id
@@ -170,15 +170,25 @@ def renumber_command(kind: Kind) -> click.Command:
 def status_command(kind: Kind, verb: str, status: str) -> click.Command:
     """Return a verb that sets a status, as the kind's table names it."""
 
-    def move(any_ids: Sequence[str], output: str, by: str | None = None, reason: str | None = None) -> None:
-        review = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
+    live = kind.status(status).phase == "live"
+
+    def move(
+        any_ids: Sequence[str],
+        output: str,
+        by: str | None = None,
+        reason: str | None = None,
+        expect: str | None = None,
+        yes: bool = False,
+    ) -> None:
+        said = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
+        reviewed = bound(any_ids, said, expect, yes or not live, output)
         registry = open_registry()
         moved: list[Record] = []
         failed: list[OrbitError] = []
         for any_id in any_ids:
             try:
                 refuse_other_kind(registry, kind, any_id)
-                moved.append(registry.transition(any_id, status, review))
+                moved.append(registry.transition(any_id, status, reviewed(registry.get(any_id))))
             except OrbitError as error:
                 failed.append(error)
         text = "\n".join(f"{record.id} is {record.status.name}" for record in moved)
@@ -188,10 +198,11 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
         emit(output, data, text)
 
     params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=True)]
-    if kind.status(status).phase == "live" or kind.is_rejection(kind.status(status)):
+    if live or kind.is_rejection(kind.status(status)):
         params += [
             click.Option(["--by"], metavar="WHO", help="Who decides; whoever runs this if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; kept in the record."),
         ]
     said = with_examples(f"Set the status to {status}.", f"orbit {kind.name} {verb} {example_id(kind)}")
-    return format_option(click.Command(verb, params=params, callback=move, help=said))
+    command = click.Command(verb, params=params, callback=move, help=said)
+    return format_option(binding_options(command) if live else command)

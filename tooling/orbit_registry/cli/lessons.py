@@ -9,9 +9,8 @@ import click
 from orbit_registry.answers.records import freshness_data, record_data, table
 from orbit_registry.cli.output import emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
-from orbit_registry.cli.records import say_record
+from orbit_registry.cli.records import binding_options, bound, say_record
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError, UsageError
-from orbit_registry.kinds.table import Phase
 from orbit_registry.loop import review
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
@@ -111,14 +110,20 @@ def show(name: str, output: str) -> None:
 
 @group.command("promote")
 @_NAMES
+@binding_options
 @format_option
-def promote(names: Sequence[str], output: str) -> None:
-    """Bring candidates into force.
+def promote(names: Sequence[str], expect: str | None, yes: bool, output: str) -> None:
+    """Bring candidates into force; at a terminal each is shown whole before.
 
     \b
     orbit lessons promote tests-run-with-nox
     """
-    _decide(names, output, "")
+    reviewed = bound(names, Review(), expect, yes, output)
+    registry = open_registry()
+    owned = [named(registry, name) for name in names]
+    given = [(owner.workspace, owner.get(one.id)) for owner, one in owned]
+    author = registry.author()
+    _say([review.decide(of, one, "live", author, reviewed(one)) for of, one in given], output)
 
 
 @group.command("rm")
@@ -131,18 +136,17 @@ def remove(names: Sequence[str], reason: str, output: str) -> None:
     \b
     orbit lessons rm tests-run-with-nox --reason "the linter says so already"
     """
-    _decide(names, output, reason)
-
-
-def _decide(names: Sequence[str], output: str, reason: str) -> None:
     registry = open_registry()
     author, done = registry.author(), []
     for owner, record in [named(registry, name) for name in names]:
-        if not reason or record.phase == "pending":
-            phase: Phase = "closed" if reason else "live"
-            done.append(review.decide(owner.workspace, record, phase, author, Review(reason=reason)))
+        if record.phase == "pending":
+            done.append(review.decide(owner.workspace, record, "closed", author, Review(reason=reason)))
         else:
             done.append(owner.transition(record.id, "retired"))
+    _say(done, output)
+
+
+def _say(done: Sequence[Record], output: str) -> None:
     text = "\n".join(f"{one.id} is {one.status.name}  {one.title}" for one in done)
     emit(output, [record_data(one) for one in done], text, next_commands=["orbit check"])
 

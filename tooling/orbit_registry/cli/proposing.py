@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ import click
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.loop import consolidate as consolidation
 from orbit_registry.loop import proposals
@@ -19,6 +21,7 @@ from orbit_registry.loop.stats.event_log import LogState, log_files, said_in
 from orbit_registry.loop.stats.report import effect
 from orbit_registry.registry import Registry
 from orbit_registry.store.skills import read_skills
+from orbit_registry.text.patch import digest_of
 
 
 @click.command("propose")
@@ -132,18 +135,31 @@ def _said(one: proposals.Proposed) -> list[str]:
 @click.command("apply")
 @click.argument("any_id", metavar="ID")
 @click.option("--dry-run", is_flag=True, help="Write nothing; print the diff, or why it does not fit.")
+@click.option("--expect", metavar="DIGEST", help="Only if it makes the diff that --dry-run printed this digest for.")
+@click.option("--yes", is_flag=True, help="Ask nothing; at a terminal the diff is shown before.")
 @format_option
-def apply(any_id: str, dry_run: bool, output: str) -> None:
+def apply(any_id: str, dry_run: bool, expect: str | None, yes: bool, output: str) -> None:
     """Put an approved proposal into its file: all of it, or nothing where it does not fit any more.
+
+    What it says has to be what was approved.
 
     \b
     orbit apply P-7k3fq --dry-run
+    orbit apply P-7k3fq --expect 3f0c9a4be21d7780
     """
     registry = open_registry()
-    record, diff = proposals.apply(registry.workspace, any_id, registry.author(), dry_run=dry_run)
+    workspace, author = registry.workspace, registry.author()
+    if not (dry_run or expect or yes) and output == "text" and sys.stdin.isatty():
+        record, diff = proposals.apply(workspace, any_id, author, dry_run=True)
+        click.echo(visible(diff))
+        click.confirm(f"Put this into {proposals.path_of(record)}?", abort=True, err=True)
+        expect = digest_of(diff)
+    record, diff = proposals.apply(workspace, any_id, author, dry_run=dry_run, expected=(expect or "").strip())
     path = proposals.path_of(record)
     changed = sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.split("\n") if line)
     head = f"{record.id} would change {path}" if dry_run else f"{record.id} is {record.status.name} to {path}"
-    data = {"proposal": record_data(record), "path": path, "diff": diff, "applied": not dry_run}
-    following = [f"orbit apply {record.id}"] if dry_run else ["git diff", "orbit check"]
-    emit(output, data, f"{head}: {plural(changed, 'line')}\n\n{diff}".rstrip("\n"), next_commands=following)
+    digest = digest_of(diff)
+    data = {"proposal": record_data(record), "path": path, "diff": diff, "digest": digest, "applied": not dry_run}
+    following = [f"orbit apply {record.id} --expect {digest}"] if dry_run else ["git diff", "orbit check"]
+    text = f"{head}: {plural(changed, 'line')}, digest {digest}\n\n{diff}".rstrip("\n")
+    emit(output, data, text, next_commands=following)

@@ -1,16 +1,23 @@
-"""`orbit list` and `orbit show`: every kind in one place; they change nothing."""
+"""`orbit list` and `orbit show`: every kind in one place, and what binds a verdict to what was shown."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import click
 
 from orbit_registry.answers.records import details_text, reasons_data, record_data, record_text, remedies, table
-from orbit_registry.cli.output import emit, format_option, warn_of_unread
+from orbit_registry.cli.output import Decorated, emit, format_option, warn_of_unread
+from orbit_registry.cli.terminal import visible
+from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import PHASES
 from orbit_registry.loop.events import note_opened
 from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
+from orbit_registry.store.author import Review
 
 
 @click.command("list")
@@ -71,3 +78,32 @@ def say_record(registry: Registry, record: Record, output: str) -> None:
     commands = remedies(record, freshness) if freshness.reasons else []
     text = record_text(record, freshness, outcome_words(became)) + details_text(record)
     emit(output, {**record_data(record, prose=True), **data}, text, next_commands=commands)
+
+
+def binding_options(command: Decorated) -> Decorated:
+    """Give a command that brings records into force `--expect` and `--yes`; what they say goes to `bound`."""
+    expect = "Only if it says what `show` or `queue` printed this digest for."
+    yes = click.option("--yes", is_flag=True, help="Ask nothing; at a terminal it is shown before.")
+    return click.option("--expect", metavar="DIGEST", help=expect)(yes(command))
+
+
+def bound(
+    any_ids: Sequence[str], said: Review, expect: str | None, yes: bool, output: str
+) -> Callable[[Record], Review]:
+    """Return what gives a record's review, bound to the digest that is expected, or at a terminal to what it shows.
+
+    Raises:
+        UsageError: a digest for several records, or an empty one.
+    """
+    if expect is not None and (len(any_ids) != 1 or not expect.strip()):
+        raise UsageError("--expect is the digest of one record", hint="name one id, or take them one by one")
+    own = replace(said, expected=(expect or "").strip())
+    asks = not (yes or expect) and output == "text" and sys.stdin.isatty()
+    return lambda record: _asked(record, own) if asks and record.phase == "pending" else own
+
+
+def _asked(record: Record, said: Review) -> Review:
+    """Show a record and ask whether that is to come into force; returns the review of what was shown."""
+    click.echo(visible(record_text(record, FRESH) + details_text(record)))
+    click.confirm(f"Bring {record.id} into force?", abort=True, err=True)
+    return replace(said, expected=record.digest)

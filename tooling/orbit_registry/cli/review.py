@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 import click
 
-from orbit_registry.answers.records import details_text, record_data, record_text, table
+from orbit_registry.answers.records import record_data, table
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
 from orbit_registry.cli.places import open_registry
-from orbit_registry.cli.terminal import visible
+from orbit_registry.cli.records import binding_options, bound
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import Phase
 from orbit_registry.loop import review
-from orbit_registry.records.freshness import FRESH
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.registry import Registry
@@ -85,8 +82,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
 @click.argument("any_ids", metavar="ID...", nargs=-1)
 @click.option("--by", metavar="WHO", help="Who approves; whoever runs this if not given.")
 @click.option("--reason", metavar="WHY", help="Why; kept in the record.")
-@click.option("--expect", metavar="DIGEST", help="Only if it says what `show` or `queue` printed this digest for.")
-@click.option("--yes", is_flag=True, help="Ask nothing; at a terminal it is shown before.")
+@binding_options
 @click.option("--due", is_flag=True, help="What was captured and not turned down for capture.auto_promote_days.")
 @format_option
 def promote(
@@ -104,13 +100,13 @@ def promote(
     if due == bool(any_ids):
         both = "give ids or --due, not both" if due else "name ids, or give --due"
         raise UsageError(both, hint="`orbit queue` lists what waits")
-    if expect is not None and len(any_ids) != 1:
-        raise UsageError("--expect is of one record", hint="name one id, or promote them one by one")
     if due:
+        if expect is not None:
+            raise UsageError("--expect is of one record", hint="name its id")
         _promote_due(output)
         return
-    asks = not (yes or expect) and output == "text" and sys.stdin.isatty()
-    _decide(any_ids, "live", Review(line(by, "--by"), line(reason, "--reason"), line(expect, "--expect")), output, asks)
+    said = Review(line(by, "--by"), line(reason, "--reason"))
+    _decide(any_ids, "live", bound(any_ids, said, expect, yes, output), output)
 
 
 @click.command("reject")
@@ -124,10 +120,11 @@ def reject(any_ids: Sequence[str], reason: str, by: str | None, output: str) -> 
     \b
     orbit reject R-7k3fq --reason "the linter says so already"
     """
-    _decide(any_ids, "closed", Review(line(by, "--by"), line(reason, "--reason")), output)
+    said = Review(line(by, "--by"), line(reason, "--reason"))
+    _decide(any_ids, "closed", lambda _: said, output)
 
 
-def _decide(any_ids: Sequence[str], phase: Phase, said: Review, output: str, asks: bool = False) -> None:
+def _decide(any_ids: Sequence[str], phase: Phase, reviewed: Callable[[Record], Review], output: str) -> None:
     registry = open_registry()
     author = registry.author()
     decided: list[Record] = []
@@ -135,8 +132,7 @@ def _decide(any_ids: Sequence[str], phase: Phase, said: Review, output: str, ask
     for any_id in any_ids:
         try:
             record = registry.get(any_id)
-            own = _asked(record, said) if asks and record.phase == "pending" else said
-            decided.append(review.decide(registry.workspace, record, phase, author, own))
+            decided.append(review.decide(registry.workspace, record, phase, author, reviewed(record)))
         except OrbitError as error:
             refused.append(error)
     text = "\n".join(f"{record.id} is {record.status.name}  {record.title}\n  {record.path}" for record in decided)
@@ -148,13 +144,6 @@ def _decide(any_ids: Sequence[str], phase: Phase, said: Review, output: str, ask
     emit(output, data, text, next_commands=["orbit check", *(["orbit queue"] if left else [])])
     if left and output == "text":
         click.echo(f"{plural(left, 'record')} left: orbit queue", err=True)
-
-
-def _asked(record: Record, said: Review) -> Review:
-    """Show a record and ask whether that is to come into force; returns the review of what was shown."""
-    click.echo(visible(record_text(record, FRESH) + details_text(record)))
-    click.confirm(f"Promote {record.id}?", abort=True, err=True)
-    return replace(said, expected=record.digest)
 
 
 def _promote_due(output: str) -> None:

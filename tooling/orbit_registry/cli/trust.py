@@ -25,7 +25,8 @@ from orbit_registry.store.author import acting_role
 def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
     """Allow the commands that this repository's configuration names, exactly as they stand there.
 
-    None of them is run before; one that changes has to be allowed again. It is kept in your own configuration folder.
+    None of them is run before; one that changes has to be allowed again, and so has one that names a file of the
+    repository which changes. It is kept in your own configuration folder.
 
     \b
     orbit trust
@@ -45,11 +46,11 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         was = consent.revoke(workspace)
         emit(output, {"revoked": was}, "no command is allowed here any more" if was else "no command was allowed here")
         return
-    named, held = {**consent.named(workspace), **_of_the_site(workspace.root)}, consent.allowed(workspace)
-    states = {key: "allowed" if held.get(key) == words else "changed" if key in held else "new"
-              for key, words in named.items()}  # fmt: skip
-    data = {"commands": {key: {"words": words, "state": states[key]} for key, words in named.items()}}
-    shown = "\n".join(_lines(named, states))
+    named = {**consent.named(workspace), **_of_the_site(workspace.root)}
+    files = {key: consent.files_of(workspace, words) for key, words in named.items()}
+    states = {key: consent.state(workspace, key, words) for key, words in named.items()}
+    data = {"commands": {key: {"words": named[key], "files": files[key], "state": states[key]} for key in named}}
+    shown = "\n".join(_lines(named, states, files))
     if set(states.values()) <= {"allowed"}:
         emit(output, data, f"{shown}\nall of them are allowed" if named else "the configuration names no command")
         return
@@ -64,8 +65,8 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
         if not sys.stdin.isatty():
             raise RefusedError("nobody is there to be asked", hint="read them, then `orbit trust --yes`")
         click.confirm("Run these commands when they are needed?", abort=True, err=True)
-    file = consent.allow(workspace, named)
-    data["commands"] = {key: {"words": words, "state": "allowed"} for key, words in named.items()}
+    file = consent.allow(workspace, named, files)
+    data["commands"] = {key: {"words": named[key], "files": files[key], "state": "allowed"} for key in named}
     emit(output, data, f"allowed, in {file}", next_commands=["orbit trust --revoke"])
 
 
@@ -82,7 +83,14 @@ def _of_the_site(root: Path) -> Mapping[str, tuple[str, ...]]:
     return {FILE: own.running} if own is not None and own.running else {}
 
 
-def _lines(commands: Mapping[str, Sequence[str]], states: Mapping[str, str] | None = None) -> list[str]:
-    """Return a line for each command, every character that is not plain spelt out: what is shown is what is run."""
-    said = {key: f"{key} ({states[key]})" if states else key for key in sorted(commands)}
-    return [f"  {said[key]}: {json.dumps(commands[key])}" for key in said]
+def _lines(
+    commands: Mapping[str, Sequence[str]],
+    states: Mapping[str, str] | None = None,
+    files: Mapping[str, Mapping[str, str]] | None = None,
+) -> list[str]:
+    """Return a line for each command, every character that is not plain spelt out, and one for each file it names."""
+    lines = []
+    for key in sorted(commands):
+        lines.append(f"  {f'{key} ({states[key]})' if states else key}: {json.dumps(commands[key])}")
+        lines += [f"    {json.dumps(path)}  {said[:16]}" for path, said in sorted((files or {}).get(key, {}).items())]
+    return lines

@@ -29,11 +29,11 @@ from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import refuse_transition
 from orbit_registry.store.permission import write_step
 from orbit_registry.store.reader import read_collection
-from orbit_registry.store.skills import Skill, head, is_skill, statements
+from orbit_registry.store.skills import Skill, head, is_skill, statements, with_items
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, create_record, edited, validated, writing
 from orbit_registry.text.inert import inert_line
-from orbit_registry.text.patch import Conflict, added, patched, removes, unified
+from orbit_registry.text.patch import Conflict, added, digest_of, patched, removes, unified
 from orbit_registry.text.secrets import without_secrets
 
 KIND, LEARNING = "proposal", "learning"
@@ -46,11 +46,6 @@ RELATED, NEAR = 0.5, 0.2
 MOST = 10
 """Learnings of one proposal, the most wanted first: a diff that nobody reads through is approved unread."""
 LONGEST_TITLE = 200
-_SECTION = re.compile(
-    r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
-)
-_HEADING = re.compile(r"^(#{1,6})[ \t]", re.M)
-_NEW_SECTION = "## Learned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,25 +225,6 @@ def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
     )
 
 
-def with_items(text: str, items: Sequence[str]) -> str:
-    """Return a page with further items in its section of what was learned; one is added where there is none.
-
-    Where all lines end as on Windows, those that are added do too.
-    """
-    if 0 < text.count("\n") == text.count("\r\n"):
-        return with_items(text.replace("\r\n", "\n"), items).replace("\n", "\r\n")
-    section = _SECTION.search(text)
-    if section is None:
-        start = text if text.endswith("\n") or not text else f"{text}\n"
-        return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(f"{item}\n" for item in items)
-    following = (one.start() for one in _HEADING.finditer(text, section.end()) if len(one[1]) <= len(section[1]))
-    end = next(following, len(text))
-    held = text[section.start() : end].rstrip()
-    is_list = held != section[0].rstrip() and held.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
-    added = ("\n" if is_list else "\n\n") + "\n".join(items)
-    return text[: section.start()] + held + added + (text[section.start() + len(held) : end] or "\n") + text[end:]
-
-
 def _title(skill: Skill, said: str) -> str:
     whole = f"{skill.path}: {said}"
     return whole if len(whole) <= LONGEST_TITLE else f"{whole[: LONGEST_TITLE - 1].rstrip()}…"
@@ -293,19 +269,22 @@ def keep(
     return found, waiting
 
 
-def apply(workspace: Workspace, any_id: str, author: Author, *, dry_run: bool = False) -> tuple[Record, str]:
+def apply(
+    workspace: Workspace, any_id: str, author: Author, *, dry_run: bool = False, expected: str = ""
+) -> tuple[Record, str]:
     """Put an approved proposal into its file, and return it and the diff that this makes now.
 
-    File and proposal change in one step, or neither does.
+    File and proposal change in one step, or neither does. `expected` is `digest_of` the diff that was read.
 
     Raises:
-        RefusedError: it is not approved, is a note, leads elsewhere than to a skill or its record, or does not fit.
+        RefusedError: it is not approved, or says something else since, is a note, leads elsewhere than to a skill or
+            its record, does not fit, or would not do what was read.
         UnsafePathError: the path leaves the project or passes a link.
     """
     with writing(workspace):
         records = read_collection(workspace).records
         proposal = records.get(any_id)
-        _refuse_unready(proposal)
+        _refuse_unready(proposal, bool(expected) or dry_run)
         path, diff = path_of(proposal), proposal.text("diff") or ""
         target = _target(records, proposal, path)
         before = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
@@ -317,15 +296,19 @@ def apply(workspace: Workspace, any_id: str, author: Author, *, dry_run: bool = 
             _refuse_other(target, validated(after, target.kind, path))
         else:
             _refuse_more_than_text(proposal, diff, before, after)
+        shown = unified(path, before, after)
+        if expected not in ("", digest_of(shown)):
+            said = f"{proposal.id} would not do what was read: the digest of its diff is {digest_of(shown)}"
+            raise RefusedError(said, hint=f"read it again: `orbit apply {proposal.id} --dry-run`")
         closing, closed = edited(workspace, proposal, lambda data: {**data, "status": APPLIED})
         if dry_run:
-            return proposal, unified(path, before, after)
+            return proposal, shown
         write_step(workspace, "proposal-apply", [*changes, closing], author=author)
     write_event(workspace, APPLIED, [proposal.id], {"path": path})
-    return closed, unified(path, before, after)
+    return closed, shown
 
 
-def _refuse_unready(proposal: Record) -> None:
+def _refuse_unready(proposal: Record, is_read: bool) -> None:
     if proposal.kind.name != KIND:
         raise RefusedError(f"{proposal.id} is no proposal", hint="`orbit proposal list` names those there are")
     if proposal.status.name != "approved":
@@ -334,6 +317,13 @@ def _refuse_unready(proposal: Record) -> None:
     if proposal.data.get("drift") != ADDITIVE:
         hint = f"work it in by hand, then `orbit proposal done {proposal.id}`"
         raise RefusedError(f"{proposal.id} is a note: it has no diff to apply", hint=hint)
+    approved = proposal.approval.get("change")
+    if approved is None and not is_read:
+        hint = f"read what `orbit apply {proposal.id} --dry-run` prints, and give its digest to --expect"
+        raise RefusedError(f"{proposal.id} does not say which diff was approved", hint=hint)
+    if approved not in (None, proposal.change):
+        hint = f"`orbit proposal reject {proposal.id}`"
+        raise RefusedError(f"{proposal.id} does not say any more what was approved", hint=hint)
 
 
 def _target(records: RecordSet, proposal: Record, path: str) -> Record | None:

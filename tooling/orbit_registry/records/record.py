@@ -59,6 +59,12 @@ class Record:
         return hashlib.sha256(json.dumps([self.data, self.prose], default=str).encode()).hexdigest()[:16]
 
     @property
+    def change(self) -> str:
+        """What tells what it would change elsewhere, its target and diff, from anything else; empty for no change."""
+        said = self.data.get("diff")
+        return hashlib.sha256(json.dumps([self.data.get("target"), said]).encode()).hexdigest()[:16] if said else ""
+
+    @property
     def folder(self) -> str:
         """The record's folder, from the repository's root."""
         return self.path.rpartition("/")[0]

@@ -47,6 +47,9 @@ class OwnConfig:
         custom = _custom(self.data)
         ours = custom and (self.file.parent / custom).resolve() == overrides().resolve()
         templates = [f"theme.custom_dir: {custom}"] if custom and not ours else []
+        if templates:
+            files = filter(Path.is_file, (self.file.parent / custom).rglob("*"))
+            templates += sorted(self.named(str(one), self.file.parent) for one in files)
         return (*templates, *(json.dumps(entry, sort_keys=True, default=str) for entry in theirs))
 
     def without_code(self, why: str) -> OwnConfig:

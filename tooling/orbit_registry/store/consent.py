@@ -1,6 +1,7 @@
 """Owns which commands of a repository's configuration this user allowed; it runs none, and no repository can allow one.
 
-What was allowed is kept outside of repositories, a file for each, and holds for exactly these words under this key.
+What was allowed is kept outside of repositories, a file for each, and holds for exactly these words under this key, and
+for files of the repository that they name as those were: a pull that changes a script changes what would run.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +23,8 @@ LARGEST = 1_000_000
 SWITCH = "ORBIT_PROGRAMS"
 """The variable of the environment that decides for all of them."""
 _OTHERS_WRITE = 0o022
+_BETWEEN = re.compile(r"[\s;|&()<>{}\[\]`$\"'=,:]+")
+"""What ends a name in a word that is a line of shell, an option with its value or JSON."""
 
 
 def named(workspace: Workspace) -> dict[str, tuple[str, ...]]:
@@ -41,11 +45,18 @@ def named(workspace: Workspace) -> dict[str, tuple[str, ...]]:
 
 def allowed(workspace: Workspace) -> Commands:
     """Return what was allowed here; in the user's own workspace, which is no clone, all that is named."""
+    return _allowed(workspace)[0]
+
+
+def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, str]] | None]:
+    """Return the commands that were allowed here, and their files; None for files that nobody else can change."""
     home = Path.home()
     if home.is_absolute() and workspace.root == home.resolve():
-        return named(workspace)
+        return named(workspace), None
     file = _file(workspace)
-    return {} if file is None else _commands(_content(file))
+    content = {} if file is None else _content(file)
+    files = content.get("files")
+    return _commands(content), files if isinstance(files, Mapping) else {}
 
 
 def switched() -> bool | None:
@@ -54,18 +65,60 @@ def switched() -> bool | None:
     return True if said in ("on", "1", "yes", "true") else False if said in ("off", "0", "no", "false") else None
 
 
+def files_of(workspace: Workspace, words: Sequence[str]) -> dict[str, str]:
+    """Return the files of the repository that a command's words name, from the root, and a hash of what each holds.
+
+    A word may name one by its path, by a module's name (`python -m tools.resolve`), as a folder that Python runs, or
+    within a line of shell. What such a file starts in its turn is not known here.
+    """
+    found: dict[str, str] = {}
+    for word in dict.fromkeys(part for said in words for part in (said, *_BETWEEN.split(said))):
+        module = word.replace(".", "/") if word.replace(".", "").isidentifier() else ""
+        parents = [module[:at] for at, letter in enumerate(module) if letter == "/"]
+        for name in (word, f"{word}/__main__.py", *(f"{module}{end}" for end in (".py", "/__main__.py") if module),
+                     *(f"{one}/__init__.py" for one in (*parents, module) if one)):  # fmt: skip
+            hashed = _hash(workspace.root, name)
+            if hashed:
+                found[os.path.normpath(name)] = hashed
+    return found
+
+
+def _hash(root: Path, name: str) -> str:
+    """Return a hash of a file of the repository, or of one that a link in it leads to; empty for any other."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    file = Path(os.path.normpath(root / name))
+    try:
+        if file.is_file() and any(one.is_relative_to(top) for one in (file, file.resolve())):
+            with file.open("rb") as content:
+                return hashlib.file_digest(content, "sha256").hexdigest()
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def state(workspace: Workspace, key: str, words: Sequence[str]) -> str:
+    """Return `allowed`, or `new` or `changed` for what a file names under a key and this user did not allow so."""
+    commands, files = _allowed(workspace)
+    if key not in commands:
+        return "new"
+    same = commands[key] == tuple(words) and (files is None or files.get(key, {}) == files_of(workspace, words))
+    return "allowed" if same else "changed"
+
+
 def why_not(workspace: Workspace, key: str, words: Sequence[str], where: str = ".orbit/config.yaml") -> str:
     """Return why what a file names under a key may not run; empty where it may."""
     switch = switched()
     if switch is not None:
         return "" if switch else f"{SWITCH} is off"
-    held = allowed(workspace).get(key)
-    why = "is not the one that you allowed" if held else "was not allowed by you"
-    return "" if held == tuple(words) else f"what {where} names {why}; `orbit trust` shows it and asks"
+    said = state(workspace, key, words)
+    why = "is not the one that you allowed" if said == "changed" else "was not allowed by you"
+    if said == "changed" and _allowed(workspace)[0][key] == tuple(words):
+        why = "starts a file that changed since you allowed it"
+    return "" if said == "allowed" else f"what {where} names {why}; `orbit trust` shows it and asks"
 
 
-def allow(workspace: Workspace, commands: Commands) -> Path:
-    """Allow these commands for the repository, and no others; returns the file that says so.
+def allow(workspace: Workspace, commands: Commands, files: Mapping[str, Mapping[str, str]]) -> Path:
+    """Allow these commands for the repository, and no others, with the files they name; returns the file that says so.
 
     Raises:
         RefusedError: the user's own folder lies in the repository, or nobody knows where it is.
@@ -76,7 +129,7 @@ def allow(workspace: Workspace, commands: Commands) -> Path:
         said = f"{_folder()} can't hold what is allowed: a repository could bring it"
         raise RefusedError(said, hint="set XDG_CONFIG_HOME to a folder of yours outside of the repository")
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    content = {"repository": str(_place(workspace.root)), "commands": commands}
+    content = {"repository": str(_place(workspace.root)), "commands": commands, "files": files}
     write_atomic(file, json.dumps(content, indent=2) + "\n", mode=0o600)
     return file
 

@@ -122,6 +122,7 @@ def _reviewed(record: Record, to: str, review: Review, author: Author) -> Mappin
     first = record.approval.get("suggested_by") or record.author
     by, at = review.by or author.name, stamp(datetime.now(UTC))
     given = {"suggested_by": first, f"{said}_by": by, f"{said}_at": at, "reason": review.reason}
+    given["change"] = record.change if said == "approved" else ""
     return {"approval": {name: value for name, value in given.items() if value}}
 
 

@@ -1,4 +1,4 @@
-"""Finds and reads the skills of a project: pages that agents load by themselves; it changes none.
+"""Finds and reads the skills of a project: pages that agents load by themselves; it writes none.
 
 A skill is a folder with a `SKILL.md` in one of the places where agents look. Those that `orbit export` made are ours
 already, and left out.
@@ -26,6 +26,11 @@ LIMIT, MOST = 200_000, 500
 _PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
 _HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"^(name|description):[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
+_SECTION = re.compile(
+    r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
+)
+_HEADING = re.compile(r"^(#{1,6})[ \t]", re.M)
+_NEW_SECTION = "## Learned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +115,22 @@ def statements(skill: Skill) -> Sequence[str]:
 
 def _plain(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
+
+
+def with_items(text: str, items: Sequence[str]) -> str:
+    """Return a page with further items in its section of what was learned; one is added where there is none.
+
+    Where all lines end as on Windows, those that are added do too.
+    """
+    if 0 < text.count("\n") == text.count("\r\n"):
+        return with_items(text.replace("\r\n", "\n"), items).replace("\n", "\r\n")
+    section = _SECTION.search(text)
+    if section is None:
+        start = text if text.endswith("\n") or not text else f"{text}\n"
+        return f"{start}{chr(10) if start.strip() else ''}{_NEW_SECTION}\n\n" + "".join(f"{item}\n" for item in items)
+    following = (one.start() for one in _HEADING.finditer(text, section.end()) if len(one[1]) <= len(section[1]))
+    end = next(following, len(text))
+    held = text[section.start() : end].rstrip()
+    is_list = held != section[0].rstrip() and held.split("\n")[-1].lstrip().startswith(("-", "*", "+"))
+    added = ("\n" if is_list else "\n\n") + "\n".join(items)
+    return text[: section.start()] + held + added + (text[section.start() + len(held) : end] or "\n") + text[end:]

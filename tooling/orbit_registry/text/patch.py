@@ -6,6 +6,7 @@ in the one it names, nothing is guessed: that is a conflict, a value which says 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections import Counter
@@ -54,6 +55,11 @@ def unified(path: str, before: str, after: str) -> str:
             found += _marked("-", old[start:end])
             found += _marked("+", new[start_new:end_new])
     return "\n".join(found) + "\n"
+
+
+def digest_of(diff: str) -> str:
+    """Return what tells a diff, which names its file, from any other: 16 hexadecimal digits."""
+    return hashlib.sha256(diff.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def patched(diff: str, path: str, text: str) -> str | Conflict:
