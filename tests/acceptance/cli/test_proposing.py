@@ -88,22 +88,24 @@ def test_an_addition_waits_as_a_diff_and_is_applied_only_after_approval(shell: A
     assert shell.json("check")[0] == 0
 
 
-@pytest.mark.parametrize("part", ["diff", "target"])
+@pytest.mark.parametrize("part", ["diff", "target", "approval"])
 def test_what_is_applied_is_what_was_approved(shell: Any, skill: Path, part: str) -> None:
-    """Whoever can write the file of a proposal puts in nothing under an approval that was given to something else."""
+    """Whoever can write a proposal's file puts in nothing else under its approval; without one it is read again."""
     known = learn(shell, FIXTURES)
     (one,) = proposed(shell)
     assert shell("promote", one["id"])[0] == 0
-    file = next((shell.root / ".orbit/proposals").rglob("proposal.yaml"))
+    (file,) = (shell.root / ".orbit/proposals").glob("*/proposal.yaml")
     text = file.read_text("utf-8")
-    old = known if part == "diff" else PAGE
-    assert old in text
-    file.write_text(text.replace(old, "L-00000" if part == "diff" else "skills/other/SKILL.md"), "utf-8")
-
+    (hashed,) = (line for line in text.splitlines(keepends=True) if line.startswith("  change: "))
+    changes = {"diff": (known, "L-00000"), "target": (PAGE, "skills/other/SKILL.md"), "approval": (hashed, "")}
+    file.write_text(text.replace(*changes[part]), "utf-8")
     code, refused = shell.json("apply", one["id"])
-
     assert (code, skill.read_text("utf-8")) == (1, TEXT)
-    assert "does not say any more what was approved" in refused["error"]
+    assert ("which diff was" if part == "approval" else "any more what was") in refused["error"]
+    code, whole = shell.json("apply", one["id"], "--dry-run")
+    assert code == (0 if part == "approval" else 1)
+    if part == "approval":
+        assert shell("apply", one["id"], "--expect", whole["data"]["digest"])[0] == 0
 
 
 def test_what_is_applied_is_what_was_read(shell: Any, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,19 +124,6 @@ def test_what_is_applied_is_what_was_read(shell: Any, skill: Path, monkeypatch: 
     assert (code, data["diff"] in out, skill.read_text("utf-8")) == (130, True, TEXT)
     assert shell("apply", one["id"], "--expect", data["digest"])[0] == 0
     assert skill.read_text("utf-8") != TEXT
-
-
-def test_an_approval_that_names_no_diff_needs_a_digest(shell: Any, skill: Path) -> None:
-    """Where nobody noted what was approved, taken out or never written, the diff has to be read once more."""
-    learn(shell, FIXTURES)
-    (one,) = proposed(shell)
-    shell("promote", one["id"])
-    file = next((shell.root / ".orbit/proposals").rglob("proposal.yaml"))
-    lines = file.read_text("utf-8").splitlines(keepends=True)
-    file.write_text("".join(line for line in lines if not line.startswith("  change: ")), "utf-8")
-    assert "does not say which diff was approved" in shell.json("apply", one["id"])[1]["error"]
-    digest = shell.json("apply", one["id"], "--dry-run")[1]["data"]["digest"]
-    assert shell("apply", one["id"], "--expect", digest)[0] == 0
 
 
 @pytest.mark.parametrize("page", [TEXT, "# Testing\n", "# T\n\n### Learned\n\n- One.\n"])

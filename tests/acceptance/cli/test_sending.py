@@ -62,18 +62,25 @@ def said_of(span: Any) -> dict[str, Any]:
 
 
 def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver) -> None:
-    """Each is one span with ids, counts, reasons and its time; a session is one trace, and no path is sent."""
+    """Each is one span with ids, counts, reasons and its time; a session is one trace.
+
+    No path is sent, and no id that the project does not have: it is a personal record's.
+    """
     spans(receiver)
-    write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=["L-7k3fq"], tokens=40)
+    own, other = (shell.json("learning", "add", "--summary", said)[1]["data"]["id"] for said in ("Leap", "Look twice"))
+    (shell.root / ".orbit/state/log/events.jsonl").unlink(missing_ok=True)
+    write(shell.root, "retrieval", 1_790_000_000, query=["src/hidden.py"], hits=[own, "L-0mine"], withheld=["L-0mine"],
+          tokens=40)  # fmt: skip
     write(shell.root, "retrieval", 1_790_000_001, skip_reason="no match")
     write(shell.root, "stop", 1_790_000_002)
-    write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=["L-8m2xd"], details=', "turns": 7')
+    write(shell.root, CAPTURED, 1_790_000_003, session="s-2", opened=[other], details=', "turns": 7')
     write(shell.root, SYNCED, 1_790_000_004, session="", fault="index", details=', "built": true, "records": 3')
 
     done = orbit(shell.root, "events", "export", "--endpoint", f"http://{receiver.place}")
     assert (done.returncode, done.stdout) == (0, "4 spans sent\n"), done.stderr
     raw = b"".join(file.read_bytes() for file in receiver.folder.glob("*.body"))
     assert b"hidden" not in raw
+    assert b"mine" not in raw
     found = spans(receiver)
     assert [one.name for one in found] == ["orbit.selection", "orbit.selection", "orbit.capture", "orbit.sync"]
     assert [one.end_time_unix_nano - one.start_time_unix_nano for one in found] == [2_500_000] * 4
@@ -81,10 +88,10 @@ def test_selections_captures_and_syncs_are_spans(shell: Any, receiver: Receiver)
     assert [one.status.code for one in found] == [1, 1, 1, 2]
     assert (found[0].trace_id == found[1].trace_id, found[0].trace_id == found[2].trace_id) == (True, False)
     first, second, third, last = map(said_of, found)
-    assert first == {"surface": "hook:PreToolUse", "session": "s-1", "agent": "claude", "hits": ["L-7k3fq"], "count": 1,
-                     "omitted": 0, "tokens": 40}  # fmt: skip
+    assert first == {"surface": "hook:PreToolUse", "session": "s-1", "agent": "claude", "hits": [own], "count": 2,
+                     "omitted": 0, "tokens": 40, "withheld": []}  # fmt: skip
     assert (second["skip_reason"], second["hits"]) == ("no match", [])
-    assert (third["ids"], third["turns"]) == (["L-8m2xd"], 7)
+    assert (third["ids"], third["turns"]) == ([other], 7)
     assert (last["built"], last["records"], last["fault"]) == (True, 3, "index")
 
 

@@ -1,6 +1,7 @@
 """Sends events as OpenTelemetry spans over OTLP/HTTP, after the fact; it owns what of an event leaves the machine.
 
-A span holds ids, counts, reasons and times; no path, no tag and no word that somebody wrote. The libraries cost a
+A span holds ids of the project's records, counts, reasons and times; no path, no tag, no word that somebody wrote and
+no personal record. The libraries cost a
 quarter of a second to import, so they are imported when something is sent, and no hook comes here.
 """
 
@@ -11,7 +12,7 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from orbit_registry.loop.stats.event_log import LogState, Said, log_files, rows_
 from orbit_registry.push.events import CAPTURED, RETRIEVAL, SYNCED
 from orbit_registry.push.folders import private_folder
 from orbit_registry.store.files import read_bytes, write_atomic
+from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 
 SPANS = {RETRIEVAL: "orbit.selection", CAPTURED: "orbit.capture", SYNCED: "orbit.sync"}
@@ -30,6 +32,8 @@ TOLD = (
     "built", "records", "digest", "turns",
 )  # fmt: skip
 """The members of an event that a span has as its attributes, each where it is there."""
+IDS = ("hits", "ids", "withheld")
+"""Those that name records: what the project does not have is somebody's own, and is not named."""
 MARK = "otlp.json"
 BATCH = 512
 TIMEOUT = 10.0
@@ -53,14 +57,15 @@ def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> in
     first = next((at for at, (_, inode) in enumerate(parts) if inode == number), 0)
     met = LogState(place=place if parts and parts[first][1] == number else 0)
     count = 0
+    known = frozenset(record.id for record in read_collection(workspace).records)
     batch: list[tuple[Said, Mapping[str, Any]]] = []
     for said, row in rows_in([file for file, _ in parts[first:]], time.time(), met):
         if said.kind in SPANS:
             batch.append((said, row))
         if len(batch) == BATCH:
-            count += _deliver(batch, workspace.name, endpoint)
+            count += _deliver(batch, workspace.name, known, endpoint)
             batch = []
-    count += _deliver(batch, workspace.name, endpoint)
+    count += _deliver(batch, workspace.name, known, endpoint)
     if parts and met.files:
         inode = parts[first + len(met.files) - 1][1]
         write_atomic(mark, json.dumps({"endpoint": endpoint, "inode": inode, "place": met.place}))
@@ -94,16 +99,18 @@ def _exporter(endpoint: str) -> Any:
     return library.OTLPSpanExporter(endpoint=endpoint, timeout=TIMEOUT)
 
 
-def _deliver(batch: Sequence[tuple[Said, Mapping[str, Any]]], project: str, endpoint: str) -> int:
+def _deliver(
+    batch: Sequence[tuple[Said, Mapping[str, Any]]], project: str, known: Container[str], endpoint: str
+) -> int:
     if batch:
         exporter = _exporter(endpoint)
-        if exporter.export([_span(said, row, project) for said, row in batch]).name != "SUCCESS":
+        if exporter.export([_span(said, row, project, known) for said, row in batch]).name != "SUCCESS":
             hint = "see that a collector listens there for OTLP over HTTP; what was not sent is sent the next time"
             raise DeliveryError(f"{endpoint} did not take the spans", hint=hint)
     return len(batch)
 
 
-def _span(said: Said, row: Mapping[str, Any], project: str) -> Any:
+def _span(said: Said, row: Mapping[str, Any], project: str, known: Container[str]) -> Any:
     """Return the span of an event: those of a session are one trace."""
     trace, sdk = importlib.import_module("opentelemetry.trace"), importlib.import_module("opentelemetry.sdk.trace")
     resources = importlib.import_module("opentelemetry.sdk.resources")
@@ -117,20 +124,22 @@ def _span(said: Said, row: Mapping[str, Any], project: str) -> Any:
         name=SPANS[said.kind],
         context=context,
         resource=resources.Resource({"service.name": "orbit-registry", "orbit.project": project}),
-        attributes=dict(_attributes(row)),
+        attributes=dict(_attributes(row, known)),
         status=trace.Status(trace.StatusCode.ERROR if said.fault else trace.StatusCode.OK),
         start_time=begun,
         end_time=begun + round((said.ms or 0) * 1e6),
     )
 
 
-def _attributes(row: Mapping[str, Any]) -> Iterator[tuple[str, str | int | float | bool | list[str]]]:
+def _attributes(
+    row: Mapping[str, Any], known: Container[str]
+) -> Iterator[tuple[str, str | int | float | bool | list[str]]]:
     for key in TOLD:
         value = row.get(key)
         if isinstance(value, Mapping):
             value = value.get("name")  # a brief's agent, beside what is known of it
         if isinstance(value, list):
-            yield f"orbit.{key}", [one for one in value if isinstance(one, str)]
+            yield f"orbit.{key}", [one for one in value if isinstance(one, str) and (key not in IDS or one in known)]
         elif isinstance(value, str | int | float | bool):
             yield f"orbit.{key}", value
 
