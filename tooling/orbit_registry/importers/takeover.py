@@ -35,7 +35,14 @@ _REQUESTS = frozenset({"rfc", "rfcs"})
 _SAMPLE = 40
 _HINTS = 3
 _READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
-_REWRITE = "rewrite it, or keep it findable with `orbit import doc`"
+_NOT_READ = "not Markdown"
+_TO_MARKDOWN = {
+    ".rst": "pandoc -f rst -t gfm {path} -o {stem}.md",
+    ".org": "pandoc -f org -t gfm {path} -o {stem}.md",
+    ".adoc": "downdoc {path}",
+    ".asciidoc": "downdoc {path}",
+}
+"""The usual programs that make Markdown of a format, which is not read here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class DocumentImporter:
         command = f"orbit import {shlex.quote(within)}"
         outcomes += adopt(workspace, chosen, by_name=[within], command=command, dry_run=dry_run)
         notes = list(_hints(one.source for one in outcomes if one.reason == _READS_LIKE_ONE))
+        notes += _ways_to_markdown(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
@@ -96,6 +104,22 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
             yield f"{len(found)} documents in {folder} read like decisions: `{command}` takes them"
 
 
+def _ways_to_markdown(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield how to go on with decisions that are not Markdown, for each format with the first of them."""
+    found: dict[str, list[str]] = {}
+    for one in outcomes:
+        if one.reason.startswith(f"{_NOT_READ} (") and one.reason.endswith(")"):
+            found.setdefault(one.reason, []).append(one.source)
+    for reason, paths in found.items():
+        path, (stem, suffix) = shlex.quote(paths[0]), posixpath.splitext(paths[0])
+        command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=shlex.quote(stem))
+        made = (
+            f"`{command}` makes Markdown of one, to import then" if command else "write them as Markdown to import them"
+        )
+        count = "1 decision is" if len(paths) == 1 else f"{len(paths)} decisions are"
+        yield f"{count} {reason}: {made}; `orbit import doc {path}` keeps one findable as it is"
+
+
 def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
     """Yield the documents to read; one that is no decision by its place, when the whole project is read, is left."""
     if within and (workspace.root / within).is_file():
@@ -104,8 +128,8 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
     for path in _files(workspace, within):
         name = posixpath.basename(path)
         suffix = posixpath.splitext(name)[1].lower()
-        if suffix in _OTHER_TEXT and (_is_place(path) or _reads_like_one(workspace, path)):
-            outcomes.append(Outcome("left", path, None, f"not Markdown ({suffix}): {_REWRITE}"))
+        if _reads_like_one(workspace, path) if suffix in _MARKED_UP else suffix in _OTHER_TEXT and _is_place(path):
+            outcomes.append(Outcome("left", path, None, f"{_NOT_READ} ({suffix})"))
         elif suffix in _MARKED_UP:
             outcomes.append(
                 Outcome("left", path, None, f"not Markdown ({suffix}), and it does not read like a decision")

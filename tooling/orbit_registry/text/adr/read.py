@@ -33,7 +33,7 @@ from orbit_registry.text.structure import Heading, MarkdownDocument, within
 _DECISIONS = IdForms(("ADR-",))
 """What decision documents call each other, in whatever repository they were written."""
 _TEMPLATE_NAME = re.compile(
-    r"(?:[a-z-]*[-_ ])?(?:0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
+    r"(?:[a-z-]*[-_ ])?(?:(?:adr)?0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"
     r"(?:templates?|vorlage|mod[eèé]le|modelo|modello|plantilla|sjabloon|szablon|mall|шаблон|模板|テンプレート|템플릿)"
     r"(?:[-_. ].*)?$",
     re.IGNORECASE,
