@@ -44,6 +44,22 @@ def test_a_hit_says_enough_to_choose_by(shell: Any) -> None:
     assert f"{added}  Close files in order" in shell("search", "journal")[1]
 
 
+def test_a_tag_is_found_by_its_other_names(shell: Any) -> None:
+    """Searches, lists, matches and briefs take a tag by whichever of the names that the configuration gives it."""
+    formal = add(shell, "--summary", "Drain nodes in order", "--tag", "kubernetes")
+    short = add(shell, "--summary", "Drain queues in order", "--tag", "k8s")
+    add(shell, "--summary", "Drain sinks in order", "--tag", "plumbing")
+    with (shell.root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write("tags: {aliases: {k8s: kubernetes, kube: kubernetes}}\n")
+
+    for name in ("kubernetes", "k8s", "kube"):
+        assert set(ids(shell, "search", "drain", "--tag", name)) == {formal, short}
+        assert {one["id"] for one in shell.json("learning", "list", "--tag", name)[1]["data"]} == {formal, short}
+        assert {one["id"] for one in shell.json("match", "--tag", name)[1]["data"]["matches"]} == {formal, short}
+        assert set(ids(shell, "search", "drain", "--context-tags", name)[:2]) == {formal, short}
+    assert "Drain nodes" in shell("brief", "--for", "prompt", "--tag", "kube")[1]
+
+
 def test_every_kind_is_searched_or_one(shell: Any) -> None:
     """Decisions are found by their documents' words too."""
     added = add(shell, "--summary", "Vacuum Postgres at night")

@@ -73,7 +73,7 @@ def list_command(kind: Kind) -> click.Command:
             if (closed_too or record.phase != "closed")
             and (not status or str(record.data["status"]) in status)
             and (not phase or record.phase in phase)
-            and all(word in record.scope.tags for word in tag)
+            and registry.workspace.config.is_tagged(record.tags, tag)
             and all(word in record.words("labels") for word in label)
             and (feature is None or record.text("feature") == feature)
             and (task is None or task in record.words("tasks") or task in record.scope.tasks)

@@ -203,7 +203,8 @@ def _known(workspace: Workspace, wanted: Wanted) -> Known:
         warnings.append(f"no mapping names the agent {agent[:LONGEST_NAME]}: it gets `{GENERAL}` alone")
     if opinion is not None and opinion.fault:
         warnings.append(f"tasks.classifier failed, so the task counts as `other`: {opinion.fault}")
-    return Known(tuple(paths), tuple(wanted.tags), agent, categories, task, opinion, tuple(warnings))
+    tags = dict.fromkeys(name for tag in wanted.tags for name in workspace.config.names_of(tag))
+    return Known(tuple(paths), tuple(tags), agent, categories, task, opinion, tuple(warnings))
 
 
 def _inside(workspace: Workspace, path: str) -> str:

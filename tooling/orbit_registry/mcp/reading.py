@@ -90,7 +90,7 @@ def list_records(asked: Asked) -> Answer:
         for record in registry.collection.records
         if kind in ("", record.kind.name)
         and (record.status.name == status if status else record.phase in phases)
-        and all(tag in record.scope.tags for tag in asked.words("tags"))
+        and registry.workspace.config.is_tagged(record.tags, asked.words("tags"))
         and feature in ("", record.text("feature"))
         and (not task or task in record.words("tasks") or task in record.scope.tasks)
     ]

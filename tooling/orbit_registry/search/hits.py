@@ -133,7 +133,8 @@ class Searcher:
             UsageError: the text has no word to search for, or a budget is none.
         """
         _refuse_empty(query)
-        budget = query.depth
+        budget, names_of = query.depth, self._workspace.config.names_of
+        query = replace(query, context={name: query.context[tag] for tag in query.context for name in names_of(tag)})
         if query.is_generic:
             return SearchResult((), 0, (), budget.name, generic=True)
         limit = query.limit or budget.limit
@@ -243,7 +244,7 @@ class Searcher:
         return (
             (query.everything or record.status.searched)
             and query.kind in (None, record.kind.name)
-            and all(tag in record.scope.tags for tag in query.tags)
+            and self._workspace.config.is_tagged(record.tags, query.tags)
             and version_factor(record.words("versions"), query.versions) > 0
         )
 

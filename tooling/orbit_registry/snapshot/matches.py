@@ -136,7 +136,7 @@ def match(
         for hit in index.match(path, None, everything):
             row = _row(index, rows, hit >> 32)
             ways.setdefault(hit >> 32, []).append((f"/{path}", index.glob_of(row, hit)))
-    for tag in dict.fromkeys(tags):
+    for tag in dict.fromkeys(name for asked in tags for name in workspace.config.names_of(asked)):
         for hit in index.under("t", tag, None, everything):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
     found: list[Match] = []

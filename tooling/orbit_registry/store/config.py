@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -206,6 +206,16 @@ class Config:
         if isinstance(said, Mapping) and name in said:
             return said[name]
         return defaults().get(section, {}).get(name)
+
+    def names_of(self, tag: str) -> tuple[str, ...]:
+        """Return a tag, and its other names by `tags.aliases`."""
+        aliases: Mapping[str, str] = self.setting("tags", "aliases")
+        meant = aliases.get(tag, tag)
+        return tuple(dict.fromkeys((tag, meant, *(name for name, of in aliases.items() if of == meant))))
+
+    def is_tagged(self, own: Collection[str], tags: Iterable[str]) -> bool:
+        """Say whether something with these tags of its own has all of some others, by whichever of their names."""
+        return all(any(name in own for name in self.names_of(tag)) for tag in tags)
 
 
 def read_config(path: Path, kinds: KindTable | None = None) -> Config:
