@@ -46,7 +46,13 @@ harm = st.tuples(st.just("harm"), code, st.sampled_from(("id: [", "", "\x00", "-
 body = st.tuples(st.just("body"), number, word)
 touch = st.tuples(st.just("touch"), code)
 ground = st.tuples(st.just("ground"), st.sampled_from(("src/in.py", "src/in.json", "src/seen.py")), word)
-change = st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground)
+script = st.tuples(
+    st.just("script"),
+    st.sampled_from(("a", "b")),
+    word,
+    st.sampled_from(("", "See L-aaaaa.", "See [it](../src/in.py).")),
+)
+change = st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground, script)
 steps = st.lists(st.lists(change, min_size=1, max_size=3), min_size=1, max_size=5)
 
 
@@ -94,6 +100,12 @@ def take(root: Path, step: Sequence[object]) -> None:
             shutil.rmtree(root / ".orbit" / folder, ignore_errors=True)
         case ("harm", str(name), str(text)):
             write(root / f".orbit/learnings/L-{name}/learning.yaml", text)
+        case ("script", str(name), text, said):
+            path = f".orbit/resources/RES-{name * 5}/resource.yaml"
+            if not (root / path).exists():
+                fields = {"type": "script", "versions": ["unversioned"], "path": f"tools/{name}.md", "title": name}
+                record(root, path, f"RES-{name * 5}", {"status": "active", "content_hash": f"sha256:{KNOWN}", **fields})
+            write(root / f"tools/{name}.md", f"# T\n\n{text}\n\n{said}\n")
         case ("body", int(which), text):
             write(root / f".orbit/adrs/ADR-000{which}/body.md", str(text))
         case ("ground", str(path), text):
@@ -131,10 +143,31 @@ def seal(root: Path) -> list[str]:
     return (root / ".orbit/state/cache/push.seal").read_text("utf-8").split("\n")
 
 
+BEGUN = [
+    ("learning", "aaaaa", False, "w", ["src/**"], [], "old"),
+    ("decision", 1, "accepted", "w"),
+    ("document", [(1, "w")]),
+    ("script", "a", "w", ""),
+    ("script", "b", "w", "See L-aaaaa."),
+]
+
+
 @settings(max_examples=20, deadline=None)
 @given(steps=steps)
 def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
     """After any changes, each followed by a sync, rows, digest and push index are those of a sync that knew nothing."""
+    assert_equals_a_rebuild(steps)
+
+
+@settings(max_examples=6, deadline=None)
+@given(steps=st.lists(st.lists(st.one_of(script, document, ground), min_size=1, max_size=2), min_size=1, max_size=5))
+def test_a_sync_of_changed_texts_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
+    """So it is where only texts change, of which a sync reads no more than it must."""
+    assert_equals_a_rebuild([BEGUN, *steps, [("script", "a", "z", "")]])
+
+
+def assert_equals_a_rebuild(steps: Sequence[Sequence[Sequence[object]]]) -> None:
+    """Take the steps, each followed by a sync, and compare with a sync that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "kept"
         write(root / ".orbit/config.yaml", "format: orbit-registry\nschema_version: 1\nproject: demo\n")

@@ -239,7 +239,8 @@ def globs_of(index: Index, row: Row) -> list[str]:
     return [index.glob_entry(int(number))[0] for number in row.words(GLOBS)]
 
 
-def _texts(index: Index) -> list[str]:
+def rests_in(index: Index) -> list[str]:
+    """Return what the records of an index rest on, each thing once, as parts say it."""
     starts = index.rest.tolist()
     return [index.content[start:end].decode("utf-8") for start, end in pairwise(starts)]
 
@@ -249,7 +250,7 @@ def unpack(index: Index) -> tuple[list[tuple[tuple[str, ...], int, bool]], dict[
     rows: list[tuple[tuple[str, ...], int, bool]] = []
     globs = [index.glob_entry(number) for number in range(index.glob_count)]
     names = {str(number): text for number, (text, _) in enumerate(globs)}
-    rests = {str(number): text for number, text in enumerate(_texts(index))}
+    rests = {str(number): text for number, text in enumerate(rests_in(index))}
     for number in range(index.records):
         row = index.row(number)
         if row is None:

@@ -14,7 +14,7 @@ import duckdb
 from orbit_registry.errors import SnapshotError
 from orbit_registry.snapshot.delta import Base, Held
 from orbit_registry.snapshot.events import fill_events
-from orbit_registry.snapshot.rows import CONTENT, LOCAL, WHOLE, Rows
+from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error
 
 STORAGE = "v1.2.0"
@@ -23,6 +23,32 @@ TABLES = Path(__file__).with_name("tables.sql")
 MACROS = Path(__file__).with_name("macros.sql")
 SMALLEST_BUFFER = 1024 * 1024
 """DuckDB reads through several buffers of twice the longest row, in bytes."""
+DIGEST = """
+SELECT sha256(concat(
+    (SELECT string_agg(concat_ws(chr(0), path, role, sha256, size), chr(10) ORDER BY path, role)
+     FROM sources WHERE NOT inbox), chr(1),
+    (SELECT string_agg(concat_ws(chr(0), record_id, rel, target, coalesce(target_id, ''), derived), chr(10)
+            ORDER BY record_id, rel, target, derived)
+     FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox)), chr(1),
+    (SELECT string_agg(content_hash, chr(10) ORDER BY path) FROM records WHERE NOT inbox)
+))
+"""
+"""A hash over every content row that git carries: equal in two clones, whenever they were built."""
+_REFERENCES = "SELECT record_id, list(target) FROM links WHERE derived AND rel = 'references' GROUP BY record_id"
+_OF_TEXTS = """
+SELECT path, id, inbox, content_hash FROM records WHERE id IN (
+    SELECT id FROM records
+    WHERE source_path IN (SELECT unnest(?::VARCHAR[])) OR regexp_extract(path, '^.*/') IN (SELECT unnest(?::VARCHAR[]))
+)
+"""
+_OTHERS = """
+WITH texts AS (SELECT unnest($1::VARCHAR[]) AS path), theirs AS (SELECT unnest($2::VARCHAR[]) AS id)
+SELECT (SELECT count(*) FROM freshness_states WHERE cause <> 'source' AND record_id IN (FROM theirs))
+    + (SELECT count(*) FROM records, texts WHERE id NOT IN (FROM theirs) AND contains(data, texts.path))
+    + (SELECT count(*) FROM freshness, texts
+       WHERE starts_with(texts.path, input) OR starts_with('./' || texts.path, input) OR contains(input, texts.path))
+"""
+"""Counts what may hang on texts beside what their own records say of them."""
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -78,10 +104,10 @@ def _settle(path: Path) -> None:
 
 def write_database(
     path: Path, rows: Rows, meta: Mapping[str, str | None], base: Base | None = None, events: Sequence[str] = ()
-) -> None:
+) -> str:
     """Write a snapshot file that must not exist yet: of rows alone, or of an earlier one in which they replace others.
 
-    `events` are the lines of the event log.
+    `events` are the lines of the event log. Returns the digest.
 
     Rows go through files of JSON lines: DuckDB reads them about a hundred times faster than values handed over one
     by one, and no further library is needed.
@@ -94,11 +120,12 @@ def write_database(
         try:
             with new_database(path, base.file if base is not None else None) as connection:
                 if base is not None:
-                    _clear(connection, base.replaced)
+                    _clear(connection, base)
                 for table in (*CONTENT, *LOCAL):
-                    fill(connection, table, rows.of(table), lines)
+                    if base is None or base.texts is None or table not in NAMING:
+                        fill(connection, table, rows.of(table), lines)
                 fill_events(connection, "events", events)
-                connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(meta.items()))
+                return fill_meta(connection, meta)
         finally:
             shutil.rmtree(lines, ignore_errors=True)
     except OSError as error:
@@ -106,14 +133,26 @@ def write_database(
         raise SnapshotError(refused.message, hint=refused.hint) from None
 
 
-def _clear(connection: duckdb.DuckDBPyConnection, ids: Sequence[str]) -> None:
+def fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | None]) -> str:
+    """Say what a filled snapshot is, and return its digest."""
+    ((digest,),) = connection.execute(DIGEST).fetchall()
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted({**meta, "digest": digest}.items()))
+    return str(digest)
+
+
+def _clear(connection: duckdb.DuckDBPyConnection, base: Base) -> None:
     """Empty the tables that are filled anew, and take the rows of some records out of the others."""
-    for table in (*WHOLE, "meta"):
-        connection.execute(f"DELETE FROM {table}")
-    for table in (*CONTENT, "vote_keys"):
-        if ids and table not in WHOLE:
-            column = "id" if table == "records" else "record_id"
-            connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT unnest(?))", [list(ids)])
+    rows = dict.fromkeys((*CONTENT, "vote_keys"), ("record_id", base.replaced)) | {"records": ("id", base.replaced)}
+    if base.texts is not None:
+        rows |= {"sources": ("path", base.texts), "freshness_states": ("record_id", base.replaced)}
+    for table in dict.fromkeys((*WHOLE, "meta", *rows)):
+        if base.texts is not None and table in NAMING:
+            continue
+        if table in rows and (base.texts is not None or table not in WHOLE):
+            column, gone = rows[table]
+            connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT unnest(?::VARCHAR[]))", [list(gone)])
+        else:
+            connection.execute(f"DELETE FROM {table}")
 
 
 def fill(
@@ -141,6 +180,33 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def texts_changed(path: Path, now: Mapping[str, str]) -> tuple[dict[str, str], Held] | None:
+    """Return the documents and bodies that have another hash than a snapshot says, with their role, and what it holds
+    of their records; None where it knows of others than `now`, or its rows say more of those records than a text does.
+    """
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config={**OFFLINE, "threads": 1})
+        try:
+            then = connection.execute("SELECT path, role, sha256 FROM sources WHERE role IN ('document', 'body')")
+            known = {at: (role, sha256) for at, role, sha256 in then.fetchall()}
+            if known.keys() != now.keys():
+                return None
+            changed = {at: role for at, (role, sha256) in known.items() if now[at] != sha256}
+            folders = [f"{at.rpartition('/')[0]}/" for at, role in changed.items() if role == "body"]
+            records = connection.execute(_OF_TEXTS, [list(changed), folders]).fetchall()
+            ids = [record_id for _, record_id, _, _ in records]
+            ((others,),) = connection.execute(_OTHERS, [list(changed), ids]).fetchall()
+            theirs = f"{_REFERENCES} HAVING record_id IN (SELECT unnest(?))"
+            references = dict(connection.execute(theirs, [ids]).fetchall())
+        finally:
+            connection.close()
+    except duckdb.Error:
+        return None
+    if others or len(set(ids)) < len(ids) or any(inbox for _, _, inbox, _ in records):
+        return None
+    return changed, Held({at: (name, inbox, digest) for at, name, inbox, digest in records}, frozenset(), references)
+
+
 def held_by(path: Path) -> Held:
     """Return what a snapshot holds of records and files; nothing where it can't be asked."""
     try:
@@ -148,8 +214,7 @@ def held_by(path: Path) -> Held:
         try:
             records = connection.execute("SELECT path, id, inbox, content_hash FROM records").fetchall()
             files = connection.execute("SELECT path, role, sha256 FROM sources WHERE NOT inbox").fetchall()
-            said = "SELECT record_id, list(target) FROM links WHERE derived AND rel = 'references' GROUP BY record_id"
-            references = dict(connection.execute(said).fetchall())
+            references = dict(connection.execute(_REFERENCES).fetchall())
         finally:
             connection.close()
     except duckdb.Error:

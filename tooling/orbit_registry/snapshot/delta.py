@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.freshness import Freshness
+from orbit_registry.records.freshness import Cause, Freshness, Sight, derive, taken_from
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.policy import Policy
 from orbit_registry.snapshot.rows import Rows, Source, rows_of
 from orbit_registry.store.decisions.prose import ProseReading
+from orbit_registry.store.freshness.ground import moved, windows_of
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.skills import Skill
 from orbit_registry.store.votes import NAME as VOTES
@@ -39,6 +41,8 @@ class Base:
     file: Path
     replaced: Sequence[str]
     untouched: Mapping[str, str]
+    texts: Sequence[str] | None = None
+    """The files that changed, where they are texts that name what they named; only their records were looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Planned:
     rows: Rows
     base: Base | None
     meta: Mapping[str, str | None]
+    records: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +100,47 @@ class Material:
             untouched=untouched,
             references=self._references(records, held, untouched),
             citations=citations_of(workspace, records),
-            skills=[
-                replace(one, name=clean(one.name), description=clean(one.description), text=clean(one.text))
-                for one in self.skills
-            ],
+            skills=self._skills(),
         )
         return held, rows, base
+
+    def texts(self, previous: Path, seen: frozenset[str]) -> tuple[Held, Rows, Base] | None:
+        """Return what `rows` does where only texts changed and each names what it named; no other record is read.
+
+        `seen` are the files with another stamp of all that records rest on. None where more changed than texts do.
+        """
+        from orbit_registry.snapshot.build import texts_changed
+
+        states = self.prose.states
+        found = texts_changed(previous, {path: state.sha256 for path, state in states.items()})
+        if found is None or not seen <= states.keys() or any(one.pending for one in self.reading.entries):
+            return None
+        roles, held = found
+        entries = [one for one in self.reading.entries if one.path in held.records]
+        read = [one for one in map(self.reading.record, entries) if one is not None]
+        records = self.policy.applied(self.prose.filled(read))
+        sight = Sight(moved=moved(self.workspace, filter(None, map(taken_from, records))))
+        now, windows = datetime.now(UTC), windows_of(self.workspace.config)
+        freshness = {one.path: derive(one, sight, now, windows) for one in records if one.phase != "closed"}
+        other = any(reason.cause is not Cause.SOURCE for one in freshness.values() for reason in one.reasons)
+        if other or len(records) != len(held.records) or not all(self._names_the_same(one, held) for one in records):
+            return None
+        sources = [Source(role, states[path]) for path, role in roles.items()]
+        rows = rows_of(records, sources, freshness=freshness, half_life_days=half_life_days(), skills=self._skills())
+        return held, rows, Base(previous, [one.id for one in records], {}, tuple(roles))
+
+    def _names_the_same(self, record: Record, held: Held) -> bool:
+        """Say whether a record's text refers to what the last build found in it."""
+        stated = {link.to for link in record.links if link.rel == "references"}
+        named = stated.union(held.references.get(record.id, ()))
+        return named == stated.union(references_of(record, self.workspace.kinds.id_forms))
+
+    def _skills(self) -> list[Skill]:
+        clean = self.policy.cleaned
+        return [
+            replace(one, name=clean(one.name), description=clean(one.description), text=clean(one.text))
+            for one in self.skills
+        ]
 
     def _records(self, kept: Sequence[Record], base: Base | None) -> list[Record]:
         """Return the records, cleaned; those whose rows are made have the prose that stands in documents."""

@@ -19,7 +19,7 @@ from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.records.freshness import Freshness
-from orbit_registry.snapshot.build import fill, new_database, quoted, write_database
+from orbit_registry.snapshot.build import fill, fill_meta, new_database, quoted, write_database
 from orbit_registry.snapshot.delta import Planned, sources_of
 from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.snapshot.publication import publication_of
@@ -97,7 +97,7 @@ def _add(connection: duckdb.DuckDBPyConnection, planned: Planned, folder: Path) 
         fill(connection, "vote_keys", planned.rows.local.get("vote_keys", ()), lines, known)
     finally:
         shutil.rmtree(lines, ignore_errors=True)
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted(planned.meta.items()))
+    fill_meta(connection, planned.meta)
 
 
 def _columns(table: str) -> str:
@@ -162,5 +162,5 @@ def export_published(
     )
     with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
         whole = Path(folder) / "snapshot.duckdb"
-        write_database(whole, rows, meta_of(workspace, rows.digest))
+        write_database(whole, rows, meta_of(workspace))
         return export(whole, file, parquet)

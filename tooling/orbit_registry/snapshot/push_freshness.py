@@ -19,8 +19,8 @@ from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
 from orbit_registry.push import reader
 from orbit_registry.push.compile import BETWEEN, EVIDENCE, INPUT, SOURCE, TAKEN
-from orbit_registry.push.pack import SYMBOL, Part
-from orbit_registry.push.reader import LIST
+from orbit_registry.push.pack import SYMBOL, Part, rests_in
+from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.freshness import Found, Sight, derive
 from orbit_registry.records.record import Record
 from orbit_registry.store.cache import code_stamp, settled, stamp_of
@@ -35,20 +35,55 @@ _BEGINNING = datetime.min.replace(tzinfo=UTC)
 """Before it nothing has expired or aged: those two are told when an index is read."""
 
 
-def is_as_seen(workspace: Workspace, key: str) -> bool:
-    """Say whether everything that records rest on is as it was when an index of this key was made."""
-    seen = KeptValue(workspace, SEEN, key).value
-    stamps, there, commits = (seen.get(name) for name in ("stamps", "there", "commits"))
-    if not (isinstance(stamps, dict) and isinstance(there, dict) and isinstance(commits, dict)):
-        return False
-    root = workspace.root
-    if any(os.path.lexists(f"{root}/{path}") is not was for path, was in there.items()):
-        return False
-    if any(_stamp(f"{root}/{path}", None) != was for path, was in stamps.items()):
-        return False
-    if commits and _commits(look(workspace, Ground((), _of("commit", commits)), ())) != commits:
-        return False
-    return seen["strays"] is None or _digest(_untracked(workspace)) == seen["strays"]
+class Seen:
+    """What was seen of all that records rest on when an index of a key was made."""
+
+    def __init__(self, workspace: Workspace, key: str) -> None:
+        self._workspace = workspace
+        self._kept = KeptValue(workspace, SEEN, key)
+
+    def changed(self) -> frozenset[str] | None:
+        """Return the files that changed since; None where anything else did, or nothing is known."""
+        workspace, seen = self._workspace, self._kept.value
+        stamps, there, commits = (seen.get(name) for name in ("stamps", "there", "commits"))
+        if not (isinstance(stamps, dict) and isinstance(there, dict) and isinstance(commits, dict)):
+            return None
+        root = workspace.root
+        if any(os.path.lexists(f"{root}/{path}") is not was for path, was in there.items()):
+            return None
+        if commits and _commits(look(workspace, Ground((), _of("commit", commits)), ())) != commits:
+            return None
+        if seen["strays"] is not None and _digest(_untracked(workspace)) != seen["strays"]:
+            return None
+        return frozenset(path for path, was in stamps.items() if _stamp(f"{root}/{path}", None) != was)
+
+    def stands(self, index: Index, changed: frozenset[str]) -> bool:
+        """Say whether an index of the same key holds what one made now would, though these files changed.
+
+        Only what rests on them is judged again, and only where they are the origin of a text: for the rest, no.
+        """
+        began, workspace = time.time_ns(), self._workspace
+        touched = [one for one in rests_in(index) if one[0] != EVIDENCE and _may_rest(one, changed)]
+        bad, stamps = self._kept.value.get("bad"), self._kept.value["stamps"]
+        now = {path: _stamp(f"{workspace.root}/{path}", began) for path in changed}
+        if not isinstance(bad, list) or not isinstance(stamps, dict) or "-" in now.values():
+            return False
+        if any(one[0] == INPUT or stamps[path] == "-" for one in touched for path in changed):
+            return False
+        taken = {(said, known) for known, said in (_pair(one) for one in touched if one[0] == TAKEN)}
+        sight = Sight(moved=moved(workspace, taken))
+        if any((one in bad) is not _is_bad(one, sight, frozenset()) for one in touched):
+            return False
+        self._kept.keep({**self._kept.value, "stamps": {**stamps, **now}})
+        return True
+
+
+def _may_rest(rest: str, changed: frozenset[str]) -> bool:
+    said, _, subject = rest[1:].partition(BETWEEN)
+    if rest[0] != INPUT:
+        return (said if rest[0] == SOURCE else subject) in changed
+    folder = f"{PurePosixPath(subject).as_posix()}/".removeprefix("./")
+    return any(path in subject or path.startswith(folder) for path in changed)
 
 
 def with_doubts(workspace: Workspace, parts: Sequence[Part], tracked: Sequence[str] | None, key: str) -> list[Part]:
@@ -79,14 +114,14 @@ def with_doubts(workspace: Workspace, parts: Sequence[Part], tracked: Sequence[s
     sight = replace(sight, inputs=found, moved=moved(workspace, taken))
     bad = {one for one in rests if _is_bad(one, sight, homeless)}
     stamps = {path: _stamp(f"{workspace.root}/{path}", began) for path in {*seen.paths, *documents, *dict(taken)}}
-    kept = {"stamps": stamps, "there": there, "commits": _commits(sight)}
+    kept = {"stamps": stamps, "there": there, "commits": _commits(sight), "bad": sorted(bad)}
     KeptValue(workspace, SEEN, key).keep({**kept, "strays": None if strays is None else _digest(strays)})
-    judged = _Seen(sight, bad, lost, homeless)
+    judged = _Judged(sight, bad, lost, homeless)
     return [_judged(workspace, part, judged) if bad or lost or _is_marked(part) else part for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Judged:
     sight: Sight
     bad: set[str]
     """What makes a record that rests on it stale, or may."""
@@ -99,7 +134,7 @@ def _is_marked(part: Part) -> bool:
     return bool(part.row[reader.STALE] or part.flags & reader.DOUBTED or part.row[reader.AGES_AT])
 
 
-def _judged(workspace: Workspace, part: Part, seen: _Seen) -> Part:
+def _judged(workspace: Workspace, part: Part, seen: _Judged) -> Part:
     row = part.row
     rests = row[reader.RESTS].split(LIST) if row[reader.RESTS] and seen.bad else []
     cause = ""

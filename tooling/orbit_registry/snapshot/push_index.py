@@ -11,7 +11,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
@@ -23,7 +23,7 @@ from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.personal import Personal, personal_folders, personal_of, personal_parts, with_personal
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.push_freshness import is_as_seen, with_doubts
+from orbit_registry.snapshot.push_freshness import Seen, with_doubts
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
@@ -45,6 +45,9 @@ class IndexSync:
     records: int
     compiled: int
     built: bool
+    seen: frozenset[str] | None = None
+    """The files that changed of all that records rest on, where nothing else did; None where more did, or nothing was
+    known."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -109,26 +112,31 @@ def sync_index(
     personal = personal_of(workspace)
     files += personal.lines() if personal is not None else ()
     wanted = _Wanted(_base(workspace, policy), _digest(files), stamps, trust, personal)
-    done = None if rebuild else _unchanged(workspace, folder, wanted)
+    done, seen = (None, None) if rebuild else _unchanged(workspace, folder, wanted)
     if done is not None:
         return done
     with locked(folder / "push.lock"):
-        done = None if rebuild else _unchanged(workspace, folder, wanted)
-        return done or _build(workspace, folder, reading, policy, entries, wanted, rebuild)
+        if seen is None and not rebuild:
+            done, seen = _unchanged(workspace, folder, wanted)
+        return done or replace(_build(workspace, folder, reading, policy, entries, wanted, rebuild), seen=seen)
 
 
-def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted) -> IndexSync | None:
-    """Return what is to say of an index made from these very files, its stamps renewed; None where there is none."""
+def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted) -> tuple[IndexSync | None, frozenset[str] | None]:
+    """Return what is to say of an index made from these very files, its stamps renewed, None where there is none; and
+    the files that changed of what records rest on.
+    """
     index = open_index(workspace)
     if not isinstance(index, Index) or index.seal[3].split(" ")[:2] != [wanted.base, wanted.files]:
-        return None
+        return None, None
     tracked = _tracked_known(index.seal, wanted.stamps) or _digest(_tracked(workspace) or ())
     key = f"{wanted.base} {wanted.files} {tracked}"
-    if index.seal[3] != key or not is_as_seen(workspace, key):
-        return None
+    ground = Seen(workspace, key) if index.seal[3] == key else None
+    seen = ground.changed() if ground is not None else None
+    if ground is None or seen is None or (seen and not ground.stands(index, seen)):
+        return None, seen
     if index.seal[4:] != list(wanted.stamps):
         _seal(folder, index.seal[1], index.seal[3], wanted.stamps)
-    return IndexSync(folder / index.seal[1], index.records, 0, False)
+    return IndexSync(folder / index.seal[1], index.records, 0, False, seen), seen
 
 
 def _build(

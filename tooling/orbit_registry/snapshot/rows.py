@@ -1,4 +1,4 @@
-"""Owns what a record becomes in the tables of the snapshot, and the digest of it all; knows no database and no file."""
+"""Owns what a record becomes in the tables of the snapshot; knows no database and no file."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ LOCAL = ("citations", "freshness_states", "diagnostics", "events", "skills", "vo
 """What depends on the machine: its files, its time, its git, its half-life of votes."""
 WHOLE = ("links", "citations", "freshness_states", "diagnostics", "events", "skills", "sources")
 """The tables that are made of all records at once; the rows of the others belong to one record each."""
+NAMING = ("links", "citations", "diagnostics")
+"""Of these, the ones that stay as they are where a text changed and names what it named."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -64,8 +66,6 @@ class Rows:
     """What only this machine has: its inbox, its findings."""
     hashes: Mapping[str, str]
     """Each record's path and a hash of all its rows but links."""
-    digest: str
-    """A hash over every content row that git carries: equal in two clones, whenever they were built."""
 
     def of(self, table: str) -> Iterator[str]:
         """Yield every row of a table."""
@@ -103,14 +103,8 @@ def rows_of(
     for row in link_rows(kept, own, references):
         (local if row["record_id"] in own else shared)["links"].append(_encode(row))
     local["citations"] = list(map(_encode, citations))
-    total = hashlib.sha256()
     for source in sorted(sources, key=lambda one: (one.file.path, one.role)):
         (local if source.inbox else shared)["sources"].append(_source_row(source))
-        if not source.inbox:
-            said = f"{source.file.path}\0{source.role}\0{source.file.sha256}\0{source.file.size}\n"
-            total.update(said.encode("utf-8", "surrogateescape"))
-    total.update("\n".join(shared["links"]).encode("utf-8", "replace"))
-    total.update("\n".join(hashes[record.path] for record in kept if record.id not in own).encode())
     if half_life_days is not None:
         local["vote_keys"] = [
             _encode({"record_id": record.id, "half_life": half_life_days, "rank_key": key})
@@ -128,7 +122,7 @@ def rows_of(
         _encode({"path": one.path, "title": one.name, "description": one.description, "body": one.body})
         for one in skills
     ]
-    return Rows(shared, local, hashes, total.hexdigest())
+    return Rows(shared, local, hashes)
 
 
 def _is_in(record: Record, inbox: str) -> bool:

@@ -20,7 +20,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
+from orbit_registry.store.cache import FileState, code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
@@ -33,9 +33,8 @@ from orbit_registry.store.workspace import Workspace, cache_folder
 if TYPE_CHECKING:
     from orbit_registry.snapshot.delta import Held, Planned
     from orbit_registry.snapshot.push_index import IndexSync
-    from orbit_registry.snapshot.rows import Rows
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 STATE = "snapshot.json"
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
@@ -96,6 +95,8 @@ class _State:
     """A hash of what decides beside the files what the snapshot holds; empty where the time does too."""
     digest: str
     records: int
+    looked: str
+    """The day (UTC) on which all records were last looked at."""
 
 
 def sync(
@@ -120,7 +121,7 @@ def sync(
     stamps = stamps_of(workspace)
     reading = Reading(workspace)
     index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
-    done = sync_snapshot(workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild)
+    done = sync_snapshot(workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild, seen=index.seen)
     return replace(done, index=index, seconds=time.perf_counter() - began)
 
 
@@ -139,10 +140,12 @@ def sync_snapshot(
     policy: Policy = NO_SECRETS,
     rebuild: bool = False,
     freshness: Mapping[str, Freshness] | None = None,
+    seen: frozenset[str] | None = None,
 ) -> SyncResult:
     """Bring the snapshot alone up to date with what was read.
 
-    `freshness` is that of all records, where it is known already. Raises what `sync` does.
+    `freshness` is that of all records, where it is known already; `seen` are the files that changed of all that they
+    rest on, where nothing else of it did. Raises what `sync` does.
     """
     began = time.perf_counter()
     prose = prose_of(workspace, reading.entries, reading.documents)
@@ -155,7 +158,7 @@ def sync_snapshot(
         with locked(folder / "snapshot.lock"):
             held = None if rebuild else _current(folder, inputs)
             if held is None:
-                build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild, skills)
+                build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild, skills, seen)
                 done = build.run(diagnostics, freshness)
                 return replace(done, seconds=time.perf_counter() - began)
     reading.save()
@@ -166,7 +169,7 @@ def sync_snapshot(
 
 def _settings(workspace: Workspace, policy: Policy) -> str:
     """Return a hash of what decides beside the files what a record's rows are."""
-    parts = (
+    return _hash(
         str(FORMAT_VERSION),
         code_stamp(),
         fingerprint(workspace.kinds),
@@ -175,20 +178,21 @@ def _settings(workspace: Workspace, policy: Policy) -> str:
         str((workspace.config.citations, workspace.config.code, half_life_days())),
         policy.name,
     )
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _inputs(workspace: Workspace, settings: str, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
-    """Return a hash of everything that decides what the snapshot holds."""
-    total = hashlib.sha256()
-    for part in (settings, workspace.git.head() or "", *(problem.fingerprint for problem in reading.misplaced)):
-        total.update(part.encode("utf-8", "surrogateescape") + b"\0")
-    for states in (reading.states, prose.states):
-        for path in sorted(states):
-            total.update(f"{path}\0{states[path].sha256}\n".encode("utf-8", "surrogateescape"))
-    for skill in skills:
-        total.update(f"{skill.path}\0{skill.text}\0".encode("utf-8", "surrogateescape"))
-    return total.hexdigest()
+    """Return a hash of everything that decides what the snapshot holds, behind one of the files of records alone."""
+    records = _hash(*(problem.fingerprint for problem in reading.misplaced), *_lines(reading.states))
+    said = (f"{skill.path}\0{skill.text}" for skill in skills)
+    return f"{records} {_hash(settings, workspace.git.head() or '', *_lines(prose.states), *said)}"
+
+
+def _lines(states: Mapping[str, FileState]) -> list[str]:
+    return [f"{path}\n{states[path].sha256}" for path in sorted(states)]
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _current(folder: Path, inputs: str | None) -> _State | None:
@@ -233,6 +237,7 @@ class _Build:
     inputs: str
     rebuild: bool
     skills: Sequence[Skill] = ()
+    seen: frozenset[str] | None = None
 
     def run(
         self, diagnostics: Callable[[], Iterable[Diagnostic]], freshness: Mapping[str, Freshness] | None
@@ -246,9 +251,9 @@ class _Build:
         except SnapshotError:
             if planned.base is None:
                 raise
-            return replace(self, rebuild=True).run(diagnostics, freshness)  # the one at hand may be damaged
+            return replace(self, rebuild=True, seen=None).run(diagnostics, freshness)  # the one at hand may be damaged
         _tidy(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
-        return _counted(held, planned.rows, self.folder / state.file)
+        return _counted(held, planned, state.digest, self.folder / state.file)
 
     def plan(
         self,
@@ -263,49 +268,60 @@ class _Build:
         material = Material(self.workspace, self.reading, self.prose, self.policy, self.skills)
         file = self.folder / previous.file if previous is not None else None
         usable = previous is not None and previous.settings == self.settings and not self.rebuild
+        meta = meta_of(self.workspace)
+        if file is not None and previous is not None and usable and self.seen is not None and freshness is None:
+            is_near = previous.looked == _today() and previous.inputs.split(" ")[0] == self.inputs.split(" ")[0]
+            found = material.texts(file, self.seen) if is_near else None
+            if found is not None:
+                return found[0], Planned(found[1], found[2], meta, previous.records)
         held, rows, base = material.rows(file, usable, diagnostics, freshness)
-        return held, Planned(rows, base, meta_of(self.workspace, rows.digest))
+        return held, Planned(rows, base, meta, len(rows.hashes))
 
     def _publish(self, planned: Planned) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""
         from orbit_registry.snapshot.build import write_database
         from orbit_registry.snapshot.events import event_lines
 
-        rows = planned.rows
         temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
-        write_database(temporary, rows, planned.meta, planned.base, event_lines(self.workspace.state))
+        lines = event_lines(self.workspace.state)
+        digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines)
         name = f"snapshot-{_last_number(self.folder) + 1:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
-        timed = any(one.code == BROKEN_VOTE for one in self.reading.collection.problems)
+        timed = any(one.code == BROKEN_VOTE for one in self.reading.problems)
         try:
             temporary.rename(self.folder / name)
             sync_folder(self.folder)
             stamped = list(stamp_of((self.folder / name).stat()))
         except OSError as error:
             raise write_error(self.folder / name, error) from None
-        state = _State(name, stamped, self.inputs, "" if timed else self.settings, rows.digest, len(rows.hashes))
+        settings = "" if timed else self.settings
+        state = _State(name, stamped, self.inputs, settings, digest, planned.records, _today())
         write_atomic(self.folder / STATE, json.dumps(asdict(state)))
         return state
 
 
-def _counted(held: Held, rows: Rows, file: Path) -> SyncResult:
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _counted(held: Held, planned: Planned, digest: str, file: Path) -> SyncResult:
     """Return what is to say of a new file beside the one before."""
-    before, after = {path: known for path, (_, _, known) in held.records.items()}, rows.hashes
+    before, after = {path: known for path, (_, _, known) in held.records.items()}, planned.rows.hashes
     changed = sum(1 for path, known in after.items() if path in before and before[path] != known)
     added = len(after.keys() - before.keys())
     return SyncResult(
         added=added,
         changed=changed,
         removed=len(before.keys() - after.keys()),
-        unchanged=len(after) - added - changed,
-        digest=rows.digest,
+        unchanged=planned.records - added - changed,
+        digest=digest,
         path=file,
         seconds=0.0,
         built=True,
     )
 
 
-def meta_of(workspace: Workspace, digest: str) -> dict[str, str | None]:
+def meta_of(workspace: Workspace) -> dict[str, str | None]:
     """Return what a snapshot says of itself."""
     from importlib.metadata import PackageNotFoundError, version
 
@@ -316,7 +332,6 @@ def meta_of(workspace: Workspace, digest: str) -> dict[str, str | None]:
     return {
         "format_version": str(FORMAT_VERSION),
         "project": workspace.name,
-        "digest": digest,
         "built_at": stamp(datetime.now(UTC)),
         "commit": workspace.git.head(),
         "tool_version": tool,

@@ -22,6 +22,7 @@ from orbit_registry.store.workspace import Workspace
 _COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
 _PLACE_IN_FILE = re.compile(r"(?:#.*|:\d+(?:[-:]\d+)*)\Z")
 """What evidence may say after a path: `src/app.py:12`, `src/app.py#L3-L9`."""
+_FEW = 20
 Evidence = tuple[str, str]
 
 
@@ -93,7 +94,9 @@ def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[
     pairs = sorted(taken)
     if not pairs:
         return {}
-    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "taken", code_stamp())
+    # What is remembered of many is no use for a few, and would be lost by keeping theirs alone.
+    name = "taken" if len(pairs) > _FEW else ""
+    cache = FileCache(workspace.root, workspace.relative(workspace.cache), name, code_stamp())
     folders = Folders(workspace.root)
     found: dict[tuple[str, str], bool] = {}
     for path, known in pairs:
@@ -101,7 +104,8 @@ def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[
             found[path, known] = True
         elif f"sha256:{cache.state(path, DOCUMENT_LIMIT).sha256}" != known:
             found[path, known] = not (workspace.root / path).is_file()
-    cache.save()
+    if name:
+        cache.save()
     return found
 
 
