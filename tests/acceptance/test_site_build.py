@@ -88,7 +88,7 @@ def test_a_records_page_says_what_the_record_says(demo: tuple[Path, Path, SiteRe
         "2026-05",
         "Decided by Ada, Grace",
         "Tasks TASK-1",
-        "src/**",
+        "src/ **",  # each folder in its own tag: a line breaks after it
         "storage",
         "TASK-9",
     ):

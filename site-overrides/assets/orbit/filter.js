@@ -69,7 +69,8 @@
     const show = async (keep) => {
       const query = state();
       if (keep) history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
-      if (pages) pages.hidden = query.size > 0;
+      form.classList.toggle("orbit-chosen", query.size > 0);
+      for (const whole of [pages, table.caption]) if (whole) whole.hidden = query.size > 0;
       if (!query.size) {
         body.replaceChildren(...first);
         said.textContent = "";

@@ -21,7 +21,7 @@
   });
 })();
 
-/* The search box finds records too: what finds them is fetched when the box gets the focus; they stand above the pages found. */
+/* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they stand above the pages found. */
 (() => {
   "use strict";
   const MOST = 8;
@@ -48,7 +48,7 @@
       import(new URL("assets/orbit/search.js", root)),
     ])
       .then(([held, terms, rows, { finder }]) => ({ held, rows, find: finder(held, terms) }))
-      .catch(() => null));
+      .catch(() => (loading = null)));
   const item = ({ ids, look, looks }, row, [title, url, line]) => {
     const [word, css] = looks[look[row]];
     const link = made("a", "orbit-hit", made("b", "", `${ids[row]} ${title} `), made("span", `orbit-chip ${css}`, word), made("small", "", line));
@@ -69,7 +69,9 @@
   };
   input.addEventListener("input", show);
   input.addEventListener("focus", show);
-  input.closest("[data-md-component=search]")?.addEventListener("pointerenter", loaded);
+  for (const way of document.querySelectorAll("[data-md-component=search], label[for=__search]")) way.addEventListener("pointerenter", loaded);
+  const ahead = location.protocol.startsWith("http") && !navigator.connection?.saveData;
+  if (ahead) addEventListener("load", () => (window.requestIdleCallback ?? setTimeout)(loaded));
   if (new URLSearchParams(location.search).get("q")) setTimeout(show, 100);
 })();
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +47,23 @@ def test_a_made_up_repository_is_valid_and_always_the_same(bench: Any, tmp_path:
     assert all(record.prose for record in registry.records)
     assert [one for one in registry.check().diagnostics if one.severity == "error"] == []
     assert (tmp_path / "a" / synthetic.paths(60)[0]).parent.is_dir()
+
+
+def test_made_up_documents_have_the_measures_of_real_ones(bench: Any, tmp_path: Path) -> None:
+    """65 of them have the characters, list items, code and links that the table of measures says, in sum."""
+    synthetic = bench("synthetic")
+    synthetic.make_foreign(tmp_path, 65)
+    texts = [file.read_text("utf-8") for file in sorted(tmp_path.glob("docs/decisions/*.md"))]
+    with synthetic.SHAPES.open(encoding="utf-8", newline="") as file:
+        wanted = list(csv.DictReader(file))
+    found = {
+        "items": sum(text.count("\n* ") for text in texts),
+        "fences": sum(text.count("\n```") for text in texts) // 2,
+        "links": sum(text.count("](https:") for text in texts),
+        "characters": sum(len(re.sub("```.*?```", "", text, flags=re.DOTALL)) for text in texts),
+    }
+    for measure, number in found.items():
+        assert number == pytest.approx(sum(int(one[measure]) for one in wanted), rel=0.2), measure
 
 
 @pytest.mark.parametrize(("power", "expected"), [(0, 0.0), (1, 1.0), (2, 2.0)])

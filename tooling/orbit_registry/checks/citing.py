@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -48,17 +48,20 @@ def cited_in(path: str, forms: IdForms, read: Callable[[str], str | None]) -> li
     return [(cited, position.line, position.column) for cited, position in found]
 
 
-def in_text(text: str, path: str, forms: IdForms, *, weak: bool = False) -> Iterator[Citation]:
+def in_text(
+    text: str, path: str, forms: IdForms, *, weak: bool = False, code: Sequence[Span] | None = None
+) -> Iterator[Citation]:
     """Yield the citations in a file that mean a record, those in code blocks and examples left out.
 
-    Weak ones are only for those who know which records there are.
+    Weak ones are only for those who know which records there are. `code` are its blocks, where they are known.
     """
     markdown = is_markdown(path)
     if not any(weak or not citation.weak for citation in find_citations(text, forms)):
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
-    skip = _parsed(text).code if markdown and _FENCE.search(text) else ()
+    if code is None:
+        code = _parsed(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
-    for citation in find_citations(text, forms, skip):
+    for citation in find_citations(text, forms, code):
         if citation.weak and not weak:
             continue
         start = citation.span.start
@@ -75,15 +78,22 @@ def _is_whole_code(text: str, span: Span) -> bool:
     return text[span.start - 1 : span.start] == "`" and text[span.end : span.end + 1] == "`"
 
 
-def references_of(record: Record, forms: IdForms) -> tuple[str, ...]:
+def references_of(record: Record, forms: IdForms, home: str | None = None) -> tuple[str, ...]:
     """Return what a record's texts refer to, in their order: ids as written, and files, from the root, with anchors.
 
     A link in a document counts from there, one that begins with a dot in another record from its folder, any other
-    from the root.
+    from the root. `home` is the document that holds the prose: it was parsed to find that, so the prose is not again.
     """
-    text = "\n".join(filter(None, (record.title, record.text("summary"), record.prose)))
-    found = dict.fromkeys(citation.id for citation in in_text(text, "record.md", forms))
-    for link in _links(text) if _LINK.search(text) else ():
+    above = "".join(f"{one}\n" for one in (record.title, record.text("summary")) if one)
+    text, code, links = f"{above}{record.prose}", None, None
+    at = home.find(record.prose) if home and record.prose else -1
+    if home and at >= 0 and (_FENCE.search(record.prose) or _LINK.search(record.prose)):
+        parsed, end, by = _parsed(home), at + len(record.prose), len(above) - at
+        code = [Span(one.start + by, one.end + by) for one in parsed.code if at <= one.start < end]
+        inside = (one.target for one in parsed.links if one.kind != "image" and at <= one.span.start < end)
+        links = [*_links(above), *inside]
+    found = dict.fromkeys(citation.id for citation in in_text(text, "record.md", forms, code=code))
+    for link in (_links(text) if links is None else links) if _LINK.search(text) else ():
         target = _file_of(record, link)
         if target is not None:
             found[target] = None

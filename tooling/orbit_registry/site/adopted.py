@@ -14,6 +14,7 @@ from html import escape
 from orbit_registry.records.record import Record
 from orbit_registry.site.urls import document_url
 from orbit_registry.site.words import tags_of
+from orbit_registry.text import is_markdown
 from orbit_registry.text.markdown import parse_markdown
 
 HEAD, FOOT = "record-head", "record-foot"
@@ -35,7 +36,7 @@ def with_own_pages(records: Sequence[Record], files: Iterable[str], docs: str, d
 
     def page(record: Record) -> str | None:
         source = record.source
-        if source is None or source.format == "log" or not source.path.lower().endswith(".md"):
+        if source is None or source.format == "log" or not is_markdown(source.path):
             return None
         if set(source.path) & set("#?%"):  # a site URL is no address: it can't tell these from their meaning there
             return None

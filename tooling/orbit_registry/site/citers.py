@@ -14,15 +14,25 @@ from orbit_registry.site.finder import lead
 from orbit_registry.site.shelf import Text
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.snapshot.edges import Said, said_in
+from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.globs import Glob, match_any, parse_glob
 
-_MARKDOWN = (".md", ".markdown")
 
+def said_by(text: Text, forms: IdForms, file: Said | None = None) -> Said:
+    """Return what a record's prose names, and how it begins; lines count from where the prose starts.
 
-def said_by(text: Text, forms: IdForms) -> Said:
-    """Return what a record's prose names, and how it begins; lines count from where the prose starts."""
-    found = said_in(text.text, text.path if text.path.lower().endswith(_MARKDOWN) else f"{text.path}.md", forms)
+    `file` is what the whole file names that the prose stands in, if that was read as it is shown.
+    """
+    if file is None:
+        found = said_in(text.text, text.path if is_markdown(text.path) else f"{text.path}.md", forms)
+    else:
+        first, last = text.first_line, text.first_line + text.text.count("\n")
+        ids, links = (
+            tuple((name, line - first + 1) for name, line in held if first <= line <= last)
+            for held in (file.ids, file.links)
+        )
+        found = Said(ids, links)
     return Said(found.ids, found.links, lead(text.text), text.entry)
 
 

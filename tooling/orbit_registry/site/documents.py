@@ -17,12 +17,12 @@ from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url
 from orbit_registry.store.files import inside, walk
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text import is_markdown
 from orbit_registry.text.globs import Glob, match_any, parse_glob
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
 UNREADABLE = "ORB392"
 LEADS_OUT = "put the files themselves inside the repository"
-_MARKDOWN = (".md", ".markdown")
 _BUILT = frozenset({"build", "dist"})
 _TOC_LEVELS = (2, 3)
 _WILD = re.compile(r"[*?\[{]")
@@ -88,7 +88,7 @@ def _folders(root: Path, globs: Sequence[str]) -> tuple[list[Path], list[Diagnos
 def _walk(root: Path, top: Path) -> Iterator[tuple[str, Path]]:
     for path in walk(root, top, without=_BUILT, hidden=False):
         file = root / path
-        if path.lower().endswith(_MARKDOWN) and not file.is_symlink():
+        if is_markdown(path) and not file.is_symlink():
             yield path, file
 
 

@@ -168,7 +168,9 @@ class Expansion:
             if noted and noted[0] == self.shelf.stamp(record):
                 self.said[record.path] = said_from(noted[1])
             else:
-                self.said[record.path] = said_by(self.shelf.text(record), self.site.forms)
+                text = self.shelf.text(record)
+                file = self.citing.get(text.path) if text.as_written else None
+                self.said[record.path] = said_by(text, self.site.forms, file)
         return self.said[record.path]
 
     def _page(self, url: str, key: str, make: Callable[[], Page], note: Callable[[], object] = lambda: None) -> None:

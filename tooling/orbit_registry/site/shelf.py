@@ -34,6 +34,8 @@ class Text:
     first_line: int
     entry: tuple[int, int] | None = None
     """First and last line of its entry in a document, the heading's line included."""
+    as_written: bool = False
+    """Whether nothing of that document is withheld."""
 
 
 class _ReadOnDemand(Mapping[str, Document]):
@@ -42,6 +44,8 @@ class _ReadOnDemand(Mapping[str, Document]):
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
         self._held: dict[str, Document | None] = {}
+        self.as_written: set[str] = set()
+        """The paths of those of which nothing is withheld."""
 
     def __getitem__(self, path: str) -> Document:
         if path not in self._held:
@@ -51,6 +55,8 @@ class _ReadOnDemand(Mapping[str, Document]):
                 self._held[path] = None
             else:
                 text = self._publication.document(path, stated)
+                if text == stated:
+                    self.as_written.add(path)
                 self._held[path] = None if text is None else document_of(path, text)
         found = self._held[path]
         if found is None:
@@ -72,13 +78,15 @@ class Shelf:
     states: Mapping[str, FileState]
     """The records' files and those of their votes, by path."""
     documents: Documents = field(init=False)
+    _read: _ReadOnDemand = field(init=False)
     _stamps: dict[str, str] = field(default_factory=dict)
     """Of the files that texts stand in, by path."""
     _said: dict[str, str] = field(default_factory=dict)
     """The stamps of records, by path."""
 
     def __post_init__(self) -> None:
-        self.documents = Documents(_ReadOnDemand(self.publication))
+        self._read = _ReadOnDemand(self.publication)
+        self.documents = Documents(self._read)
 
     @property
     def workspace(self) -> Workspace:
@@ -114,7 +122,8 @@ class Shelf:
         end = first + text.count("\n")
         stated = _STATUS.match(text) if record.source and record.source.authority == "record" else None
         above = stated[0] if stated else ""
-        return Text(text[len(above) :], document.path, first + above.count("\n"), (heading, end))
+        shown = document.path in self._read.as_written
+        return Text(text[len(above) :], document.path, first + above.count("\n"), (heading, end), shown)
 
     def _whole(self, record: Record) -> Text:
         """Return a file as text: links lead from where it was taken, and what is no Markdown is a block of code."""

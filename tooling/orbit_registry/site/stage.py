@@ -28,6 +28,7 @@ from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, over
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text import is_markdown
 
 _UPWARDS = re.compile(r'\b(href|src)="\.\./')
 DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
@@ -164,7 +165,7 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
         made = memo.fresh(staged_path, key, lambda *question: ask(sources.site, *question))
         if made is not None and out.keep(staged_path):
             continue
-        if not name.lower().endswith((".md", ".markdown")):
+        if not is_markdown(name):
             out.write(staged_path, _readable(sources.publication, inside(root, path).read_bytes()))
             memo.put(staged_path, Made(key, path))
             continue
@@ -237,7 +238,7 @@ def _navigation(
     """Return the whole navigation; an entry of the repository's own that names no page is a finding."""
     if sources.own is None:
         return [{"Home": "index.md"}, *generated]
-    pages = [name for name in own_files if name.endswith(".md")]
+    pages = [name for name in own_files if is_markdown(name)]
     nav, missing = without_missing(completed_nav(sources.own.words("nav"), pages, generated), known)
     publication, docs = sources.publication, sources.own.docs
     nav = _readable_titles(publication, nav)

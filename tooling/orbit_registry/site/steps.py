@@ -34,6 +34,7 @@ from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.store.freshness.ground import Ground
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text import is_markdown
 
 TAKEN = (
     "health/",
@@ -131,7 +132,7 @@ def sources_of(
     mirrored = {document.path: document.url for document in documents}
     curated = {}
     if own:
-        pages = [f"{docs}/{name}" for name in own_files if name.lower().endswith(".md")]
+        pages = [f"{docs}/{name}" for name in own_files if is_markdown(name)]
         curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
     commit = workspace.git.head() if config.get("repository") else None

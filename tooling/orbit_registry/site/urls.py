@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from urllib.parse import quote
 
+from orbit_registry.text import is_markdown
+
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
 _UNQUOTED = re.compile(r"[A-Za-z0-9._~/-]*\Z")
 _LONGEST_SEGMENT = 100
@@ -72,7 +74,7 @@ def document_url(path: str, docs: str | None = "docs", directories: bool = True)
     `directories` says whether a page is a folder, as the generator's `use_directory_urls` does.
     """
     inner = path.removeprefix(f"{docs}/") if docs else path
-    stem = inner.rpartition(".")[0] if inner.lower().endswith((".md", ".markdown")) else inner
+    stem = inner.rpartition(".")[0] if is_markdown(inner) else inner
     folder, _, name = stem.rpartition("/")
     if name.lower() in ("index", "readme"):
         stem = folder

@@ -156,7 +156,9 @@ class Material:
         """Return what the texts of records refer to, by path; of those whose rows are made, as the last build found."""
         known = {one.path: held.references.get(one.id, ()) for one in records if one.path in untouched}
         forms = self.workspace.kinds.id_forms
-        return known | {one.path: references_of(one, forms) for one in records if one.path not in untouched}
+        return known | {
+            one.path: references_of(one, forms, self.prose.home_of(one)) for one in records if one.path not in untouched
+        }
 
 
 def base_of(file: Path, held: Held, records: Sequence[Record], sources: Iterable[Source], inbox: str) -> Base | None:

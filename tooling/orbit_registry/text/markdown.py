@@ -41,11 +41,11 @@ _LONGEST_ROW = 4096
 _HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1024)
 def parse_markdown(text: str) -> MarkdownDocument:
     """Read the structure of `text` (CommonMark with tables, optional YAML front matter). Never fails.
 
-    The last few texts are remembered: an edit reads, writes and reads again.
+    As many texts are remembered as decisions are (16 MB): what they cite, hold and link is asked one after the other.
     """
     lines = TextLines(text)
     front_matter, first_line = find_front_matter(text, lines)

@@ -32,6 +32,11 @@ class ProseReading:
         """Return the state of the body beside a record, where one is read."""
         return self.states.get(entry.body_path)
 
+    def home_of(self, record: Record) -> str | None:
+        """Return the document that holds a decision's prose, whole."""
+        state = self.states.get(record.source.path) if record.source and record.kind.in_document else None
+        return self._text(state) if state is not None else None
+
     def save(self) -> None:
         """Keep what was read for the next run."""
         self._cache.save()
