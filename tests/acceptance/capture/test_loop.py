@@ -112,9 +112,11 @@ def test_what_one_session_stumbled_over_the_next_is_shown_until_it_no_longer_hol
     assert name in project.hook("PreToolUse", "fourth", agent, **edit)
 
 
-def test_what_one_agent_stumbled_over_another_is_shown(project: Project) -> None:
-    """A session of Codex leaves what one of Claude Code is shown where its pattern comes up again."""
-    (candidate,) = project.capture(project.recorded("codex-stumble.jsonl"), "codex")["candidates"]
+@pytest.mark.parametrize("agent", ["codex", "gemini", "reasonix"])
+def test_what_one_agent_stumbled_over_another_is_shown(project: Project, agent: str) -> None:
+    """A session of each other agent leaves what one of Claude Code is shown where its pattern comes up again."""
+    (candidate,) = project.capture(project.recorded(f"{agent}-stumble.jsonl"), agent)["candidates"]
+    assert candidate["provenance"]["agent"] == agent
     project.orbit("promote", candidate["id"])
     edit = {"tool_name": "Edit", "tool_input": {"file_path": f"{project.root}/web/cart.ts"}}
     assert candidate["id"] in project.hook("PreToolUse", "claude-session", **edit)
