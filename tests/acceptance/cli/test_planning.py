@@ -21,8 +21,8 @@ from orbit_registry.registry import Registry
 pytestmark = pytest.mark.usefixtures("programs_on")
 
 SECTIONS = {
-    "recent_retros", "active_loops", "failed_targets", "recent_pitch_history", "system_health", "capacity",
-    "related_learnings", "queue", "recent_events",
+    "recent_retros", "tools", "attempts", "active_loops", "failed_targets", "recent_pitch_history", "system_health",
+    "capacity", "related_learnings", "queue", "recent_events",
 }  # fmt: skip
 SCHEMA = Path(__file__).parents[3] / "docs/schemas/plan.schema.json"
 WHY = ("--reason", "the sandbox has no browser")
@@ -92,6 +92,24 @@ def test_the_brief_says_what_runs_came_to(shell: Any) -> None:
     assert [one["id"] for one in plan(shell)["related_learnings"]] == [done["findings"][0]["id"]]
     assert [one["id"] for one in plan(shell, "--path", "src/app.py", "--tag", "care")["related_learnings"]] == [
         shell.learning]  # fmt: skip
+
+
+def test_tools_are_ranked_by_what_they_completed_and_attempts_told(shell: Any) -> None:
+    """Over all recorded retros; what was never tried, skipped, a draft, or a way of the project counts nothing."""
+    told = (
+        ("L-1", "story:shop:S-1=failed,attempts=3,tool=quick", "story:shop:S-2=completed,attempts=1,tool=slow"),
+        ("L-2", "story:shop:S-3=completed,attempts=2,tool=quick", "story:shop:S-4=failed,attempts=0,tool=never"),
+        ("L-3", "story:shop:S-5=skipped,tool=never", "command:test=failed,attempts=2,tool=pytest"),
+    )
+    for loop, *outcomes in told:
+        shell("retro", "--loop", loop, *(word for one in outcomes for word in ("--outcome", one)))
+    shell("retro", "--loop", "L-4", "--pending", "--outcome", "story:shop:S-6=failed,attempts=9,tool=never")
+    found = plan(shell)
+    assert found["tools"] == [
+        {"tool": "slow", "completed": 1, "failed": 0}, {"tool": "quick", "completed": 1, "failed": 1}]  # fmt: skip
+    assert [(one["attempts"], one["completed"], one["failed"]) for one in found["attempts"]] == [
+        (1, 1, 0), (2, 1, 0), (3, 0, 1)]  # fmt: skip
+    assert "  3 attempts: 0 completed, 1 failed" in shell("brief", "--for", "plan")[1]
 
 
 def test_a_failed_target_is_left_out_for_its_days(shell: Any) -> None:

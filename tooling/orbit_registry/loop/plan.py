@@ -7,7 +7,7 @@ a plan from being made. Nothing is decided here.
 from __future__ import annotations
 
 import json
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from orbit_registry.loop import failures
 from orbit_registry.loop.ensure import refuse_constant
 from orbit_registry.loop.events import write_event
 from orbit_registry.loop.programs import run_program
-from orbit_registry.loop.retro.form import COMPLETED, FAILED
+from orbit_registry.loop.retro.form import COMPLETED, FAILED, WAY
 from orbit_registry.loop.retro.keep import KIND as RETRO
 from orbit_registry.loop.review import queue
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
@@ -143,6 +143,7 @@ def plan_brief(
     data = {
         "generated_at": stamp(now),
         "recent_retros": [_retro(one) for one in retros],
+        **_experience(records),
         "active_loops": loops,
         "failed_targets": failed_targets(records, now),
         "recent_pitch_history": history,
@@ -190,9 +191,8 @@ def _at(record: Record) -> float:
 
 
 def _retro(record: Record) -> dict[str, Any]:
-    data: Mapping[str, Any] = record.data
-    target = failures.target_from(data.get("trigger"))
-    results = [one.get("result") for one in data.get("outcomes", ())]
+    target = failures.target_from(record.data.get("trigger"))
+    results = [one.get("result") for one in _outcomes(record)]
     return {
         "loop_id": target.id if target.type == "loop" else f"{target.type}:{target.id}",
         "summary": record.text("summary") or record.title,
@@ -200,6 +200,38 @@ def _retro(record: Record) -> dict[str, Any]:
         "stories_failed": results.count(FAILED),
         "date": record.text("date"),
     }
+
+
+def _experience(records: RecordSet) -> dict[str, list[dict[str, Any]]]:
+    """Return how often targets were completed and failed, by the tool, the best first, and by the attempts they took.
+
+    All retros that are recorded count. How the project's own programs are started says nothing of who works.
+    """
+    tools: dict[str, Counter[str]] = defaultdict(Counter)
+    tried: dict[int, Counter[str]] = defaultdict(Counter)
+    outcomes = (one for record in records.of_kind(RETRO) if record.phase == "live" for one in _outcomes(record))
+    for one in outcomes:
+        result, attempts = one.get("result"), one.get("attempts")
+        if result not in (COMPLETED, FAILED) or attempts == 0 or failures.target_from(one.get("target")).type == WAY:
+            continue
+        for tool in one.get("tools", ()):
+            tools[str(tool)][result] += 1
+        if isinstance(attempts, int):
+            tried[attempts][result] += 1
+    ranked = sorted(tools.items(), key=lambda one: (-one[1][COMPLETED] / one[1].total(), -one[1].total(), one[0]))
+    return {
+        "tools": [{"tool": name, **_ended(count)} for name, count in ranked[:MOST_LISTED]],
+        "attempts": [{"attempts": many, **_ended(tried[many])} for many in sorted(tried)[:MOST_LISTED]],
+    }
+
+
+def _ended(count: Counter[str]) -> dict[str, int]:
+    return {COMPLETED: count[COMPLETED], FAILED: count[FAILED]}
+
+
+def _outcomes(record: Record) -> Sequence[Mapping[str, Any]]:
+    data: Mapping[str, Any] = record.data
+    return [*data.get("outcomes", ())]
 
 
 def failed_targets(records: RecordSet, now: datetime) -> list[dict[str, object]]:
@@ -282,6 +314,9 @@ def plan_text(data: Mapping[str, Any]) -> str:
     lines += _section("recent retros", data["recent_retros"],
                       lambda one: f"{one['date'][:10]}  {one['loop_id']}  {one['stories_completed']} completed, "
                                   f"{one['stories_failed']} failed: {one['summary']}")  # fmt: skip
+    went = "{completed} completed, {failed} failed".format_map
+    lines += _section("tools", data["tools"], lambda one: f"{one['tool']}: {went(one)}")
+    lines += _section("by attempts", data["attempts"], lambda one: f"{_attempts(one['attempts'])}: {went(one)}")
     lines += _section("active loops", data["active_loops"], lambda one: _words(one))
     lines += _section("left alone", data["failed_targets"],
                       lambda one: f"{one['target']} ({_attempts(one['attempts'])}), until {one['until'] or 'cleared'}: "
