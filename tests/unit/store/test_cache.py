@@ -103,10 +103,31 @@ def test_a_note_outlives_runs_that_do_not_ask_for_it(root: Path) -> None:
     second.keep(second.state("b.txt"), "kept", "of b")
     second.save()
     third = cache(root)
-    assert [third.note(third.state(name)) for name in ("b.txt", "a.txt")] == ["of b", ["of", "a"]]
+    assert [third.state(name).path for name in ("b.txt", "a.txt")] == [*third.notes]
+    assert third.notes == {"b.txt": "of b", "a.txt": ["of", "a"]}
     (root / "a.txt").write_text("three", "utf-8")
     fourth = cache(root)
-    assert [fourth.note(fourth.state(name)) for name in ("b.txt", "a.txt")] == ["of b", None]
+    assert [fourth.state(name).path for name in ("b.txt", "a.txt")] == [*fourth.notes]
+    assert fourth.notes == {"b.txt": "of b", "a.txt": None}
+
+
+def test_many_at_once_are_told_as_one_by_one(root: Path) -> None:
+    """Of files and folders only those are known unasked that `state` and `names` would say the same of, unread."""
+    (root / "b.txt").write_text("two", "utf-8")
+    (root / "kept").mkdir()
+    (root / "moved").mkdir()
+    first = cache(root)
+    said = {name: first.state(name) for name in ("a.txt", "b.txt")}
+    listed = {name: first.names(name) for name in ("kept", "moved")}
+    first.save()
+    wait_for_the_next_tick(root)
+    (root / "b.txt").unlink()
+    (root / "moved/new.txt").touch()
+    second = cache(root)
+
+    assert second.unchanged(["a.txt", "b.txt", "never.txt"]) == {"a.txt": said["a.txt"]._replace(content=None)}
+    assert second.unchanged_folders(["kept", "moved", "never"]) == {"kept": listed["kept"]}
+    assert list(second.listed) == ["kept"]
 
 
 def test_a_changed_file_has_no_value(root: Path) -> None:

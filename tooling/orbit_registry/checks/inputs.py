@@ -92,16 +92,22 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
 def _ground(workspace: Workspace, reading: Reading) -> Ground:
     """Return what the records that wait or hold rest on, building none of them."""
     kinds = kinds_of(workspace.config)
+    closed = {
+        (kind.name, one.name) for kind in workspace.kinds for one in kind.statuses.values() if one.phase == "closed"
+    }
     inputs: set[str] = set()
     evidence: set[tuple[str, str]] = set()
     taken: set[tuple[str, str]] = set()
     for entry in reading.entries:
         named = reading.named(entry)
-        if named is not None and entry.kind.status(named.status).phase != "closed":
-            inputs.update(named.inputs)
-            evidence.update((kind, reference) for kind, reference in named.evidence if kind in kinds)
-            if named.taken:
-                taken.add((named.taken[0], named.taken[1]))
+        if named is None or (entry.kind.name, named.status) in closed:
+            continue
+        inputs.update(named.inputs)
+        for kind, reference in named.evidence:
+            if kind in kinds:
+                evidence.add((kind, reference))
+        if named.taken:
+            taken.add((named.taken[0], named.taken[1]))
     return Ground(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(taken)))
 
 

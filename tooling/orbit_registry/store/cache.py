@@ -22,6 +22,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ TICK_NS = 50_000_000
 COARSE_NS = 2_000_000_000
 """The tick of file systems that stamp whole seconds."""
 _SECOND_NS = 1_000_000_000
+_parts_of = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -124,10 +126,37 @@ class FileCache:
         self._seen_folders[path] = held
         return held[1]
 
+    def unchanged_folders(self, paths: Iterable[str]) -> dict[str, list[str]]:
+        """Return the names in those folders that have not changed, as `names` would, in half the time for many."""
+        found = {}
+        for path in paths:
+            held = self._folders.get(path)
+            if held is not None and held[0] == self._stamp(path):
+                self._seen_folders[path] = held
+                found[path] = held[1]
+        return found
+
     @property
     def listed(self) -> Mapping[str, Sequence[str]]:
         """The folders whose names were asked for in this run, with those names."""
         return {path: names for path, (_, names) in self._seen_folders.items()}
+
+    def unchanged(self, paths: Iterable[str]) -> dict[str, FileState]:
+        """Return the states of those files that have not changed, as `state` would, in half the time for many."""
+        found = {}
+        for path in paths:
+            held = self._entries.get(path)
+            if held is not None and held.sha256 and held.stamp == self._stamp(path):
+                self._seen_entries[path] = held
+                found[path] = FileState(path, held.sha256, held.stamp[2], held.stamp[0])
+        return found
+
+    def _stamp(self, path: str) -> Stamp | None:
+        try:
+            found: Stamp = _parts_of(os.lstat(self._base + path))  # an inode that `stamp_of` would cut fits none
+        except OSError:
+            return None
+        return found
 
     def state(self, path: str, limit: int = RECORD_LIMIT) -> FileState:
         """Return a file's state, reading it only if its stamp is new or may still be shared by a later write."""
@@ -183,16 +212,12 @@ class FileCache:
         entry = self._seen_entries.get(state.path)
         return state.path in self._values or (entry is not None and entry.offset >= 0)
 
-    def note(self, state: FileState) -> object:
-        """Return the note kept with a file's value."""
-        return self._note(state.path, self._seen_entries.get(state.path))
-
-    def _note(self, path: str, entry: _Entry | None) -> object:
-        if path in self._notes or entry is None or entry.row < 0:
-            return self._notes.get(path)
-        if isinstance(self._kept_notes, bytes):
-            self._kept_notes = json.loads(self._kept_notes)
-        return self._kept_notes[entry.row]
+    @property
+    def notes(self) -> dict[str, object]:
+        """The notes kept with the values of the files that were asked about in this run."""
+        rows = self._kept_notes = json.loads(kept) if isinstance(kept := self._kept_notes, bytes) else kept
+        kept_notes = {path: rows[entry.row] if entry.row >= 0 else None for path, entry in self._seen_entries.items()}
+        return {**kept_notes, **self._notes}
 
     def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> bool:
         """Remember a value for a file's content; one that JSON would change, or that holds a secret, is not kept.
@@ -243,8 +268,7 @@ class FileCache:
                 "stamps": _packed((*mark, lists[*held]) for mark, held in self._seen_folders.values()),
                 "names": list(lists),
             }
-            notes = [self._note(path, entry) for path, entry in seen.items()]
-            manifest = f"{_encode(columns)}\n{_encode(notes)}".encode()
+            manifest = f"{_encode(columns)}\n{_encode(list(self.notes.values()))}".encode()
             seal.append(replace_unsynced(folder, self._file("manifest"), manifest))
             replace_unsynced(
                 folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode()
@@ -299,7 +323,7 @@ class FileCache:
             self._folders = dict(zip(said["folders"], zip(zip(*marks, strict=True), names, strict=True), strict=True))
             self._seal = [values]
         except (OrbitError, OSError, ValueError, LookupError, TypeError, RecursionError):
-            self._entries, self._folders, self._seal = {}, {}, []
+            self._entries, self._folders, self._seal, self._kept_notes = {}, {}, [], []
 
     def _read(self, part: str, sealed: object) -> bytes | None:
         """Return a file of the cache, if it is the one the seal names."""

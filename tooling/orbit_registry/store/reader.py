@@ -98,17 +98,16 @@ class Reading:
         """What stands where the folder of a record should."""
         self._cache = cache_of(workspace, "records")
         self._fresh: dict[str, tuple[Record | None, list[Diagnostic]]] = {}
-        self._named: dict[str, Named | None] = {}
         self.entries = list(entries(workspace, self.misplaced, self._cache))
         self.states: dict[str, FileState] = {}
         """Record and vote files by path."""
         self.unkept: set[str] = set()
         """The paths of records of which a file was parsed and not kept; in the files of the others no secret stands."""
+        known = self._cache.unchanged(entry.path for entry in self.entries)
         for entry in self.entries:
-            self._look_at(entry)
+            self._look_at(entry, known.get(entry.path) or self._cache.state(entry.path))
 
-    def _look_at(self, entry: Entry) -> None:
-        state = self._cache.state(entry.path)
+    def _look_at(self, entry: Entry, state: FileState) -> None:
         if not self._cache.has_value(state):
             self._parse(entry, state)
         self.states[entry.path] = state._replace(content=None) if state.content else state
@@ -119,29 +118,25 @@ class Reading:
     def _parse(self, entry: Entry, state: FileState) -> tuple[Record | None, list[Diagnostic]]:
         found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
-        if record is not None and not problems:
-            named = self._named[entry.path] = _named(record)
-            # What `text.yaml.load` returns is what JSON can say.
-            if self._cache.keep(state, record.data, named, plain=True):
-                return found
-        self.unkept.add(entry.path)
+        # What `text.yaml.load` returns is what JSON can say.
+        if record is None or problems or not self._cache.keep(state, record.data, _named(record), plain=True):
+            self.unkept.add(entry.path)
         return found
 
     def named(self, entry: Entry) -> Named | None:
         """Return what a record names, without building the record; None where it names nothing."""
-        if entry.path not in self._named:
-            fresh = self._fresh.get(entry.path)
-            if fresh is not None:
-                self._named[entry.path] = _named(fresh[0]) if fresh[0] is not None else None
-            else:
-                note = self._cache.note(self.states[entry.path])
-                self._named[entry.path] = Named(*note) if isinstance(note, (list, Named)) else None
-        return self._named[entry.path]
+        return self._names.get(entry.path)
+
+    @cached_property
+    def _names(self) -> Mapping[str, Named | None]:
+        kept = {path: Named(*note) for path, note in self._cache.notes.items() if isinstance(note, (list, Named))}
+        rest = ((path, record) for path, (record, _) in self._fresh.items() if path not in kept)
+        return {**kept, **{path: _named(record) for path, record in rest if record is not None}}
 
     def document_of(self, entry: Entry) -> str | None:
         """Return the document that a record names, without building the record."""
-        named = self.named(entry) if entry.kind.has_source else None
-        return named.document if named is not None else None
+        named = self.named(entry)
+        return named.document if named is not None and named.document and entry.kind.has_source else None
 
     @property
     def listed(self) -> Mapping[str, Sequence[str]]:
@@ -266,11 +261,11 @@ def _entries_in(
     old = old_names(kind.plural, names)
     if old:
         problems.append(old_layout_problem(folder, old))
-    for name in names if not old else sorted({*names}.difference(old)):
-        path = f"{folder}/{name}"
-        if name.startswith("."):
-            continue
-        files = _files(workspace, path, cache) if is_safe_id(name) else None
+    skipped = frozenset(old)
+    paths = {f"{folder}/{name}": name for name in names if name not in skipped and not name.startswith(".")}
+    known = cache.unchanged_folders(paths)
+    for path, name in paths.items():
+        files = known.get(path) or (_files(workspace, path, cache) if is_safe_id(name) else None)
         if files is None:
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif not files:
