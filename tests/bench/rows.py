@@ -50,9 +50,9 @@ def write_rows(root: Path, number: int) -> None:
         row[reader.MTIME] = row[reader.SIZE] = "0"
         row[reader.TEASER] = f"- [L-{place:08d}] {'Words of a learning that says what to mind. ' * 3}"
         row[reader.GLOBS] = reader.LIST.join(globs)
-        parts.append(Part(order_in(row), tuple(row), 0, True))
+        parts.append(Part(tuple(row), 0, True))
     file = root / "push-000001.idx"
-    file.write_bytes(pack(parts, entries))
+    file.write_bytes(pack(sorted(parts, key=order_in), entries))
     found = file.stat()
     said = f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
     (root / reader.SEAL).write_text(f"{reader.SEAL_FIRST_LINE}\n{file.name}\n{said}\n-\n", "utf-8")

@@ -37,7 +37,7 @@ def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
     """Return an index of made-up records in their order."""
     parts = []
     entries: dict[str, str] = {}
-    for number, (name, data) in enumerate(records.items()):
+    for name, data in records.items():
         row = [""] * reader.FIELDS
         row[reader.ID], row[reader.PATH], row[reader.PHASE] = name, f"{name}.yaml", "live"
         row[reader.TEASER] = data.get("teaser", f"- [{name}] words")
@@ -47,7 +47,7 @@ def index_of(records: Mapping[str, Mapping[str, Any]]) -> Index:
         flags = reader.BROAD if data.get("broad") else 0
         flags |= reader.EXPIRES if "expires_at" in data else 0
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
-        parts.append(Part((number,), tuple(row), flags, data.get("pushed", True)))
+        parts.append(Part(tuple(row), flags, data.get("pushed", True)))
     found = read_index(pack(parts, entries), "/nowhere", [])
     assert isinstance(found, Index)
     return found

@@ -25,7 +25,7 @@ def packed(scopes: Iterable[Iterable[str]], pushed: Callable[[int], bool] = lamb
         row = [""] * reader.FIELDS
         row[reader.ID], row[reader.GLOBS] = f"L-{number:05d}", reader.LIST.join(globs)
         flags = reader.EXCLUDES if any(glob.startswith("!") for glob in globs) else 0
-        parts.append(Part((number,), tuple(row), flags, pushed(number)))
+        parts.append(Part(tuple(row), flags, pushed(number)))
     return pack(parts, entries)
 
 

@@ -44,7 +44,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
     """Return an index of made-up records in their order; each one's file is there, empty."""
     parts = []
     entries: dict[str, str] = {}
-    for number, (name, data) in enumerate(records.items()):
+    for name, data in records.items():
         file = root / f"{name}.yaml"
         file.write_text("", "utf-8")
         row = [""] * reader.FIELDS
@@ -67,7 +67,7 @@ def index_of(root: Path, records: Mapping[str, Mapping[str, Any]]) -> Index:
         flags |= reader.PROCEDURAL if data.get("procedural") else 0
         flags |= reader.DOUBTED if "stale" in data or "ages_at" in data else 0
         flags |= reader.UNTRUSTED if data.get("untrusted") else 0
-        parts.append(Part((number,), tuple(row), flags, data.get("pushed", True)))
+        parts.append(Part(tuple(row), flags, data.get("pushed", True)))
     found = read_index(pack(parts, entries), str(root), [])
     assert isinstance(found, Index)
     return found

@@ -11,8 +11,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.exporters.rules import PROJECT, Rule, as_written
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import safe
-from orbit_registry.push.pack import globs_of
-from orbit_registry.push.reader import BROAD, Index, Row
+from orbit_registry.push.reader import BROAD, GLOBS, Index, Row
 from orbit_registry.push.render import END as NOTES_END
 from orbit_registry.push.render import SAID, START, entry
 from orbit_registry.push.select import FRAME_TOKENS, TOKENS
@@ -79,7 +78,7 @@ def as_rule(rows: Sequence[Row], omitted: int) -> Rule:
 def _scope(index: Index, row: Row) -> str:
     if row.flags & BROAD:
         return "you work on this project"
-    globs = [as_written(text) for text in globs_of(index, row)]
+    globs = [as_written(text) for text in row.words(GLOBS)]
     included = " or ".join(_quoted(glob) for glob in globs if not glob.startswith("!"))
     excluded = " or ".join(_quoted(glob[1:]) for glob in globs if glob.startswith("!"))
     return f"a file matches {included}" + (f" and not {excluded}" if excluded else "")

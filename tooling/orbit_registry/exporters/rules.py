@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.push.caps import tokens
-from orbit_registry.push.pack import SYMBOL, globs_of
-from orbit_registry.push.reader import BROAD, ID, Index, Row
+from orbit_registry.push.pack import SYMBOL
+from orbit_registry.push.reader import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.push.select import FRAME_TOKENS, TOKENS, standing_reason
 from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.text.globs import Alternative, Glob, GlobIndex, alternative_matches, parse_glob
@@ -76,7 +76,7 @@ def exported(index: Index, now: float) -> list[Row]:
     found = []
     for number in range(index.pushed):
         row = index.row(number)
-        if row is not None and globs_of(index, row) and not is_personal(row) and not standing_reason(row, now):
+        if row is not None and row.words(GLOBS) and not is_personal(row) and not standing_reason(row, now):
             found.append(row)
     return found
 
@@ -88,7 +88,7 @@ def rules_for(
 
     `files` are the tracked ones, on which another reading of a glob would show.
     """
-    scopes = [(row, [(text, _parsed(text)) for text in globs_of(index, row)]) for row in rows]
+    scopes = [(row, [(text, _parsed(text)) for text in row.words(GLOBS)]) for row in rows]
     strays = _strays([glob for _, globs in scopes for _, glob in globs], language, files)
     grouped: dict[tuple[str, ...], list[Row]] = {}
     unsaid: list[Unsaid] = []

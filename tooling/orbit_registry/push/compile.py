@@ -7,7 +7,8 @@ is there, so that after one edit one record is compiled and the rest is packed a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from bisect import insort
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -117,14 +118,26 @@ def part_of(
     cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
                     for place, field in enumerate(row))  # fmt: skip
     pushed = status.phase == "live" and status.pushed and not origin.inbox
-    return Part(order_in(cleaned), cleaned, flags, pushed)
+    return Part(cleaned, flags, pushed)
 
 
-def order_in(row: tuple[str, ...] | list[str]) -> Order:
-    """Return what a row is sorted by."""
+def order_in(part: Part) -> tuple[bool, Order]:
+    """Return what a part is sorted by: what is pushed comes first."""
+    row = part.row
     key = float(row[reader.RANK]) if row[reader.RANK] else None
     updated = int(row[reader.UPDATED_AT]) if row[reader.UPDATED_AT] else None
-    return order_of(key, int(row[reader.PRIORITY]), updated, row[reader.ID], row[reader.PATH])
+    order = order_of(key, int(row[reader.PRIORITY]), updated, row[reader.ID], row[reader.PATH])
+    return not part.pushed, order
+
+
+def ranked(kept: Sequence[Part], fresh: Collection[Part]) -> list[Part]:
+    """Return parts in the order in which an index holds them; those kept stand in it already."""
+    found = list(kept)
+    if len(fresh) * 16 > len(kept):
+        return sorted([*found, *fresh], key=order_in)
+    for part in fresh:
+        insort(found, part, key=order_in)
+    return found
 
 
 def with_breadth(parts: Iterable[Part], breadth: Breadth, known: bool = True) -> list[Part]:

@@ -15,7 +15,7 @@ from mmap import mmap
 from typing import NamedTuple
 
 from orbit_registry.push import reader
-from orbit_registry.push.reader import GLOBS, LIST, RESTS, Index, Row
+from orbit_registry.push.reader import GLOBS, LIST, RESTS, Index
 
 SYMBOL = "\x1c"
 """Begins what stands among a record's globs for one of its symbols: the symbol as it is written."""
@@ -26,9 +26,8 @@ MORE = "\n  more: "
 
 
 class Part(NamedTuple):
-    """One record, compiled: what it is sorted by, its row (GLOBS and RESTS hold texts, not numbers), its flags."""
+    """One record, compiled: its row, its flags, and whether it is pushed."""
 
-    order: tuple[object, ...]
     row: tuple[str, ...]
     flags: int
     pushed: bool
@@ -40,28 +39,24 @@ decide."""
 
 
 def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0) -> bytes:
-    """Return the bytes of an index; `entries` says for each glob what its alternatives are (see `compile`), `holdout`
-    how many of a million pairs of a session and a record are withheld.
+    """Return the bytes of an index; the parts come in rank order, and those that are pushed are put before the others.
+
+    `entries` says for each glob what its alternatives are (see `compile`), `holdout` how many of a million pairs of a
+    session and a record are withheld.
     """
-    ranked = sorted(parts, key=lambda part: (not part.pushed, part.order))
-    numbers: dict[str, int] = {}
-    rests: dict[str, int] = {}
+    ranked = sorted(parts, key=_is_held_back)
     hits: defaultdict[str, list[int]] = defaultdict(list)
     keyed: defaultdict[str, list[int]] = defaultdict(list)
     patterns: defaultdict[str, list[int]] = defaultdict(list)
+    rests: dict[str, None] = {}
     rows = []
-    for number, part in enumerate(ranked):
+    for number, (row, _, _) in enumerate(ranked):
         base = number << 32
-        row = list(part.row)
         if row[GLOBS]:
-            named = []
             for place, glob in enumerate(row[GLOBS].split(LIST)):
-                named.append(str(numbers.setdefault(glob, len(numbers))))
-                if not glob.startswith("!"):
-                    hits[glob].append(base | place)
-            row[GLOBS] = LIST.join(named)
+                hits[glob].append(base | place)
         if row[RESTS]:
-            row[RESTS] = LIST.join([str(rests.setdefault(one, len(rests))) for one in row[RESTS].split(LIST)])
+            rests.update(dict.fromkeys(row[RESTS].split(LIST)))
         rows.append("\0".join(row).encode())
         for key in _keys(row):
             keyed[key].append(base)
@@ -72,9 +67,13 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
     _spread(uses, hits, entries)
     pushed = sum(part.pushed for part in ranked)
     flags = bytes(part.flags for part in ranked)
-    written = [f"{glob}{ENTRY}{entries[glob]}".encode() for glob in numbers]
+    written = [f"{glob}{ENTRY}{entries[glob]}".encode() for glob in hits]
     texts = {"row": rows, "glob": written, "rest": [one.encode() for one in rests]}
     return _assembled(uses, texts, flags, pushed, (half_life_us, holdout))
+
+
+def _is_held_back(part: Part) -> bool:
+    return not part.pushed
 
 
 def _keys(row: Sequence[str]) -> list[str]:
@@ -98,7 +97,13 @@ def _keys(row: Sequence[str]) -> list[str]:
 def _spread(uses: dict[Use, list[int]], hits: Mapping[str, list[int]], entries: Mapping[str, str]) -> None:
     """Put each glob's hits under a key of each of its alternatives; the key with the fewest patterns, where one is to
     be tried."""
-    alternatives = [(one.split(LIST), held) for glob, held in hits.items() for one in entries[glob].split(ALTERNATIVES)]
+    alternatives = []
+    for glob, held in hits.items():
+        for one in entries[glob].split(ALTERNATIVES):
+            if glob.startswith("!"):  # it takes away from what others find, and is asked for by itself
+                uses[glob, "", "", one.split(LIST)[1]] = []
+            else:
+                alternatives.append((one.split(LIST), held))
     crowd: Counter[tuple[str, str, str]] = Counter()
     undecided = {tuple(fields) for fields, _ in alternatives if fields[0] != "1"}
     for _, _, extension, depth, *keys in undecided:
@@ -234,30 +239,18 @@ def is_whole(content: mmap | bytes) -> bool:
     return zlib.crc32(memoryview(content)[reader.HEADER_WORDS * 8 :]) == said
 
 
-def globs_of(index: Index, row: Row) -> list[str]:
-    """Return a record's globs as it states them, in their order."""
-    return [index.glob_entry(int(number))[0] for number in row.words(GLOBS)]
-
-
 def rests_in(index: Index) -> list[str]:
     """Return what the records of an index rest on, each thing once, as parts say it."""
     starts = index.rest.tolist()
     return [index.content[start:end].decode("utf-8") for start, end in pairwise(starts)]
 
 
-def unpack(index: Index) -> tuple[list[tuple[tuple[str, ...], int, bool]], dict[str, str]]:
-    """Return each record's row as parts have it, its flags and whether it is pushed, and the globs' entries."""
-    rows: list[tuple[tuple[str, ...], int, bool]] = []
-    globs = [index.glob_entry(number) for number in range(index.glob_count)]
-    names = {str(number): text for number, (text, _) in enumerate(globs)}
-    rests = {str(number): text for number, text in enumerate(rests_in(index))}
+def unpack(index: Index) -> tuple[list[Part], dict[str, str]]:
+    """Return the parts that an index was made of, in its order, and the globs' entries."""
+    parts = []
     for number in range(index.records):
         row = index.row(number)
         if row is None:
             return [], {}
-        values = row.values
-        for field, known in ((GLOBS, names), (RESTS, rests)):
-            if values[field]:
-                values[field] = LIST.join([known[one] for one in values[field].split(LIST)])
-        rows.append((tuple(values), row.flags, number < index.pushed))
-    return rows, dict(globs)
+        parts.append(Part(tuple(row.values), row.flags, number < index.pushed))
+    return parts, dict(map(index.glob_entry, range(index.glob_count)))

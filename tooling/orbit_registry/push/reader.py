@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 2
+FORMAT = 3
 SEAL = "push.seal"
 SEAL_FIRST_LINE = "orbit push index 1"
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
@@ -179,7 +179,7 @@ class Index:
         self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
         self.hits, self._row, self._glob = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
         self.flags, self.glob_count, self.rest = section("flag", "B"), len(self._glob) - 1, section("rest", "Q")
-        self._programs: dict[int | str, Program] = {}
+        self._programs: dict[int, Program] = {}
         self._folders: dict[tuple[str, str | None], Folder] = {}
 
     # ------------------------------------------------------------------------------------------------- questions
@@ -230,18 +230,15 @@ class Index:
 
     def glob_of(self, row: Row, hit: int) -> str:
         """Return the glob of a record that a hit names."""
-        numbers = row.words(GLOBS)
+        globs = row.words(GLOBS)
         place = hit & 0xFFFFFFFF
-        return self.glob_entry(int(numbers[place]))[0] if place < len(numbers) else ""
+        return globs[place] if place < len(globs) else ""
 
     def excluding(self, row: Row, path: str) -> str | None:
         """Return the glob by which a record takes a path away; None where it does not."""
-        for number in row.words(GLOBS):
-            text, entry = self.glob_entry(int(number))
-            if text.startswith("!"):
-                for one in entry.split("\x1e"):
-                    if self._fits(one.split(LIST)[1], path):
-                        return text
+        for glob in row.words(GLOBS):
+            if glob.startswith("!") and any(self.pattern_fits(number, path) for number in self.keyed(glob)[1]):
+                return glob
         return None
 
     def is_current(self, row: Row) -> bool:
@@ -379,11 +376,7 @@ class Index:
         text = self._pattern[number]
         return self.content[text >> 16 : (text >> 16) + (text & 0xFFFF)].decode("utf-8")
 
-    def _fits(self, text: str, path: str) -> bool:
-        asked = self._programs.get(text) or self._program(text, text)
-        return self._try(asked, path)
-
-    def _program(self, key: int | str, text: str) -> "Program":
+    def _program(self, key: int, text: str) -> "Program":
         # Many paths meet no pattern that has to be tried: the start of a hook then goes without this module.
         from orbit_registry.push.matcher import fits, program
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.push import reader
-from orbit_registry.push.breadth import Breadth
-from orbit_registry.push.compile import Origin, part_of, with_breadth
+from orbit_registry.push.compile import Origin, part_of
 from orbit_registry.push.pack import Part
 from orbit_registry.push.reader import LIST, Row
 from orbit_registry.records.record import Record
@@ -126,11 +125,6 @@ def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequenc
 def is_personal(row: Row) -> bool:
     """Say whether a record of the index is a personal one, which nothing that others read may hold."""
     return row.values[reader.DIGEST] == _PERSONAL
-
-
-def with_personal(parts: Iterable[Part], personal: Iterable[Part], breadth: Breadth) -> list[Part]:
-    """Return the project's parts and the personal ones; no scope of theirs counts as lost."""
-    return [*parts, *with_breadth(personal, breadth, known=False)]
 
 
 def _headline(row: Sequence[str]) -> str:

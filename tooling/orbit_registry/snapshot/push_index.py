@@ -7,6 +7,7 @@ last. What an index was made from stands in the seal: where only stamps changed,
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import secrets
@@ -17,11 +18,11 @@ from pathlib import Path
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
-from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, rests_of, with_breadth
+from orbit_registry.push.compile import Origin, entry_of, part_of, ranked, rests_of, with_breadth
 from orbit_registry.push.pack import Part, is_whole, pack, unpack
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.personal import Personal, personal_folders, personal_of, personal_parts, with_personal
+from orbit_registry.snapshot.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import Seen, with_doubts
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
@@ -74,10 +75,10 @@ class _Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What the index at hand holds: parts by path, in their order, globs as compiled, a hash of the tracked files; and
-    its name."""
+    """What the index at hand holds: parts in rank order, globs as compiled, a hash of the tracked files; and its
+    name."""
 
-    parts: Mapping[str, Part]
+    parts: Sequence[Part]
     globs: Mapping[str, str]
     tracked: str
     name: str = ""
@@ -118,7 +119,15 @@ def sync_index(
     with locked(folder / "push.lock"):
         if seen is None and not rebuild:
             done, seen = _unchanged(workspace, folder, wanted)
-        return done or replace(_build(workspace, folder, reading, policy, entries, wanted, rebuild), seen=seen)
+        if done is not None:
+            return done
+        collects = gc.isenabled()
+        gc.disable()  # rows and postings make no cycles, and looking for some took a fifth of an update
+        try:
+            return replace(_build(workspace, folder, reading, policy, entries, wanted, rebuild), seen=seen)
+        finally:
+            if collects:
+                gc.enable()
 
 
 def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted) -> tuple[IndexSync | None, frozenset[str] | None]:
@@ -148,19 +157,12 @@ def _build(
     wanted: _Wanted,
     rebuild: bool,
 ) -> IndexSync:
-    held = _Held({}, {}, "") if rebuild else _held(workspace, wanted.base)
-    kept = [part for part in held.parts.values() if part.row[reader.DIGEST] and _line_of(part) in entries]
-    same = set(map(_line_of, kept))
+    held = _Held((), {}, "") if rebuild else _held(workspace, wanted.base)
+    kept, left = _still(held.parts, entries)
     fresh: dict[str, tuple[Entry, Origin]] = {}
-    for line, entry in entries.items():
-        if line not in same:
-            place, mtime, size, digest = line.split("\0")
-            part = held.parts.get(place)
-            if part is None or not digest or part.row[reader.DIGEST] != digest:
-                origin = Origin(place, digest, int(mtime), int(size), entry.pending, entry.has_body)
-                fresh[place] = (entry, origin)
-            else:  # another time of the same file
-                kept.append(part._replace(row=(*part.row[: reader.MTIME], mtime, size, *part.row[reader.DIGEST :])))
+    for line, entry in left.items():
+        place, mtime, size, digest = line.split("\0")
+        fresh[place] = (entry, Origin(place, digest, int(mtime), int(size), entry.pending, entry.has_body))
     records = [record for entry, _ in fresh.values() if (record := reading.record(entry)) is not None]
     origins = {path: origin for path, (_, origin) in fresh.items()}
     compiled = _compiled(workspace, records, origins, policy)
@@ -173,17 +175,38 @@ def _build(
         kept = with_breadth(kept, breadth, files is not None)
     compiled = with_breadth(compiled, breadth, files is not None)
     key = f"{wanted.base} {wanted.files} {tracked}"
-    parts = with_doubts(workspace, [*kept, *compiled], files, key)
+    parts = with_doubts(workspace, ranked(kept, compiled), files, key)
     untrusted = wanted.trust.untrusted(reading, entries.values()) if wanted.trust is not None else ()
     parts = with_trust(parts, untrusted)
-    parts = with_personal(parts, personal, breadth)
-    if tracked == held.tracked and {part.row[reader.PATH]: part for part in parts} == held.parts:
+    if personal:  # no scope of theirs counts as lost
+        parts = ranked(parts, with_breadth(personal, breadth, known=False))
+    if tracked == held.tracked and parts == held.parts:
         _seal(folder, held.name, key, wanted.stamps)
         return IndexSync(folder / held.name, len(parts), 0, False)
     path = _publish(
         folder, pack(parts, globs, round(half_life_days() * 86_400_000_000), _holdout(workspace)), key, wanted.stamps
     )
     return IndexSync(path, len(parts), len(compiled), True)
+
+
+def _still(held: Iterable[Part], entries: Mapping[str, Entry]) -> tuple[list[Part], dict[str, Entry]]:
+    """Return the parts of records that are as they were, in their order, and the entries for which there is none.
+
+    A file of the same content and another time is as it was, but for that time.
+    """
+    known = {_line_of(part): part for part in held if part.row[reader.DIGEST]}
+    left = {line: entries[line] for line in sorted(entries.keys() - known.keys())}
+    changed = {line.partition("\0")[0]: line for line in left}
+    kept = []
+    for line, part in known.items():
+        row = part.row
+        if line in entries:
+            kept.append(part)
+        elif (now := changed.get(row[reader.PATH], "")).endswith(f"\0{row[reader.DIGEST]}"):
+            _, mtime, size, _ = now.split("\0")
+            kept.append(part._replace(row=(*row[: reader.MTIME], mtime, size, *row[reader.DIGEST :])))
+            del left[now]
+    return kept, left
 
 
 def _compiled(
@@ -215,9 +238,8 @@ def _held(workspace: Workspace, base: str) -> _Held:
     """Return what the index at hand holds, if it was made in the same way and every byte is as written."""
     index = open_index(workspace)
     if not isinstance(index, Index) or index.seal[3].split(" ")[0] != base or not is_whole(index.content):
-        return _Held({}, {}, "")
-    rows, entries = unpack(index)
-    parts = {row[reader.PATH]: Part(order_in(row), row, flags, pushed) for row, flags, pushed in rows}
+        return _Held((), {}, "")
+    parts, entries = unpack(index)
     return _Held(parts, entries, index.seal[3].rpartition(" ")[2], index.seal[1])
 
 

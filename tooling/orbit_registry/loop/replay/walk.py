@@ -13,7 +13,7 @@ from orbit_registry.loop.replay.past import Past, Step
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.caps import tokens
-from orbit_registry.push.compile import Origin, entry_of, part_of, with_breadth
+from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, with_breadth
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.pack import Part, pack
 from orbit_registry.push.reader import DIGEST, LIST, Index, Row, read_index
@@ -154,7 +154,7 @@ class _Then(Index):
 
 
 def _then(past: Past, files: Sequence[str], half_life_days: float) -> _Then:
-    parts = list(_parts(past, half_life_days))
+    parts = sorted(_parts(past, half_life_days), key=lambda part: (order_in(part), int(part.row[reader.DIGEST])))
     globs = {glob for part in parts for glob in part.row[reader.GLOBS].split(LIST) if glob}
     entries = {glob: entry_of(glob) or "" for glob in globs}
     content = pack(with_breadth(parts, Breadth(files, entries)), entries)
@@ -171,7 +171,7 @@ def _parts(past: Past, half_life_days: float) -> Iterator[Part]:
         origin = Origin(record.path, str(place), 0, 0, has_body=version.has_body)
         part = part_of(record, origin, half_life_days)
         if part.pushed:
-            yield part._replace(order=(*part.order, place))
+            yield part
 
 
 def _cleaned(past: Past) -> Iterable[tuple[int, Record]]:
