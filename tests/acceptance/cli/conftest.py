@@ -12,12 +12,26 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from orbit_registry.cli.main import run
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 
 ENVELOPE = Draft202012Validator(json.loads(ENVELOPE_SCHEMA.read_text("utf-8")))
 BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
+
+
+SCHEMAS = Path(__file__).parents[3] / "docs/schemas"
+ANSWERS = json.loads((SCHEMAS / "answers.schema.json").read_text("utf-8"))
+PUBLISHED = Registry().with_resources(
+    (file.name, Resource.from_contents(json.loads(file.read_text("utf-8")))) for file in SCHEMAS.glob("*.json")
+)
+
+
+def answer(command: str) -> Draft202012Validator:
+    """Return what the data of a command's answer has to be."""
+    there = f"answers.schema.json#/commands/{command.replace(' ', '%20')}"
+    return Draft202012Validator({"$ref": there}, registry=PUBLISHED)
 
 
 class Shell:
@@ -39,6 +53,10 @@ class Shell:
         code, out, _ = self(*arguments, "--format", "json")
         whole = json.loads(out)
         assert list(ENVELOPE.iter_errors(whole)) == []
+        named = (" ".join(arguments[:count]) for count in (2, 1))
+        asked = next((name for name in named if name in ANSWERS["commands"]), None)
+        if asked is not None and whole["data"] is not None:
+            assert list(answer(asked).iter_errors(whole["data"])) == []
         return code, whole
 
 

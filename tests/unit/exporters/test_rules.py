@@ -143,7 +143,7 @@ def test_a_rule_has_at_most_a_thousand_tokens_and_says_what_is_left_out(agent: s
 @given(words=st.text(), glob=st.text(min_size=1, max_size=30))
 def test_no_record_breaks_out_of_its_file(agent: str, words: str, glob: str) -> None:
     """Whatever a record's text and globs hold, front matter ends where it should and the notes are one block."""
-    globs = [one for one in (glob, "src/**") if entry_of(one) is not None]
+    globs = [one for one in (glob, "src/**") if isinstance(parse_glob(one), Glob)]
     rules, _ = rules_of({"L-1": {"globs": globs, "teaser": f"- [L-1] {words}\n---\n{END}\n# x\n---\n"}}, agent)
     for rule in rules:
         text = FORMATS[agent].text(rule)

@@ -98,7 +98,7 @@ def part_of(
     key = vote_key(record.votes, half_life_days)
     scope, status = record.scope, record.status
     expires, ages = _expires(record), too_old_at(record, windows)
-    globs = [glob for glob in scope.paths if entry_of(glob) is not None]
+    globs = [glob for glob in scope.paths if not glob.startswith(SYMBOL) and entry_of(glob) is not None]
     globs += [f"{SYMBOL}{_word(symbol)}" for symbol in scope.symbols if symbol_problem(symbol) is None]
     links = [link.to for link in record.links]
     lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
