@@ -137,3 +137,18 @@ def test_no_document_changes(case: str, tmp_path: Path, git: Callable[..., str])
 def said(report: TakeoverReport) -> Expected:
     """Return a report without what tells a dry run from a real one."""
     return {name: value for name, value in report.as_data().items() if name != "dry_run"}
+
+
+def test_a_repository_within_is_reported(git_repo: Path, git: Callable[..., str]) -> None:
+    """Its decisions are git's and a registry's of their own; an import around it says so and reads none."""
+    setup_workspace(git_repo, load_kinds())
+    inner = git_repo / "vendor/inner"
+    (inner / "docs/adr").mkdir(parents=True)
+    (inner / "docs/adr/0001-inner.md").write_text("# 1. Inner\n\n## Status\n\nAccepted\n")
+    git(inner, "init", "-q")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "Start")
+    report = import_from(git_repo, "auto", start=git_repo)
+    found = {one.source.rstrip("/"): one.reason for one in report.of("left")}
+    assert "a repository of its own" in found["vendor/inner"]
+    assert report.records == ()

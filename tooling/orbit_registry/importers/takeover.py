@@ -35,6 +35,7 @@ _REQUESTS = frozenset({"rfc", "rfcs"})
 _SAMPLE = 40
 _HINTS = 3
 _READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+_SUBMODULE = "a repository of its own within this one: its decisions are taken over in it"
 _NOT_READ = "not Markdown"
 _TO_MARKDOWN = {
     ".rst": "pandoc -f rst -t gfm {path} -o {stem}.md",
@@ -135,6 +136,8 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
                 Outcome("left", path, None, f"not Markdown ({suffix}), and it does not read like a decision")
             )
         if not is_markdown(name):
+            if suffix == "" and (workspace.root / path / ".git").exists():
+                outcomes.append(Outcome("left", path, None, _SUBMODULE))
             continue
         if (workspace.root / path).is_symlink():
             outcomes.append(Outcome("left", path, None, "a symbolic link"))

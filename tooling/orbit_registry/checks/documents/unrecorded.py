@@ -29,7 +29,11 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"`{entry.title}` has no record, and its number is that of {other.id} ({other.title})"
             hint += "; it gets a new number and keeps the old one as a legacy id"
         where = Location(document.path, entry.position)
-        yield CHECK.at(where, message, hint=hint, fixable=True, related=[context.in_entry(other)] if other else ())
+        can_be_named = document.path.isprintable()
+        hint = hint if can_be_named else "give the file a name without line ends and control characters first"
+        yield CHECK.at(
+            where, message, hint=hint, fixable=can_be_named, related=[context.in_entry(other)] if other else ()
+        )
 
 
 def _with_its_number(context: CheckContext, document: Document, entry: AdrDocument) -> Record | None:

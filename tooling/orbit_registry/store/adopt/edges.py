@@ -108,7 +108,7 @@ class Targets:
 
     def find(self, path: str, relation: Relation) -> tuple[tuple[str, ...], str]:
         """Return the ids that a statement in the document at `path` can mean, and why there is not one."""
-        written = relation.target_raw.strip().strip("<>")
+        written = relation.target_raw.strip().strip("<>").replace("\\", "/")  # as Windows writes a path
         if _SCHEME.match(written) and not written.lower().startswith("adr:"):
             return (), "it is outside this repository"
         file, _, fragment = written.partition("#")

@@ -68,7 +68,8 @@ def candidates_of(
         try:
             text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         except OrbitError as error:
-            outcomes.append(Outcome("left", path, None, error.message.replace(f"{workspace.root}{os.sep}", "")))
+            said = error.message.replace(f"{workspace.root}{os.sep}", "").removeprefix(f"{path}:").strip()
+            outcomes.append(Outcome("left", path, None, f"{said}: {error.hint}" if error.hint else said))
             continue
         file = read_document(text, path)
         document = Document(path, text, file)
