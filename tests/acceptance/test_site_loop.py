@@ -67,3 +67,11 @@ def test_a_failure_says_each_thing_once(built: Path) -> None:
     assert "tried 3 times" in page
     assert "<dt>Attempts</dt>" not in page
     assert "<dt>Target</dt>" not in page
+
+
+def test_what_waits_in_the_inbox_is_nowhere_on_the_site(built: Path) -> None:
+    """The finding of the retro is a candidate on this machine: no page, index, file of data or search knows its id."""
+    learnings = Registry.open(built.parent / "repo").records.of_kind("learning")
+    (candidate,) = [one for one in learnings if one.phase == "pending"]
+    assert candidate.status.banner == "Candidate: waiting for review"
+    assert [path for path in built.rglob("*") if path.is_file() and candidate.id.encode() in path.read_bytes()] == []
