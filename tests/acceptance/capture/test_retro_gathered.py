@@ -189,3 +189,16 @@ def test_an_incident_tells_of_a_failure_and_of_the_sessions_that_met_it(
 def test_an_unknown_loop_or_incident_is_said_to_be(project: Project, home: Path, run: str) -> None:
     """Nothing names it: an error with what a run is known by."""
     assert f"nothing is known here of the {run[2:]} 'X-9'" in project.orbit("retro", run, "X-9", code=2)
+
+
+def test_what_another_program_wrote_into_the_log_keeps_no_retro_from_being_written(
+    project: Project, home: Path
+) -> None:
+    """Names that are none, endless or dressed up, and counts that are none, are left out; the rest is told."""
+    for item in ("x" * 3000, "story:shop:<b>x</b>", "story:shop:S-\u202e1", "story:a b:S-1", ":::"):
+        event(project, FAILED, f', "target": {json.dumps(item)}, "loop": "L-17"')
+    for attempts in ("1e400", "true", "-3", "9" * 30, '"3"', "4"):
+        event(project, FAILED, f', "target": "story:shop:S-{len(attempts)}", "loop": "L-17", "attempts": {attempts}')
+    event(project, FAILED, ', "target": {"type": "story"}, "loop": ["L-17"]')
+    done = project.json("retro", "--loop", "L-17")
+    assert became(done) == {f"S-{length}": ("failed", 4 if length == 1 else 1) for length in (5, 4, 2, 30, 3, 1)}

@@ -7,6 +7,7 @@ for which a way of the project failed. What nobody knows is left out.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,8 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.store.workspace import Workspace
 
 _TOLD = (events.NOTED, events.FAILED, events.CLEARED, events.REQUEUED, events.DISPATCHED)
+_NAME = re.compile(r"[\w.:/#@+~,-]{1,200}")
+_MOST_ATTEMPTS = 100_000
 _HINTS = {
     "loop": "a loop is known by what was dispatched with its name; or say it: --outcome",
     "session": "`orbit events tail` names sessions; a transcript is found by its name; or say it: --outcome",
@@ -150,6 +153,9 @@ def _named(row: Mapping[str, Any]) -> str:
 
 
 def _target(named: str) -> failures.Target | None:
+    """Return the target that an event names; None where it is none, or no plain name: any program may append events."""
+    if not _NAME.fullmatch(named):
+        return None
     try:
         return failures.read_target(named if ":" in named else f"task:{named}")
     except UsageError:
@@ -203,7 +209,7 @@ def _targets(
         if kind == events.DISPATCHED and (held is not None or session not in accepted):
             continue
         said, before = row.get("attempts"), (held.attempts or 1) if held is not None else 1
-        attempts = max(before, said) if isinstance(said, int) else before
+        attempts = max(before, said) if isinstance(said, int) and said <= _MOST_ATTEMPTS else before
         failed = kind == events.FAILED or (kind == events.NOTED and row.get("failed") is True)
         result = FAILED if failed else REQUEUED if kind == events.REQUEUED else COMPLETED
         reason = next((reasons[one] for one in row.get("ids") or () if one in reasons), "") if failed else ""
