@@ -322,3 +322,19 @@ def test_a_pipe_in_the_place_of_a_lock_holds_up_no_writer(repo: Path) -> None:
 
     command = [sys.executable, "-m", "orbit_registry.cli.main", "learning", "add", "--summary", "Look twice", "--yes"]
     subprocess.run(command, timeout=30, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+@pytest.mark.parametrize(("name", "code"), [(".orbit/state/log/events.jsonl", 0), (".orbit/kinds/note/kind.yaml", 2)])
+def test_a_pipe_in_the_place_of_a_file_that_is_read_holds_up_nobody(repo: Path, name: str, code: int) -> None:
+    """Events are read past it, and a kind that is none is an error with its place."""
+    pipe = repo / name
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "orbit_registry.cli.main", "sync"],
+        timeout=30, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert code == 0 or f"{name}: not a regular file" in done.stderr

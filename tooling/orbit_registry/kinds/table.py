@@ -91,7 +91,7 @@ class Kind:
 
     def template(self, name: str = "new.md") -> str:
         """Return the text of a template in the kind's folder."""
-        return (self.folder / name).read_text(encoding="utf-8")
+        return _text_of(self.folder / name)
 
     def file_of(self, record_id: str) -> str:
         """Return where a record's file stands below the folder that holds records: `.orbit`, or the inbox."""
@@ -201,17 +201,24 @@ def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
     return KindTable(kinds)
 
 
-def _read_kind(file: Path) -> Kind:
+def _text_of(file: Path) -> str:
     try:
-        data = load(file.read_text(encoding="utf-8"))
-    except YamlProblemError as error:
-        place = error.problem.position
-        said = f"{file}:{place.line if place else 1}: {error.problem.message}"
-        raise ConfigError(said, hint=error.problem.hint or _COMPARE) from None
+        if file.exists() and not file.is_file():  # a pipe would be waited for
+            raise ConfigError(f"{file}: not a regular file", hint="make it a file that can be read")
+        return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror}", hint="make it a file that can be read") from None
+
+
+def _read_kind(file: Path) -> Kind:
+    try:
+        data = load(_text_of(file))
+    except YamlProblemError as error:
+        place = error.problem.position
+        said = f"{file}:{place.line if place else 1}: {error.problem.message}"
+        raise ConfigError(said, hint=error.problem.hint or _COMPARE) from None
     if not isinstance(data, dict):
         raise ConfigError(f"{file}: a kind is a mapping", hint=_COMPARE)
     try:

@@ -43,7 +43,7 @@ def event_lines(state: Path) -> list[str]:
     for name in FILES:
         path = state / "log" / name
         try:
-            content = b"" if path.is_symlink() else path.read_bytes()
+            content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
         except OSError:
             continue  # it was turned over just now, or it is none of ours
         found += (line.decode("utf-8", "replace") for line in content.splitlines() if 0 < len(line) <= LONGEST)
