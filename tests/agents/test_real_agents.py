@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
 FOLDER = os.environ.get("ORBIT_AGENTS", "")
 """Where the agents' programs are: a folder `node_modules/.bin`."""
 SUMMARY = "Uploads retry three times"
-PAGE = (Path(__file__).parents[2] / "docs/reference/mcp.md").read_text("utf-8")
+PAGE, OVER_HTTP = (Path(__file__).parents[2] / "docs/reference/mcp.md").read_text("utf-8").split("## Over HTTP")
 ASKED = {"query": "uploads"}
 PATCH = "*** Begin Patch\n*** Update File: src/upload.py\n@@\n-def up(): pass\n+def up(): return 3\n*** End Patch"
 
@@ -209,14 +210,14 @@ def project(agent: str, bare: Project) -> Project:
     return bare
 
 
-def registrations() -> list[tuple[str, str, str]]:
-    """Return what the page of the server says for each agent that can be run: a command, or a file and its content."""
+def registrations(page: str) -> list[tuple[str, str, str]]:
+    """Return what a part of the server's page says for each agent at hand: a command, or a file and its content."""
     found = []
     for name in DRIVERS:
-        row = re.search(rf"^\| {agents.agent(name).title} \| (.*) \| (.*) \| (.*) \|$", PAGE, re.MULTILINE)
+        row = re.search(rf"^\| {agents.agent(name).title} \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
         assert row is not None, name
         command, file, content = (cell.strip("` ") for cell in row.groups())
-        found += [(name, command, ""), (name, file, content)][not command :]
+        found += [(name, said, text) for said, text in ((command, ""), (file, content)) if said]
     return found
 
 
@@ -281,14 +282,37 @@ def test_the_transcript_proves_what_arrived(agent: str, project: Project) -> Non
     assert captured["candidates"] == []
 
 
-@pytest.mark.parametrize(("agent", "said", "content"), registrations(), indirect=["agent"])
-def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project, said: str, content: str) -> None:
-    """By the command or by the file: the model is offered the tools, and what it asks for is in the next request."""
+def register(agent: str, bare: Project, said: str, content: str) -> None:
+    """Register the server by a command or by a file; the model is offered its tools, and is told what it asks for."""
     if content:
         file = bare.home / said[2:] if said.startswith("~/") else bare.root / said
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{content}\n", "utf-8")
     else:
-        subprocess.run(said.split(), cwd=bare.root, env=bare.environment(), stdin=subprocess.DEVNULL, check=True)
+        words = shlex.split(said)
+        subprocess.run(words, cwd=bare.root, env=bare.environment(), stdin=subprocess.DEVNULL, check=True)
     model = bare.work(agent, *DRIVERS[agent].search)
     assert [text.count(SUMMARY) > 0 for text in model.told[-2:]] == [False, True]
+
+
+@pytest.mark.parametrize(("agent", "said", "content"), registrations(PAGE), indirect=["agent"])
+def test_a_server_registered_as_its_page_says_answers(agent: str, bare: Project, said: str, content: str) -> None:
+    """The agent starts it, by the command or by the file."""
+    register(agent, bare, said, content)
+
+
+@pytest.mark.parametrize(("agent", "said", "content"), registrations(OVER_HTTP), indirect=["agent"])
+def test_a_server_that_runs_already_answers_over_http(agent: str, bare: Project, said: str, content: str) -> None:
+    """A person started it; the agent is told its address and its token, and bears that."""
+    token = "tried-by-a-test-alone"
+    serving = [*ORBIT, "mcp", "serve", "--http"]
+    env = bare.environment(ORBIT_MCP_TOKEN=token)
+    with subprocess.Popen(serving, cwd=bare.root, env=env, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            address = server.stderr.readline().split()[-1]
+            for old, new in (("http://127.0.0.1:8765/mcp", address), ("TOKEN", token)):
+                said, content = said.replace(old, new), content.replace(old, new)
+            register(agent, bare, said, content)
+        finally:
+            server.terminate()

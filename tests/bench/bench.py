@@ -95,12 +95,14 @@ def measure(measurement: Measurement, sizes: Sequence[int], repositories: Reposi
 
 def compare(ratio: Ratio, repositories: Repositories) -> tuple[str, str, float, float | str]:
     """Return name, words and target of a ratio, and the ratio, or why there is none."""
-    program = shutil.which(ratio.program, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if program is None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    if shutil.which(ratio.program, path=path) is None:
         return ratio.name, ratio.words, ratio.target, f"{ratio.program} is not installed here"
     root = repositories.get(MEASUREMENTS[0], ratio.size)
+    first, *arguments = ratio.peer(root, ratio.size)
+    peer = [shutil.which(first, path=path) or first, *arguments]
     costs = []
-    for command, codes in ((ratio.ours(root, ratio.size), (0, 1)), ([program, *ratio.peer(root, ratio.size)], (0,))):
+    for command, codes in ((ratio.ours(root, ratio.size), (0, 1)), (peer, (0,))):
         values = []
         for _ in range(3):
             if ratio.prepare is not None:
@@ -130,7 +132,8 @@ def main() -> int:
             except (RuntimeError, ValueError, subprocess.CalledProcessError) as error:
                 failures.append(f"{measurement.name}: {error}")
                 print(failures[-1], file=sys.stderr)
-        compared = [] if asked.only else [compare(ratio, repositories) for ratio in RATIOS]
+        ratios = [one for one in RATIOS if asked.only is None or asked.only in one.name]
+        compared = [compare(ratio, repositories) for ratio in ratios]
     page = render(outcomes, compared, machine(before, os.getloadavg()), [one.partition(":")[0] for one in failures])
     if asked.print or asked.only:
         print(page)

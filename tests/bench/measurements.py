@@ -295,7 +295,7 @@ class Ratio:
     ours: Callable[[Path, int], Sequence[str]]
     peer: Callable[[Path, int], Sequence[str]]
     program: str
-    """The peer's program, which gets `peer`'s arguments; where it is missing, so is the ratio, with that reason."""
+    """The peer's program; where it is missing, so is the ratio, with that reason."""
     target: float
     prepare: Prepare | None = None
     size: int = 1000
@@ -307,9 +307,9 @@ def learnings(root: Path) -> list[str]:
 
 
 def peer_check(root: Path, number: int) -> Sequence[str]:
-    """Return check-jsonschema's arguments for every learning."""
+    """Return check-jsonschema's command for every learning."""
     schema = BENCH.parent.parent / "docs/schemas/learning.schema.json"
-    return ["--schemafile", str(schema), *learnings(root)]
+    return ["check-jsonschema", "--schemafile", str(schema), *learnings(root)]
 
 
 def ready_hook(root: Path, number: int) -> None:
@@ -317,6 +317,7 @@ def ready_hook(root: Path, number: int) -> None:
     subprocess.run([*ORBIT, "sync"], cwd=root, check=True, capture_output=True)
     asked = {"file_path": str(root / "no/record/applies.here"), "old_string": "a", "new_string": "b"}
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(root), "tool_name": "Edit"}
+    call["transcript_path"] = str(root / "none.jsonl")
     (root / ".orbit/state/payload.json").write_text(json.dumps({**call, "tool_input": asked}), "utf-8")
 
 
@@ -325,6 +326,14 @@ def hook(root: Path, number: int) -> Sequence[str]:
     launch = BENCH.parent.parent / "tooling/orbit_registry/push/launch.py"
     words = [sys.executable, "-I", "-S", "-E", str(launch), "claude"]
     return ["/bin/sh", "-c", f"exec {shlex.join(words)} < .orbit/state/payload.json"]
+
+
+def hook_of_claude_mem(root: Path, number: int) -> Sequence[str]:
+    """Return what claude-mem has an agent start before it reads a file, word for word, with a home of its own."""
+    plugin = Path(shutil.which("claude-mem") or "").resolve().parents[2] / "plugin"
+    hooks = json.loads((plugin / "hooks/hooks.json").read_text("utf-8"))["hooks"]["PreToolUse"]
+    ours = f"export HOME={shlex.quote(str(root))} CLAUDE_PLUGIN_ROOT={shlex.quote(str(plugin))}"
+    return ["bash", "-c", f"{ours}; {{ {hooks[0]['hooks'][0]['command']}; }} < .orbit/state/payload.json"]
 
 
 RATIOS: tuple[Ratio, ...] = (
@@ -340,8 +349,12 @@ RATIOS: tuple[Ratio, ...] = (
     *(
         Ratio(
             f"silence, {name}", f"a call of the hook that shows nothing, beside `{name} --version`",
-            hook, lambda root, number: ["--version"], name, target, ready_hook,
+            hook, lambda root, number, name=name: [name, "--version"], name, target, ready_hook,
         )
         for name, target in (("claude-mem", 5.0), ("basic-memory", 20.0))
+    ),
+    Ratio(
+        "silence, claude-mem's hook", "the same, beside its own hook before a read, which shows nothing either",
+        hook, hook_of_claude_mem, "claude-mem", 10.0, ready_hook,
     ),
 )  # fmt: skip
