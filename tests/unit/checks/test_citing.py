@@ -11,11 +11,11 @@ from orbit_registry.records.record import Record
 KINDS = load_kinds()
 
 
-def referred(prose: str, **fields: object) -> tuple[str, ...]:
-    """Return what a learning with some text refers to."""
+def referred(prose: str, home: str | None = None, **fields: object) -> tuple[str, ...]:
+    """Return what a learning with some text refers to; `home` is the document that holds the text."""
     data = {"id": "L-a1b2c", "uid": "0" * 32, "status": "active", "summary": "Look twice", **fields}
     record = Record(KINDS["learning"], data, ".orbit/learnings/L-a1b2c/learning.yaml", prose)
-    return references_of(record, KINDS.id_forms)
+    return references_of(record, KINDS.id_forms, home)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,14 @@ def test_what_a_text_refers_to(text: str, found: tuple[str, ...]) -> None:
     """In its order, each once, from the root; a text that needs a parser is read as one that needs none."""
     assert referred(text) == found
     assert referred(f"{text}\n\n`code`") == found
+    home = f"# ADR-0007: [above](docs/no.md)\n\n```\nADR-0008\n```\n\n{text}\n\n## ADR-0009\n\n[below](docs/no.md)\n"
+    assert referred(text, home) == found
 
 
 def test_examples_refer_to_nothing() -> None:
     """Neither ids nor links in code count; the headline does."""
-    assert referred("```\nADR-0001 [x](docs/a.md)\n```\n") == ()
+    example = "```\nADR-0001 [x](docs/a.md)\n```\n"
+    assert referred(example) == referred(example, f"# One\n\n{example}\nADR-0002\n") == ()
     assert referred("", summary="As ADR-0003 says") == ("ADR-0003",)
 
 
