@@ -60,13 +60,13 @@ class Circle:
 CIRCLES = (
     Circle(
         "claude-stumble.jsonl", SESSION,
-        "Tests run with `nox -s tests`; `pytest` fails here: a module is not found.", ("tests/**", "src/shop/**"),
+        "Tests run with `nox -s tests`; `pytest` fails here: a module is missing.", ("tests/**", "src/shop/**"),
         "No module named*shop", "src/shop/tax.py", "noxfile.py",
         "def tests(session):\n    session.run('pytest', 'tests')\n",
     ),
     Circle(
         "codex-stumble.jsonl", "0199c2f0-1111-7222-8333-444455557777",
-        "Tests run with `npm run test:unit`; `npm test` fails here: there is no such script.", ("web/**",),
+        "Tests run with `npm run test:unit`; `npm test` fails here: the script is missing.", ("web/**",),
         "missing script", "web/cart.ts", "package.json#scripts.test:unit",
         '{"scripts": {"test:unit": "vitest", "build": "tsc"}}\n',
     ),
@@ -146,7 +146,7 @@ def test_a_stale_fact_seen_again_is_proposed_in_its_place(project: Project) -> N
     project.orbit("promote", old)
     (project.root / "noxfile.py").write_text("def tests(session):\n    session.run('pytest', '-q')\n", "utf-8")
     before = (project.root / f".orbit/learnings/{old}/learning.yaml").read_bytes()
-    told = f"<project-notes>\n- [{old}] Tests run with `nox -s tests`; `pytest` fails here: a module is not found.\n"
+    told = f"<project-notes>\n- [{old}] Tests run with `nox -s tests`; `pytest` fails here: a module is missing.\n"
     path = project.transcript([*Talk(project.root).ask(told).rows, *stumble(project.root).rows])
 
     (new,) = project.capture(path)["candidates"]

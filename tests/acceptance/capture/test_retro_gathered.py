@@ -58,7 +58,7 @@ def test_a_session_tells_what_struggled_and_what_worked(project: Project, home: 
     done = retro(project)
     (outcome,) = done["retro"]["outcomes"]
     assert outcome == {"target": {"type": "command", "id": "test"}, "result": "completed", "attempts": 2,
-                       "tools": ["pytest", "nox"], "reason": "a module is not found"}  # fmt: skip
+                       "tools": ["pytest", "nox"], "reason": "a module is missing"}  # fmt: skip
     (learning,) = project.learnings()
     assert learning["phase"] == "pending"
     assert {"rel": "derived_from", "to": done["retro"]["id"]} in learning["links"]

@@ -52,7 +52,7 @@ def test_an_order_is_told_from_a_fact(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Tests run with `nox -s tests`; `pytest` fails here: a module is not found.",
+        "Tests run with `nox -s tests`; `pytest` fails here: a module is missing.",
         "A new file in `src/tools/` is registered in `src/tools/index.ts`.",
         "Prices are rounded half to even.",
         "After a change of code `ruff check`, then `pytest` are run.",

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from orbit_registry.loop.capture.commands import Way, read_command
-from orbit_registry.loop.capture.patterns import Observer
+from orbit_registry.loop.capture.patterns import FORMS, Observer
 from orbit_registry.loop.capture.project import Project
 from orbit_registry.loop.capture.turns import Step, Turn
 from orbit_registry.registry import Registry
+from orbit_registry.search.contrast import contrast
 
 Git = Callable[..., str]
 NAMES = ("cart", "order", "price", "stock", "tax", "user")
@@ -145,3 +146,9 @@ def test_an_order_of_commands_is_a_habit_once_it_came_three_times(project: Proje
         assert len(orders) == (number == 3)
     assert orders[0].summary == "After a change of code `make lint`, then `pytest` are run."
     assert orders[0].inputs == ("Makefile", "pyproject.toml#tool.pytest")
+
+
+@pytest.mark.parametrize("said", sorted({said for _, said, _ in FORMS}))
+def test_how_a_way_failed_denies_nothing(said: str) -> None:
+    """A page that names the way that works says the same as what was captured, and is no contradiction to it."""
+    assert contrast("Run tests with nox.", f"Tests run with `nox`; `pytest` fails here: {said}.") is None

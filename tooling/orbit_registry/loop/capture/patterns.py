@@ -34,23 +34,23 @@ _PASSED = re.compile(
 _FAILED = re.compile(
     r"(?im)\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:error|failed)\b|test result: FAILED|build failure"
 )
-_FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(reads), said, pattern)
     for reads, said, pattern in (
-        (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is not found", "No module named*"),
-        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is not found", "Cannot find module*"),
+        (r"No module named '?([A-Za-z_][\w.]{0,60})", "a module is missing", "No module named*"),
+        (r"Cannot find (?:module|package) '([\w@./-]{1,60})'", "a module is missing", "Cannot find module*"),
         (r"\b(?:ImportError|ERR_MODULE_NOT_FOUND)\b", "an import fails", "ImportError"),
         (
             r"(?i)no such (?:sub)?command\b|no such (?:task|session|target)\b",
-            "there is no such command",
+            "the command is missing",
             "no such command",
         ),
-        (r"(?i)missing script:?", "there is no such script", "missing script"),
-        (r"\bERR_PNPM_NO_SCRIPT\b", "there is no such script", "ERR_PNPM_NO_SCRIPT"),
-        (r"No rule to make target", "there is no such target", "No rule to make target"),
+        (r"(?i)missing script:?", "the script is missing", "missing script"),
+        (r"\bERR_PNPM_NO_SCRIPT\b", "the script is missing", "ERR_PNPM_NO_SCRIPT"),
+        (r"No rule to make target", "the target is missing", "No rule to make target"),
         (
             r"(?i)(?:command )?not found\b|is not recognized as|No such file or directory: '",
-            "the program is not found",
+            "the program is missing",
             "not found",
         ),
         (
@@ -180,7 +180,7 @@ class Observer:
 
     def _stumble(self, way: Way, step: Step, written: list[str]) -> None:
         """Keep a way that failed, where that has the form of a fault of the environment."""
-        for reads, said, pattern in _FORMS:
+        for reads, said, pattern in FORMS:
             found = reads.search(step.said)
             if found is not None:
                 name = found[1] if found.lastindex and self._project.knows(found[1]) else ""
