@@ -284,4 +284,6 @@ def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path,
     found = call("brief", purpose="plan")
     assert data(found)["active_loops"] == "unknown"
     assert "capacity: unknown of 1 free" in found.text
+    log = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
+    assert [row["surface"] for row in map(json.loads, log) if row["event"] == "brief_plan"] == ["brief:plan"]
     assert "fresh token" in call("brief", paths=["src/a.py"]).text

@@ -25,15 +25,21 @@ def note_opened(root: Path, record_id: str) -> None:
 
 
 def write_event(
-    workspace: Workspace, name: str, ids: Sequence[str], details: Mapping[str, object], seconds: float = 0
+    workspace: Workspace,
+    name: str,
+    ids: Sequence[str],
+    details: Mapping[str, object],
+    seconds: float = 0,
+    surface: str = "cli",
 ) -> None:
     """Write an event of what was done with some records, in the session of an agent where one is running this.
 
-    `seconds` is how long it took, where somebody counted. No secret in a text of `details` is written.
+    `seconds` is how long it took, where somebody counted; `surface` is what several doors share, where they do. No
+    secret in a text of `details` is written.
     """
     root = str(workspace.root)
     session = session_of_process(root)
-    event = Event("cli", time.time())
+    event = Event(surface, time.time())
     event.name, event.opened, event.ms = name, list(ids), seconds * 1000
     event.session = Ledger(root, *session).name if session is not None else ""
     event.details = f", {json.dumps(_plain(details))[1:-1]}" if details else ""

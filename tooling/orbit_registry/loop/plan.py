@@ -160,7 +160,9 @@ def plan_brief(
     }
     known = {name: value != UNKNOWN for name, value in data.items() if name in ("active_loops", "system_health")}
     left = {"failed_targets": len(data["failed_targets"])}
-    write_event(workspace, events.BRIEF_PLAN, [one.id for one in retros], {"known": known, **left})
+    write_event(
+        workspace, events.BRIEF_PLAN, [one.id for one in retros], {"known": known, **left}, surface="brief:plan"
+    )
     return Plan(_clean(data), found)
 
 
