@@ -29,8 +29,9 @@ def documents_of(registry: Registry) -> Documents:
 
 
 @pytest.fixture
-def two_trees(git_repo: Path) -> tuple[Path, Path]:
-    """Return two work trees of one repository, both a workspace."""
+def two_trees(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Return two work trees of one repository, both a workspace; on a busy machine one waits long for its turn."""
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "600")
     Registry.init(git_repo)
     subprocess.run(["git", "add", "-A"], cwd=git_repo, check=True)
     subprocess.run(["git", "commit", "-qm", "Init"], cwd=git_repo, check=True)
