@@ -11,7 +11,7 @@ from orbit_registry.snapshot.push_index import stamps_of, sync_index
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import open_workspace
 
-gc.set_threshold(*FEWER_COLLECTIONS)  # as the command line does, whose work this is
+gc.set_threshold(FEWER_COLLECTIONS, 20, 100)  # as the command line does, whose work this is
 workspace = open_workspace(Path.cwd())
 stamps = stamps_of(workspace)
 reading = Reading(workspace)

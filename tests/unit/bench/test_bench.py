@@ -89,6 +89,16 @@ def test_the_page_puts_targets_beside_figures(bench: Any) -> None:
     assert "| gate: w | ≥ 7 × less | 8.0 × | yes |" in page
 
 
+def test_the_part_that_the_benchmark_rewrites_holds_its_own_figures_alone(bench: Any) -> None:
+    """What was measured by hand stands below, where the next run of the benchmark keeps it."""
+    names = {one.name for one in bench("measurements").MEASUREMENTS}
+    written, _, kept = (ROOT / "docs/benchmarks.md").read_text("utf-8").partition(f"\n{bench('report').RECALL}\n")
+    costs = written.partition("\n## Costs\n")[2].partition("\n## ")[0]
+
+    assert {row.split("|")[1].strip() for row in costs.splitlines()[4:] if row} <= names
+    assert "\n## Measured by hand\n" in kept
+
+
 def test_a_command_that_fails_is_no_figure(bench: Any, tmp_path: Path) -> None:
     """A child that ends with another code raises, with what it said."""
     runner = bench("bench")

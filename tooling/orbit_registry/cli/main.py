@@ -23,9 +23,11 @@ from orbit_registry.errors import OrbitError, UsageError, meant
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
-FEWER_COLLECTIONS = (100_000, 20, 100)
-"""Thresholds of the garbage collector: a collection of ten thousand records makes no cycles, and looking for them again
-and again took a fifth of a cold check."""
+FEWER_COLLECTIONS = 100_000
+"""After how many new values the garbage collector looks for cycles: ten thousand records make none, and looking for
+them again and again took a fifth of a cold check."""
+FEWEST_COLLECTIONS = 1_000_000
+"""The same for a check, which it costs 10 MB; a site would take a quarter more memory."""
 KINDS = Path(__file__).parents[1] / "kinds"
 """The shipped kinds; their names are enough here, and reading the table would cost every start."""
 
@@ -175,8 +177,9 @@ def orbit(directory: str | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
-    gc.set_threshold(*FEWER_COLLECTIONS)
-    code = run(list(sys.argv[1:] if arguments is None else arguments))
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    gc.set_threshold(FEWEST_COLLECTIONS if "check" in given else FEWER_COLLECTIONS, 20, 100)
+    code = run(given)
     if arguments is None and threading.active_count() == 1:
         with contextlib.suppress(OSError):  # what can't be written is said as at any end
             _leave(code)
