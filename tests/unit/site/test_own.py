@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from mkdocs.utils.yaml import yaml_load
+from pymdownx.superfences import fence_code_format
 
 from orbit_registry.errors import ConfigError, RefusedError
 from orbit_registry.site.own import completed_nav, read_own, without_missing
+from orbit_registry.site.stage import dumped
 
 GENERATED: list[object] = [{"Decisions": "adrs/index.md"}, {"Health": "health/index.md"}]
 
@@ -112,3 +116,11 @@ def test_the_functions_that_material_documents_are_taken(tmp_path: Path) -> None
     names = ["pymdownx.superfences.fence_code_format", "material.extensions.emoji.twemoji"]
     (tmp_path / "mkdocs.yml").write_text("\n".join(f"k{at}: !!python/name:{n}" for at, n in enumerate(names)), "utf-8")
     assert read_own(tmp_path) is not None
+
+
+def test_such_a_function_keeps_its_name_in_the_configuration_that_is_made() -> None:
+    """What a consent left out of the rest still holds the fences of a diagram; the generator reads it back."""
+    text = dumped({"markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}], "z": '"'})
+    assert "!!python/name:pymdownx.superfences.fence_code_format ''" in text
+    read = yaml_load(io.StringIO(text))
+    assert read == {"markdown_extensions": [{"pymdownx.superfences": {"format": fence_code_format}}], "z": '"'}

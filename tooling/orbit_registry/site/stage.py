@@ -31,6 +31,7 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 
 _UPWARDS = re.compile(r'\b(href|src)="\.\./')
+_PYTHON_NAME = "!!python/name:"
 DOCS, OVERRIDES, CONFIG = "docs", "overrides", "mkdocs.yml"
 
 
@@ -229,7 +230,21 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
             said = f"its templates, plugins and snippets of files are left out: {own.held_back}"
             problems.append(Diagnostic(UNREADABLE, Severity.WARNING, said, Location(own.file.name), HINT))
         config = staged(base, folders, sources.base_url)
-    out.write(CONFIG, json.dumps(config, indent=1, sort_keys=True))
+    out.write(CONFIG, dumped(config))
+
+
+def dumped(config: Mapping[str, Any]) -> str:
+    """Return a configuration as YAML: JSON, but for the functions of Material's, which are named as in `mkdocs.yml`."""
+    names: set[str] = set()
+
+    def named(value: Any) -> str:
+        names.add(f"{_PYTHON_NAME}{value.__module__}.{value.__qualname__}")
+        return f"{_PYTHON_NAME}{value.__module__}.{value.__qualname__}"
+
+    text = json.dumps(config, indent=1, sort_keys=True, default=named)
+    for name in names:
+        text = text.replace(json.dumps(name), f"{name} ''")
+    return text
 
 
 def _navigation(
