@@ -218,40 +218,6 @@ def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
     assert sites[0] == sites[1]
 
 
-def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
-    """A changed title is written to the record's page, to pages that name it, and to no other record's page."""
-    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
-    build(root, out)
-    assert build(root, out).written == 0
-    before = digest(out)
-    file = root / ".orbit/adrs/ADR-0003/adr.yaml"
-    file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")
-    build(root, out)
-    after = digest(out)
-    changed = {path for path in after if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))}
-    lists = {"adrs/index.html", "adrs/timeline/index.html", "adrs/feature/core/index.html"}
-    assert changed == {*(f"adrs/ADR-000{number}/index.html" for number in range(1, 6)), *lists}  # all cite it
-
-
-def test_an_incremental_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
-    """After records come, change and go, the site equals a fresh one, and their pages went with them."""
-    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
-    build(root, out)
-    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
-    shutil.copytree(root / ".orbit/learnings/L-7k3fq", root / ".orbit/learnings/L-7k3fr")
-    learning = root / ".orbit/learnings/L-7k3fr/learning.yaml"
-    learning.write_text(learning.read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned"), "utf-8")
-    (root / ".orbit/learnings/L-7k3fr/votes.jsonl").unlink()
-    log = root / "docs/design/core/4_decisions.md"
-    log.write_text(log.read_text("utf-8") + "\nSee L-7k3fr and [gone](gone.md).\n", "utf-8")
-    (root / "docs/design/core/gone.md").write_text("# Not gone\n", "utf-8")
-    assert build(root, out).removed > 0
-    shutil.rmtree(root / ".orbit/state")
-    build(root, tmp_path / "fresh")
-    assert digest(out) == digest(tmp_path / "fresh")
-    assert not (out / "adrs/ADR-0001").exists()
-
-
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     """Output never goes into a folder that someone else filled; its files are not touched."""
     root = copied("demo", tmp_path / "repo")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,7 @@ from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.site.steps import Prepared
+    from orbit_registry.site.stage import Prepared
 
 CACHE = "site"
 BUILD_WAIT_SECONDS = 600.0
@@ -76,7 +76,8 @@ def build_site(
             from orbit_registry.site.console import MISSING
             from orbit_registry.site.inputs import inputs_of
 
-            prepared, result = _build(registry, target, address, code, progress, snapshot)
+            changed = _changed(kept, seen, wanted, (workspace.root, out))
+            prepared, result = _build(registry, target, address, code, progress, changed, snapshot=snapshot)
         outputs = [str(out / name) for name in (*target.after, MANIFEST)]
         # What could not be fetched is tried again, though no file has changed.
         waits = any(one.code == MISSING for one in result.diagnostics)
@@ -100,8 +101,9 @@ def _state_file(workspace: Workspace, out: Path) -> Path:
 
 
 def _build(
-    registry: Readable, target: Output, address: str | None, code: str, progress: Progress | None, snapshot: bool
-) -> tuple[Prepared, SiteResult]:
+    registry: Readable, target: Output, address: str | None, code: str, progress: Progress | None,
+    changed: Set[str] | None, *, snapshot: bool,
+) -> tuple[Prepared, SiteResult]:  # fmt: skip
     from orbit_registry.site.generate import MKDOCS, generate
     from orbit_registry.site.own import FILE, read_own
     from orbit_registry.site.steps import prepare, publish
@@ -117,7 +119,8 @@ def _build(
     prepared = prepare(registry, own, cache, address, code, target.folder)
     report("generate", 0, 1)
     complaints = generate(prepared.staged, cache / "generated", registry.workspace.config.site.get("generator", MKDOCS))
-    return prepared, publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot)
+    done = publish(prepared, cache / "generated", target, complaints, progress, snapshot=snapshot, changed=changed)
+    return prepared, done
 
 
 def _standing(target: Output, kept: tuple[stamps.Stamps, object] | None, seen: Mapping[str, str]) -> frozenset[str]:
@@ -127,6 +130,17 @@ def _standing(target: Output, kept: tuple[stamps.Stamps, object] | None, seen: M
     return frozenset(
         path for path, at in places.items() if held.get(at, stamps.ABSENT) == seen.get(at) != stamps.ABSENT
     )
+
+
+def _changed(
+    kept: tuple[stamps.Stamps, object] | None, seen: Mapping[str, str], wanted: str, places: tuple[Path, Path]
+) -> Set[str] | None:
+    """Return what is not as the last build found it, from the root, its own output aside; None where nobody knows."""
+    if kept is None or not isinstance(kept[1], dict) or kept[1].get("wanted") != wanted:
+        return None
+    root, out = (f"{place}{os.sep}" for place in places)
+    moved = (path for path, stamp in kept[0].held.items() if seen.get(path) != stamp)
+    return frozenset(path.removeprefix(root) for path in moved if not path.startswith(out))
 
 
 def _as_before(

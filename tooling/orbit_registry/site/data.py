@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 
 from orbit_registry.records.record import Record
-from orbit_registry.site import explorer, feeds, finder
-from orbit_registry.site.memo import Made, Memo, key_of
+from orbit_registry.site import explorer
+from orbit_registry.site.explorer import rows_by_id
 from orbit_registry.site.output import Output
-from orbit_registry.site.rows import rows_by_id
+from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations, listing
 from orbit_registry.store.votes import half_life_days
@@ -21,37 +21,33 @@ RECORDS, SNAPSHOT = "records.json", "snapshot.duckdb"
 SITEMAP, ROBOTS = "sitemap.xml", "robots.txt"
 
 
-def write_data(
+def write_records(
     out: Output,
     records: Sequence[Record],
     relations: Relations,
-    title: str,
-    base_url: str | None,
-    same: Set[str],
+    kept: Set[str],
+    touched: Sequence[Record] | None,
 ) -> None:
-    """Write the records as data and as feeds; those whose ids are in `same` are as the last build wrote them."""
-    out.write(explorer.DATA, explorer.data(records, half_life_days(), out.read(explorer.DATA), same))
-    out.write(feeds.ATOM, feeds.atom(records, title, base_url))
-    out.write(feeds.JSON_FEED, feeds.json_feed(records, title, base_url))
-    held = rows_by_id(out.read(RECORDS))
-    rows = (
-        (held.get(one.id) if one.id in same else None) or json.dumps(listing(one, relations), ensure_ascii=False)
+    """Write the records as data; those whose page, by its URL, is `kept` are as the last build wrote them.
+
+    Where only those that were `touched` say something else, and nothing new to others, only their lines are made.
+    """
+    half_life = half_life_days()
+    rows, ranked = rows_by_id(out.read(RECORDS)), out.read(explorer.DATA)
+    if touched is not None and ranked and rows.keys() == relations.by_id.keys() and len(rows) == len(records):
+        out.write(explorer.DATA, explorer.updated(ranked, touched, relations.by_id, half_life))
+        made = {one.id for one in touched}
+    else:
+        same = {one.id for one in relations.by_id.values() if url_of(one) in kept}
+        out.write(explorer.DATA, explorer.data(records, half_life, ranked, same))
+        made = {one.id for one in records} - same
+    lines = (
+        rows[one.id]
+        if one.id in rows and one.id not in made
+        else json.dumps(listing(one, relations), ensure_ascii=False)
         for one in records
     )
-    out.write(RECORDS, '{"records": [\n' + ",\n".join(rows) + "\n]}\n")
-
-
-def write_search(out: Output, memo: Memo, records: Sequence[Record], lead: Callable[[Record], str]) -> None:
-    """Write what the search box finds records by; `lead` is how a record's text begins."""
-    # What the generator made a page of, its own search finds.
-    entries = [finder.entry(one, lead(one)) for one in records if one.page is None]
-    key = key_of(entries)
-    known = memo.fresh(finder.DATA, key, lambda *_: "")
-    if known is not None and all(map(out.keep, (finder.DATA, finder.TERMS, finder.ROWS))):
-        return
-    for path, text in finder.files(entries):
-        out.write(path, text)
-    memo.put(finder.DATA, Made(key, finder.DATA))
+    out.write(RECORDS, '{"records": [\n' + ",\n".join(lines) + "\n]}\n")
 
 
 def write_snapshot(out: Output, export: Callable[[Path], object]) -> None:

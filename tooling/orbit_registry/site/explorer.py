@@ -6,8 +6,9 @@ The browser gets every glob already parsed, so that the language is read in one 
 from __future__ import annotations
 
 import json
+from bisect import insort
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +17,6 @@ from orbit_registry.records.freshness import expires
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
-from orbit_registry.site.rows import rows_by_id
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.text.glob_syntax import Alternative, CharacterClass, Chunk, Glob, parse_glob
@@ -55,6 +55,31 @@ def data(records: Iterable[Record], half_life_days: float, before: str = "", sam
             lines.append(row or json.dumps(_row(record, list(own)), ensure_ascii=False))
     said = ",\n".join(lines)
     return f'{{"globs": {json.dumps(forms, ensure_ascii=False)},\n"records": [\n{said}\n]}}\n'
+
+
+def updated(before: str, touched: Iterable[Record], by_id: Mapping[str, Record], half_life_days: float) -> str:
+    """Return what an earlier build said, with the lines of some records as they are now, each in its place.
+
+    Their globs are as they were, and no other record has another rank.
+    """
+    rows = rows_by_id(before)
+    order = list(rows)
+    for record in touched:
+        if record.id in rows:
+            order.remove(record.id)
+            row = _row(record, json.loads(rows[record.id])["globs"])
+            rows[record.id] = json.dumps(row, ensure_ascii=False)
+    for record in touched:
+        if record.id in rows:
+            insort(order, record.id, key=lambda name: rank_order(by_id[name], half_life_days))
+    globs, said = before.partition("\n")[0], ",\n".join(rows[name] for name in order)
+    return f'{globs}\n"records": [\n{said}\n]}}\n'
+
+
+def rows_by_id(text: str) -> dict[str, str]:
+    """Return the lines of a file of JSON with a record a line, by the id with which each begins."""
+    lines = (line.removesuffix(",") for line in text.split("\n"))
+    return {line.split('"', 4)[3]: line for line in lines if line.startswith('{"id": "')}
 
 
 def _forms_in(text: str) -> dict[str, list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from html import escape
 from uuid import UUID
@@ -13,6 +13,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.sitemap import url_of
 
 ATOM, JSON_FEED = "feed.xml", "feed.json"
+FILES = (ATOM, JSON_FEED)
 ENTRIES = 50
 _BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
 """What a reader would take for a space where it stands in an attribute as it is."""
@@ -26,9 +27,14 @@ def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
     return nlargest(number, dated, key=lambda one: (one.text("updated_at") or "", one.sort_key))
 
 
-def atom(records: Sequence[Record], title: str, base_url: str | None) -> str:
+def files(some: Sequence[Record], title: str, base_url: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the feeds of the newest records by their path in the site."""
+    yield ATOM, atom(some, title, base_url)
+    yield JSON_FEED, json_feed(some, title, base_url)
+
+
+def atom(some: Sequence[Record], title: str, base_url: str | None) -> str:
     """Return the Atom feed (RFC 4287); without an address of the site links are relative to the feed."""
-    some = newest(records)
     updated = _updated(some[0]) if some else "1970-01-01T00:00:00Z"
     own = [f'<link rel="self" href={_attribute(_address(base_url, ATOM))}/>'] if base_url else []
     head = [
@@ -49,7 +55,7 @@ def atom(records: Sequence[Record], title: str, base_url: str | None) -> str:
     return "\n".join([*head, *entries, "</feed>", ""])
 
 
-def json_feed(records: Sequence[Record], title: str, base_url: str | None) -> str:
+def json_feed(some: Sequence[Record], title: str, base_url: str | None) -> str:
     """Return the JSON Feed (version 1.1)."""
     feed: dict[str, object] = {"version": "https://jsonfeed.org/version/1.1", "title": title}
     if base_url:
@@ -63,7 +69,7 @@ def json_feed(records: Sequence[Record], title: str, base_url: str | None) -> st
             "date_modified": one.text("updated_at"),
             "tags": [one.kind.name, *one.scope.tags],
         }
-        for one in newest(records)
+        for one in some
     ]
     return json.dumps(feed, ensure_ascii=False, indent=1) + "\n"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from orbit_registry.records.record import Record
 from orbit_registry.site.sitemap import url_of
@@ -17,6 +17,7 @@ from orbit_registry.site.words import status_class, tags_of
 
 DATA = "search/records.json"
 TERMS, ROWS = "search/terms.txt", "search/rows.txt"
+FILES = (DATA, TERMS, ROWS)
 LONGEST_LEAD = 160
 TITLE, WORDS, LEAD = 4, 2, 1
 """The fields that a term of a record stands in, as bits; `search.js` weighs them as `orbit search` does."""
@@ -39,6 +40,12 @@ def entry(record: Record, first_line: str) -> Entry:
     """Return what the search box knows of a record."""
     words = " ".join([record.id, *tags_of(record), *record.legacy_ids, record.kind.label])
     return record.id, record.title, url_of(record), record.status.word, status_class(record), words, first_line
+
+
+def entries(records: Iterable[Record], lead_of: Callable[[Record], str]) -> list[Entry]:
+    """Return what the search box knows; `lead_of` says how a record's text begins."""
+    # What the generator made a page of, its own search finds.
+    return [entry(one, lead_of(one)) for one in records if one.page is None]
 
 
 def files(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:

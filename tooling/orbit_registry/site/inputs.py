@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.records.record import BODY
-from orbit_registry.site.steps import Prepared
+from orbit_registry.site.stage import Prepared
 from orbit_registry.site.theme import overrides
 from orbit_registry.store.freshness.ground import files_of
 from orbit_registry.store.votes import NAME as VOTES

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
+from orbit_registry.site import facets, timeline
 from orbit_registry.site.documents import Document
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
 from orbit_registry.site.items import chip, items_html
+from orbit_registry.site.memo import key_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
@@ -20,6 +24,44 @@ ROWS_A_PAGE = 500
 RECENT = 8
 COUNTED_KINDS = 2
 _NAMES = {"id": "Id", CITED: "Cited by"}
+
+
+@dataclass
+class Index:
+    """The index of a kind: its records in the order of lists, divided into pages."""
+
+    kind: Kind
+    records: Sequence[Record]
+
+    @cached_property
+    def pages(self) -> Sequence[tuple[str, Sequence[Record]]]:
+        """The pages: site URL and the records on it."""
+        return index_pages(self.kind, self.records)
+
+    @cached_property
+    def choices(self) -> facets.Choices:
+        """What the filter offers."""
+        return facets.choices_of(self.kind, self.records)
+
+    @cached_property
+    def timed(self) -> bool:
+        """Whether there is a timeline."""
+        return timeline.has_timeline(self.kind, self.records)
+
+    def key(self, url: str, key: Callable[[Record], str]) -> str:
+        """Return what one page depends on: its records, by their `key`, and where each of the other pages begins."""
+        parts = [[at, held[0].id, held[-1].id, len(held)] for at, held in self.pages if held]
+        on_page = next(held for at, held in self.pages if at == url)
+        return key_of(url, [self.choices.as_data(), self.timed], parts, list(map(key, on_page)))
+
+    def switch(self, url: str) -> str:
+        """Return the ways to look at the records."""
+        return timeline.switch(self.kind, url, timed=self.timed, tagged=bool(self.choices.lists["tag"]))
+
+    def html(self, url: str, relations: Relations, site: SiteMap) -> str:
+        """Return one page: the ways to look at it, the filter, the table."""
+        table = index_html(self.kind, url, self.pages, relations, site)
+        return f"{self.switch(url)}{facets.bar(self.kind, self.choices, url)}{table}"
 
 
 def index_pages(kind: Kind, records: Sequence[Record]) -> list[tuple[str, Sequence[Record]]]:
@@ -90,13 +132,12 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
     return f'<a class="orbit-id" href="{escape(relative(page, url_of(record)))}">{name}</a>' if record else name
 
 
-def counts_html(
-    kinds: Sequence[Kind], by_kind: Mapping[str, Sequence[Record]], doubted: Container[str], page: str
-) -> str:
+def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Container[str], page: str) -> str:
     """Return four counts: records in force of the two kinds that a site is for, how many wait, how many are in doubt.
 
     The other kinds' indexes have counts of their own. `doubted` holds the paths of the records that are not fresh.
     """
+    by_kind = {name: index.records for name, index in indexes.items()}
     tiles, waiting, doubts = [], {}, 0
     for kind in kinds:
         live = [record for record in by_kind[kind.name] if record.phase == "live"]

@@ -1,4 +1,8 @@
-"""Remembers what a page was made from, so that only pages whose inputs changed are made again; a mere cache."""
+"""Remembers what a page was made from, so that only pages whose inputs changed are made again; a mere cache.
+
+Two things are compared: a page's key, a digest of all it is made from, and before that, for it costs nothing, what
+records show to each other (`Memo.is_same`): where that is as it was, a page depends on its own part alone.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ from orbit_registry.site.output import replace_file
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
 Lookup = tuple[str, str, str]
 """A question asked of the site map (kind, name) and the answer's token."""
+Ask = Callable[[str, str, str], str]
+"""Answers such a question, of a document, with the token of now."""
 
 
 def key_of(*parts: object) -> str:
@@ -33,6 +39,8 @@ class Made:
     diagnostics: tuple[Diagnostic, ...] = ()
     extra: Any = None
     """What the maker wants back when the page is taken over: a document's title."""
+    own: str = ""
+    """What of the key no other page depends on: a digest of the record's own files, of the generator's page."""
 
 
 @dataclass
@@ -43,13 +51,29 @@ class Memo:
     version: str
     held: dict[str, Made] = field(default_factory=dict)
     used: dict[str, Made] = field(default_factory=dict)
+    notes_before: dict[str, list[Any]] = field(default_factory=dict)
+    notes: dict[str, list[Any]] = field(default_factory=dict)
+    """Of each text its stamp, and what was found in it."""
+    world: str = ""
+    """A digest of what pages depend on beside records and files."""
 
-    def fresh(self, page: str, key: str, ask: Callable[[str, str, str], str]) -> Made | None:
+    def noted(self, name: str, stamp: str, look: Callable[[], list[Any]]) -> list[Any]:
+        """Return what the last build found in a text, if its stamp is the same; else what `look` finds."""
+        note = self.notes.get(name)
+        if note is None:
+            held = self.notes_before.get(name)
+            note = self.notes[name] = held if held is not None and held[0] == stamp else [stamp, *look()]
+        return note[1:]
+
+    def fresh(self, page: str, key: str, ask: Ask) -> Made | None:
         """Return what is known of a page if its key and every answer it rested on are the same."""
         made = self.held.get(page)
-        if made is None or made.key != key:
-            return None
-        if any(ask(kind, made.path, name) != token for kind, name, token in made.lookups):
+        return None if made is None or made.key != key else self.as_answered(page, ask)
+
+    def as_answered(self, page: str, ask: Ask) -> Made | None:
+        """Return what is known of a page, whatever its key, if every answer it rested on is the same."""
+        made = self.held.get(page)
+        if made is None or any(ask(kind, made.path, name) != token for kind, name, token in made.lookups):
             return None
         self.used[page] = made
         return made
@@ -61,7 +85,8 @@ class Memo:
     def save(self) -> None:
         """Write what this build used, for the next one."""
         rows = {page: _row(made) for page, made in sorted(self.used.items())}
-        text = json.dumps({"version": self.version, "pages": rows}, separators=(",", ":"))
+        held = {"version": self.version, "world": self.world, "pages": rows, "notes": self.notes}
+        text = json.dumps(held, separators=(",", ":"))
         replace_file(self.file, text.encode())
 
 
@@ -71,18 +96,20 @@ def open_memo(file: Path, version: str) -> Memo:
         data = json.loads(file.read_text("utf-8"))
         if data["version"] != version:
             return Memo(file, version)
-        return Memo(file, version, {page: _made(row) for page, row in data["pages"].items()})
+        held = {page: _made(row) for page, row in data["pages"].items()}
+        return Memo(file, version, held, notes_before=dict(data["notes"]), world=str(data["world"]))
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return Memo(file, version)
 
 
 def _row(made: Made) -> list[Any]:
-    return [made.key, made.path, made.lookups, [row_of(one) for one in made.diagnostics], made.extra]
+    return [made.key, made.path, made.lookups, [row_of(one) for one in made.diagnostics], made.extra, made.own]
 
 
 def _made(row: list[Any]) -> Made:
-    lookups = tuple((kind, name, token) for kind, name, token in row[2])
-    return Made(row[0], row[1], lookups, tuple(diagnostic_of(one) for one in row[3]), row[4])
+    key, path, lookups, found, extra, own = row
+    asked = tuple((kind, name, token) for kind, name, token in lookups) if lookups else ()
+    return Made(key, path, asked, tuple(map(diagnostic_of, found)) if found else (), extra, own)
 
 
 def all_diagnostics(memos: Iterable[Memo]) -> list[Diagnostic]:

@@ -52,8 +52,8 @@ class Output:
         digest = self.before.get(path)
         if digest is None or not (path in self.standing or self._stands(path)):
             return False
+        self.unchanged += path not in self.after
         self.after[path] = digest
-        self.unchanged += 1
         return True
 
     def write(self, path: str, content: str | bytes) -> None:

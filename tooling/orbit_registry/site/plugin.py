@@ -22,8 +22,8 @@ from orbit_registry.site.build import CACHE, code_version
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.own import read_own
 from orbit_registry.site.pages import SHELL
-from orbit_registry.site.stage import DOCS, OVERRIDES
-from orbit_registry.site.steps import Prepared, prepare, publish
+from orbit_registry.site.stage import DOCS, OVERRIDES, Prepared
+from orbit_registry.site.steps import prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
 
 _log = logging.getLogger("mkdocs.plugins.orbit")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site.adopted import marked, marks
 from orbit_registry.site.curated import rewritten
@@ -22,11 +23,15 @@ from orbit_registry.site.output import Output, open_output
 from orbit_registry.site.own import HINT, OwnConfig, completed_nav, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, ask
+from orbit_registry.site.result import Readable
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.tasks import Tasks
 from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
+from orbit_registry.snapshot.edges import Said
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.freshness.ground import Ground
+from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 
@@ -73,6 +78,36 @@ class Sources:
     def workspace(self) -> Workspace:
         """Where it all stands."""
         return self.publication.workspace
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A staged site: everything that expanding needs beside the generator's pages."""
+
+    registry: Readable
+    records: Sequence[Record]
+    """Those that the site shows."""
+    freshness: Mapping[str, Freshness]
+    """Of all records that are not fresh, by path."""
+    ground: Ground
+    """What all records rest on."""
+    citing: Mapping[str, Said]
+    """What the files that cite name, by path."""
+    collection: Collection
+    problems: Sequence[Diagnostic]
+    """Those of the collection, without secrets."""
+    sources: Sources
+    staged: Staged
+    memo: Memo
+    code: str
+    base_url: str | None
+
+    def export(self, file: Path) -> object:
+        """Write the snapshot for download, made of what was read for the pages."""
+        from orbit_registry.snapshot.current import export_snapshot  # most builds write none
+
+        registry = self.registry
+        return export_snapshot(registry.workspace, file, reading=registry.reading, freshness=self.freshness)
 
 
 def own_pages(publication: Publication, own: OwnConfig) -> list[str]:

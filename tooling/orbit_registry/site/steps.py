@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.site import console
 from orbit_registry.site.adopted import with_own_pages
 from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
-from orbit_registry.site.memo import Memo, all_diagnostics, key_of, open_memo
+from orbit_registry.site.memo import all_diagnostics, key_of, open_memo
 from orbit_registry.site.output import Output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
 from orbit_registry.site.result import Progress, Readable, SiteResult
-from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.sitemap import site_map
-from orbit_registry.site.stage import Sources, Staged, own_pages, stage
+from orbit_registry.site.stage import Prepared, Sources, own_pages, stage
 from orbit_registry.site.tasks import TaskPlaces, tasks_of
 from orbit_registry.site.urls import document_url
-from orbit_registry.snapshot.current import export_snapshot
-from orbit_registry.snapshot.edges import Said, files_that_cite
+from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.snapshot.publication import Publication, publication_of
-from orbit_registry.store.freshness.ground import Ground
-from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 
@@ -50,29 +44,6 @@ TAKEN = (
     "assets/",
     "search/",
 )
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A staged site: everything that expanding needs beside the generator's pages."""
-
-    registry: Readable
-    records: Sequence[Record]
-    """Those that the site shows."""
-    freshness: Mapping[str, Freshness]
-    """Of all records that are not fresh, by path."""
-    ground: Ground
-    """What all records rest on."""
-    citing: Mapping[str, Said]
-    """What the files that cite name, by path."""
-    collection: Collection
-    problems: Sequence[Diagnostic]
-    """Those of the collection, without secrets."""
-    sources: Sources
-    staged: Staged
-    memo: Memo
-    code: str
-    base_url: str | None
 
 
 def shown_records(workspace: Workspace, records: Sequence[Record]) -> list[Record]:
@@ -181,10 +152,13 @@ def publish(
     progress: Progress | None = None,
     *,
     snapshot: bool = True,
+    changed: Set[str] | None = None,
 ) -> SiteResult:
-    """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured."""
-    workspace, publication = prepared.registry.workspace, prepared.sources.publication
-    own = prepared.sources.own
+    """Expand the generator's pages into `out`, remove what is stale, and say what was found; time is not measured.
+
+    `changed` are the paths, from the root, that are not as the last build found them; None where nobody knows.
+    """
+    workspace, own = prepared.registry.workspace, prepared.sources.own
     cache = workspace.cache / "site"
     memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code)
     report: Progress = progress or (lambda step, done, of: None)
@@ -193,28 +167,9 @@ def publish(
         report("console", 0, 1)
         archives, missing = console.fetched()
     expansion = Expansion(
-        records=prepared.records,
-        kinds=prepared.sources.kinds,
-        documents=prepared.sources.documents,
-        titles=prepared.staged.titles,
-        # Of a file that can't be read nobody knows whether it may be named.
-        problems=() if publication.is_active else prepared.problems,
-        site=prepared.sources.site,
-        shelf=Shelf(publication, prepared.registry.reading.states),
-        title=prepared.sources.title,
-        generated=generated,
-        base_url=prepared.base_url,
-        out=out,
-        memo=memo,
-        export=partial(_export, prepared) if snapshot else None,
-        console=archives,
+        prepared, generated, out, memo, database=snapshot, console=archives, changed=changed,
         progress=lambda done, of: report("pages", done, of),
-        freshness=prepared.freshness,
-        citing=prepared.citing,
-        tasks=prepared.sources.tasks,
-        own_rules=own is not None and own.is_trusted,
-        own_pages=frozenset(prepared.sources.site.curated.values()),
-    )
+    )  # fmt: skip
     found = expansion.run()
     removed = out.finish()
     memo.save()
@@ -241,12 +196,6 @@ def _findings(prepared: Prepared, found: Sequence[Diagnostic]) -> tuple[Diagnost
     # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
     distinct = {(one.code, one.location, one.message): one for one in everything}
     return tuple(sorted(distinct.values(), key=lambda one: one.sort_key))
-
-
-def _export(prepared: Prepared, file: Path) -> None:
-    """Write the snapshot for download, made of what was read for the pages."""
-    registry = prepared.registry
-    export_snapshot(registry.workspace, file, reading=registry.reading, freshness=prepared.freshness)
 
 
 def _cleaned(found: Diagnostic) -> Diagnostic:

@@ -76,13 +76,15 @@ def files_that_cite(
     """Return what the files that citations are looked up in name, and `more` of them; all by path."""
     from orbit_registry.store.facts import citing_files, read_citing  # a sync in which nothing changed asks no file
 
-    paths = sorted(path for path in {*citing_files(workspace, files), *more} if path not in without)
+    paths = sorted({*citing_files(workspace, files), *more})
     forms = workspace.kinds.id_forms
     stamp = hashlib.sha256(f"{code_stamp()} {forms}".encode()).hexdigest()
     cache = FileCache(workspace.root, workspace.relative(workspace.cache), "citing", stamp)
     found: dict[str, Said] = {}
     for path in paths:
-        state = cache.state(path, DOCUMENT_LIMIT)
+        state = cache.state(path, DOCUMENT_LIMIT)  # of what is left out too: others find it remembered
+        if path in without:
+            continue
         row = cache.value(state)
         if row is MISSING or not isinstance(row, list):
             text = read_citing(workspace, path)

@@ -1,0 +1,156 @@
+"""A site that was built again is the one built from nothing, whatever was edited, and writes only what shows it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.acceptance.site_cases import copied
+from tests.acceptance.test_site_build import build, digest
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+
+LEARNING, OTHER = ".orbit/learnings/L-7k3fq/learning.yaml", ".orbit/learnings/L-7k3fr/learning.yaml"
+VOTES, LOG = ".orbit/learnings/L-7k3fq/votes.jsonl", "docs/design/core/4_decisions.md"
+Edit = Callable[[str], str]
+
+
+def put(pattern: str, text: str) -> Edit:
+    """Return an edit that puts a text in place of the first match."""
+    return lambda held: re.sub(pattern, text, held, count=1, flags=re.MULTILINE)
+
+
+def more(text: str) -> Edit:
+    """Return an edit that adds a text at the end."""
+    return lambda held: held + text
+
+
+VOTE = '{"learning_id":"L-7k3fq","voter_model":"m-9","voted_at":"2026-05-09T00:00:00Z","task_id":"T-9"}\n'
+EDITS: tuple[tuple[str, Edit], ...] = (
+    (LEARNING, put("differ", "vary")),
+    (LEARNING, more("priority: 7\n")),
+    (OTHER, more("priority: 9\n")),
+    (LEARNING, put("^priority: 7", "priority: 11")),
+    (LEARNING, put("^updated_at: .*", "updated_at: 2026-06-02T00:00:00Z")),
+    (VOTES, more(VOTE)),
+    (LEARNING, put("ADR-0002", "ADR-0003")),
+    (LEARNING, put("## Why", "## Why not")),
+    (OTHER, put("ADR-0002", "L-7k3fq and [why](../L-7k3fq/learning.yaml)")),
+    (LEARNING, put("^summary: .*", "summary: The importer wants UTC")),
+    (OTHER, put("import\\]", "importer]")),
+    (OTHER, put("src/importer", "src/other")),
+    (LEARNING, put("^category: .*", "category: general")),
+    (LEARNING, more("supersedes: [L-7k3fr]\n")),
+    (OTHER, more("legacy_ids: [core/L-001]\n")),
+    (LEARNING, more("links: [{rel: related_to, to: ADR-0003}]\n")),
+    (LEARNING, put("^status: active", "status: retired")),
+    (".orbit/adrs/ADR-0003/adr.yaml", put("Nothing talks", "Nobody talks")),
+    (LOG, more("\nSee L-7k3fr.\n")),
+    (OTHER, lambda _: "summary: ["),
+    (OTHER, lambda _: ""),
+)
+"""One record or document each; some show something to other pages, some do not."""
+
+
+def two_learnings(root: Path) -> Path:
+    """Return a repository with a second learning, which nobody voted for."""
+    root = copied("demo", root)
+    shutil.copytree(root / Path(LEARNING).parent, root / Path(OTHER).parent)
+    text = (root / LEARNING).read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned")
+    (root / OTHER).write_text(text.replace("89abcdef\n", "89abcd99\n"), "utf-8")
+    (root / OTHER).with_name("votes.jsonl").unlink()
+    return root
+
+
+def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
+    """One edit at a time, of what a page alone shows or of what others do: no file is left as it was."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    for number, (name, edit) in enumerate(EDITS):
+        file = root / name
+        before = file.read_text("utf-8")
+        file.write_text(edit(before), "utf-8")
+        assert file.read_text("utf-8") != before
+        build(root, out)
+        fresh = tmp_path / f"fresh-{number}"
+        build(root, fresh)
+        assert digest(out) == digest(fresh), (name, number)
+
+
+def test_an_edit_that_others_do_not_see_is_on_its_own_page_alone(tmp_path: Path) -> None:
+    """What a record's long text goes on to say is on its page; where it ranks, in the data of the path explorer."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    for edit, more_files in ((put("Because", "For that"), set[str]()), (EDITS[1][1], {"paths.json"})):
+        before, file = digest(out), root / LEARNING
+        file.write_text(edit(file.read_text("utf-8")), "utf-8")
+        build(root, out)
+        after = digest(out)
+        written = {path for path in after if after[path] != before.get(path)} - {".orbit-site.json"}
+        assert written <= {"learnings/L-7k3fq/index.html", *more_files}
+        assert more_files <= written
+
+
+def test_what_is_missing_is_made_again_though_nobody_edited_it(tmp_path: Path) -> None:
+    """Lists, feeds and data that somebody deleted are there after an edit that shows nothing to others."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    for name in ("adrs/timeline/index.html", "feed.xml", "search/terms.txt", "paths.json", "records.json"):
+        before = digest(out)
+        (out / name).unlink()
+        file = root / LEARNING
+        file.write_text(file.read_text("utf-8") + "\n", "utf-8")
+        build(root, out)
+        assert digest(out) == before
+
+
+def test_the_database_follows_an_edit(tmp_path: Path) -> None:
+    """An edit that shows nothing to others is in the published database, and what stood there is not in the file."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    build_site(Registry.open(root), out)
+    file = root / LEARNING
+    file.write_text(EDITS[0][1](file.read_text("utf-8")), "utf-8")
+    build_site(Registry.open(root), out)
+    held = (out / "snapshot.duckdb").read_bytes()
+    assert b"Local times vary" in held
+    assert b"Local times differ. See ADR-0002.\n\n## Why" in held  # of the other learning
+    (root / OTHER).unlink()
+    build_site(Registry.open(root), out)
+    assert b"Local times differ" not in (out / "snapshot.duckdb").read_bytes()
+
+
+def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:
+    """A changed title is written to the record's page, to pages that name it, and to no other record's page."""
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    assert build(root, out).written == 0
+    before = digest(out)
+    file = root / ".orbit/adrs/ADR-0003/adr.yaml"
+    file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")
+    build(root, out)
+    after = digest(out)
+    changed = {path for path in after if before.get(path) != after[path] and path.startswith(("adrs/", "learnings/"))}
+    lists = {"adrs/index.html", "adrs/timeline/index.html", "adrs/feature/core/index.html"}
+    assert changed == {*(f"adrs/ADR-000{number}/index.html" for number in range(1, 6)), *lists}  # all cite it
+
+
+def test_an_incremental_site_is_the_one_built_from_nothing(tmp_path: Path) -> None:
+    """After records come, change and go, the site equals a fresh one, and their pages went with them."""
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
+    shutil.copytree(root / ".orbit/learnings/L-7k3fq", root / ".orbit/learnings/L-7k3fr")
+    learning = root / ".orbit/learnings/L-7k3fr/learning.yaml"
+    learning.write_text(learning.read_text("utf-8").replace("L-7k3fq", "L-7k3fr").replace("UTC", "zoned"), "utf-8")
+    (root / ".orbit/learnings/L-7k3fr/votes.jsonl").unlink()
+    log = root / "docs/design/core/4_decisions.md"
+    log.write_text(log.read_text("utf-8") + "\nSee L-7k3fr and [gone](gone.md).\n", "utf-8")
+    (root / "docs/design/core/gone.md").write_text("# Not gone\n", "utf-8")
+    assert build(root, out).removed > 0
+    shutil.rmtree(root / ".orbit/state")
+    build(root, tmp_path / "fresh")
+    assert digest(out) == digest(tmp_path / "fresh")
+    assert not (out / "adrs/ADR-0001").exists()
