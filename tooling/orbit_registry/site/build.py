@@ -78,12 +78,15 @@ def build_site(
 
             changed = _changed(kept, seen, wanted, (workspace.root, out))
             prepared, result = _build(registry, target, address, code, progress, changed, snapshot=snapshot)
-        outputs = [str(out / name) for name in (*target.after, MANIFEST)]
         # What could not be fetched is tried again, though no file has changed.
         waits = any(one.code == MISSING for one in result.diagnostics)
         held = None if waits else stamps.stamps_of(inputs_of(prepared), started_ns, seen)
         if held is not None:
-            held = stamps.Stamps({**held.held, **{path: stamps.stamp_of(path) for path in outputs}})
+            stands = target.standing - target.made
+            known = {f"{out}{os.sep}{name}": name in stands for name in target.after}
+            known[f"{out}{os.sep}{MANIFEST}"] = False
+            outputs = {at: seen[at] if same else stamps.stamp_of(at) for at, same in known.items()}
+            held = stamps.Stamps({**held.held, **outputs})
         stamps.save(state, held, _row(wanted, result))
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from orbit_registry.records.record import Record
 from orbit_registry.site.finder import lead
@@ -53,8 +54,14 @@ class Citers:
     places: dict[str, list[Place]] = field(default_factory=lambda: defaultdict(list))
     titles: Mapping[str, str] = field(default_factory=dict)
     """Of the documents that are pages, by path."""
-    applying: Mapping[str, Sequence[Record]] = field(default_factory=dict)
-    """The records in force whose scope matches a document that is a page, by path."""
+    shown: Sequence[Record] = ()
+    pages: Sequence[str] = ()
+    """The documents that are pages."""
+
+    @cached_property
+    def applying(self) -> Mapping[str, Sequence[Record]]:
+        """The records in force whose scope matches a document that is a page, by path."""
+        return applying_to(self.shown, self.pages)
 
     def count(self, url: str) -> int:
         """Return how many records and files cite what a page shows."""
@@ -72,7 +79,7 @@ def citers_of(
 
     What stands in a decision's entry of a document is said by the decision, not by the document too.
     """
-    found = Citers(titles=titles, applying=applying_to(records, list(site.mirrored)))
+    found = Citers(titles=titles, shown=records, pages=list(site.mirrored))
     entries: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for record in records:
         names = said(record)

@@ -36,12 +36,18 @@ class Output:
     before: dict[str, str]
     """Path from the folder → digest of what was last written there."""
     after: dict[str, str] = field(default_factory=dict)
-    written: int = 0
+    made: set[str] = field(default_factory=set)
+    """The files that were written."""
     unchanged: int = 0
     real: set[str] = field(default_factory=set)
     """Folders, by their path in this one, that were seen to be no symbolic links."""
     standing: Set[str] = frozenset()
     """Files that are known to be as the last build left them."""
+
+    @property
+    def written(self) -> int:
+        """How many files were written."""
+        return len(self.made)
 
     def keep(self, path: str) -> bool:
         """Take a file over from the last build; False where it is not there any more.
@@ -74,7 +80,7 @@ class Output:
             self.unchanged += 1
         else:
             replace_file(self.folder / path, data)
-            self.written += 1
+            self.made.add(path)
         self.after[path] = digest
 
     def read(self, path: str) -> str:

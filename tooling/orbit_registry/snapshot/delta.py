@@ -71,11 +71,13 @@ class Material:
         usable: bool,
         diagnostics: Callable[[], Iterable[Diagnostic]],
         freshness: Mapping[str, Freshness] | None,
+        *,
+        shared: bool = False,
     ) -> tuple[Held, Rows, Base | None]:
         """Return what the snapshot at hand holds, the rows of the next one, and what stands in both.
 
         `usable` says that the one at hand was made by the same code and settings; `freshness` is that of all records,
-        where it is known already.
+        where it is known already. `shared` leaves out rows that a copy for others never has.
         """
         from orbit_registry.snapshot.build import held_by  # which knows of this module
 
@@ -99,7 +101,7 @@ class Material:
             half_life_days=half_life_days(),
             untouched=untouched,
             references=self._references(records, held, untouched),
-            citations=citations_of(workspace, records),
+            citations=() if shared else citations_of(workspace, records),
             skills=self._skills(),
         )
         return held, rows, base
@@ -169,22 +171,24 @@ def base_of(file: Path, held: Held, records: Sequence[Record], sources: Iterable
     """
     files = {(one.file.path, one.role, one.file.sha256) for one in sources if not one.inbox}
     changed = {path for path, _, _ in files ^ held.files}
-    touched = {record.id for record in records if _is_touched(record, held, changed, inbox)}
+    folders = {path.rpartition("/")[0] for path in changed}
+    touched = {record.id for record in records if _is_touched(record, held, changed, folders, inbox)}
     stay = {record.path for record in records if record.id not in touched}
     replaced = sorted(touched | {known for path, (known, _, _) in held.records.items() if path not in stay})
     untouched = {path: held.records[path][2] for path in stay}
     return Base(file, replaced, untouched) if len(replaced) <= len(untouched) else None
 
 
-def _is_touched(record: Record, held: Held, changed: set[str], inbox: str) -> bool:
+def _is_touched(record: Record, held: Held, changed: set[str], folders: set[str], inbox: str) -> bool:
     before = held.records.get(record.path)
     if before is None or before[:2] != (record.id, False) or (inbox and record.path.startswith(f"{inbox}/")):
         return True
-    if not changed:
-        return False
-    source = record.source
-    own = (record.path, f"{record.folder}/{VOTES}", record.body_path, source.path if source else record.path)
-    return not changed.isdisjoint(own)
+    if record.folder in folders:
+        own = (record.path, f"{record.folder}/{VOTES}", record.body_path)
+        if not changed.isdisjoint(own):
+            return True
+    source = record.source if changed and record.kind.has_source else None
+    return source is not None and source.path in changed
 
 
 def sources_of(reading: Reading, prose: ProseReading, kept: set[str], local: bool) -> list[Source]:

@@ -142,18 +142,22 @@ def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapp
 
     What git carries is resolved among what git carries, so that this machine's inbox changes no shared row.
     """
-    shared, everything = Names([one for one in records if one.id not in local]), Names(records)
+    everything = Names(records)
+    shared = Names([one for one in records if one.id not in local]) if local else everything
     edges: set[tuple[str, str, str, bool]] = set()
     referred: dict[tuple[str, str], str | None] = {}
     for record in records:
         names = everything if record.id in local else shared
-        edges.update((record.id, link.rel, link.to, False) for link in record.links)
-        edges.update((record.id, "supersedes", names.resolve(older) or older, True) for older in record.supersedes)
-        if record.id not in local:
-            newer = (names.resolve(name) for name in record.superseded_by)
-            edges.update((known, "supersedes", record.id, True) for known in newer if known is not None)
-        origin = record.source.path if record.source else record.path
-        for target in references.get(record.path, ()):
+        for link in record.links:
+            edges.add((record.id, link.rel, link.to, False))
+        for older in record.supersedes:
+            edges.add((record.id, "supersedes", names.resolve(older) or older, True))
+        for name in record.superseded_by if record.id not in local else ():
+            if (known := names.resolve(name)) is not None:
+                edges.add((known, "supersedes", record.id, True))
+        targets = references.get(record.path, ())
+        origin = record.source.path if targets and record.source else record.path
+        for target in targets:
             meant = names.referred(target, origin)
             if meant != record.id and (record.id, "references", target, False) not in edges:
                 referred[record.id, target] = meant

@@ -220,7 +220,7 @@ def next_rows(
     if previous is None or previous.inputs == inputs or previous.settings != settings:
         return None
     build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False, skills=skills)
-    planned = build.plan(previous, tuple, freshness)[1]
+    planned = build.plan(previous, tuple, freshness, shared=True)[1]
     return planned if planned.base is not None else None
 
 
@@ -260,8 +260,10 @@ class _Build:
         previous: _State | None,
         diagnostics: Callable[[], Iterable[Diagnostic]],
         freshness: Mapping[str, Freshness] | None,
+        *,
+        shared: bool = False,
     ) -> tuple[Held, Planned]:
-        """Return what the snapshot at hand holds, and the rows of the next one."""
+        """Return what the snapshot at hand holds, and the rows of the next one; `shared` as in `Material.rows`."""
         # What makes rows, and DuckDB, cost more to import than it costs to find that nothing changed.
         from orbit_registry.snapshot.delta import Material, Planned
 
@@ -274,7 +276,7 @@ class _Build:
             found = material.texts(file, self.seen) if is_near else None
             if found is not None:
                 return found[0], Planned(found[1], found[2], meta, previous.records)
-        held, rows, base = material.rows(file, usable, diagnostics, freshness)
+        held, rows, base = material.rows(file, usable, diagnostics, freshness, shared=shared)
         return held, Planned(rows, base, meta, len(rows.hashes))
 
     def _publish(self, planned: Planned) -> _State:
