@@ -17,7 +17,7 @@ from orbit_registry.site.build import CACHE, build_site, stamps_of_last_build
 from orbit_registry.site.result import Progress, Readable, SiteResult
 
 HOST = "127.0.0.1"
-POLL_SECONDS = 0.2
+POLL_SECONDS = 0.1
 LIVE = "/.orbit-live/"
 """Where an open page asks which build it is of; below it no page of a site can stand."""
 WAIT_SECONDS = 25.0
