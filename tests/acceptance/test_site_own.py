@@ -19,7 +19,7 @@ from orbit_registry.site.build import build_site
 from orbit_registry.site.generate import GeneratorError
 from orbit_registry.site.own import FILE, read_own
 from orbit_registry.site.result import SiteResult
-from orbit_registry.store.consent import allow
+from orbit_registry.store.consent import allow, files_of
 
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy"[^>]*>')
 CONFIG = "site_name: Our handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n"
@@ -92,7 +92,7 @@ def test_a_build_runs_nothing_of_the_repository_that_was_not_allowed(
     workspace = Registry.open(own).workspace
     found = read_own(own)
     assert found is not None
-    allow(workspace, {FILE: found.running})
+    allow(workspace, {FILE: found.running}, {FILE: files_of(workspace, found.running)})
     with contextlib.suppress(GeneratorError):  # once its hooks ran, that plugin fails over a configuration in a cache
         build(own, tmp_path / "site")
     assert ran.exists()

@@ -24,6 +24,7 @@ from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
+from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def build_site(
     code = code_version()
     today = datetime.now(UTC).date().isoformat()  # records age by the day
     may_run = (switched(), allowed(workspace))
-    wanted = key_of(code, str(out.resolve()), address, snapshot, today, repr(may_run))
+    wanted = key_of(code, str(out.resolve()), address, snapshot, today, repr(may_run), half_life_days())
     state = _state_file(workspace, out)
     for path in (out, cache, cache / "build.lock", state):
         refuse_links(workspace.root, path)
