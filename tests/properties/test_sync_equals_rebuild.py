@@ -160,12 +160,9 @@ def test_an_incremental_sync_equals_a_rebuild(steps: list[list[Sequence[object]]
 
 
 @settings(max_examples=6, deadline=None)
-@given(steps=st.lists(st.lists(st.one_of(script, document), min_size=1, max_size=2), min_size=1, max_size=5))
+@given(steps=st.lists(st.lists(st.one_of(script, document, ground), min_size=1, max_size=2), min_size=1, max_size=5))
 def test_a_sync_of_changed_texts_equals_a_rebuild(steps: list[list[Sequence[object]]]) -> None:
-    """So it is where only texts change, of which a sync reads no more than it must.
-
-    What other files do to the freshness of other records is seen when all are looked at, the next day at the latest.
-    """
+    """So it is where only texts change, of which a sync reads no more than it must."""
     assert_equals_a_rebuild([BEGUN, *steps, [("script", "a", "z", "")]])
 
 
@@ -182,6 +179,9 @@ def assert_equals_a_rebuild(steps: Sequence[Sequence[Sequence[object]]]) -> None
         fresh = Path(folder) / "fresh"
         shutil.copytree(root, fresh, ignore=shutil.ignore_patterns("cache"))
         first = sync(open_workspace(fresh))
-        assert rows(kept) == rows(first)
+        held, whole = rows(kept), rows(first)
+        if not kept.built:  # the table says what was so when the snapshot was built
+            del held["freshness_states"], whole["freshness_states"]
+        assert held == whole
         assert kept.digest == first.digest
         assert index(root) == index(fresh)

@@ -120,9 +120,22 @@ def sync(
     began = time.perf_counter()
     stamps = stamps_of(workspace)
     reading = Reading(workspace)
+    knows_all = _knows_all(cache_folder(workspace))
     index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
-    done = sync_snapshot(workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild, seen=index.seen)
+    seen = index.seen if knows_all else None
+    done = sync_snapshot(workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild, seen=seen)
     return replace(done, index=index, seconds=time.perf_counter() - began)
+
+
+def _knows_all(folder: Path) -> bool:
+    """Say whether the snapshot at hand knows all that any index saw of what records rest on: it was made after it."""
+    from orbit_registry.snapshot.push_freshness import SEEN
+
+    state = _current(folder, None)
+    try:
+        return state is not None and (folder / f"{SEEN}.values").stat().st_mtime_ns < state.stamp[0]
+    except OSError:
+        return False
 
 
 def last_built(workspace: Workspace) -> float | None:
