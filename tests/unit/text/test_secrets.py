@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.text.secrets import find_secrets
+from orbit_registry.text.secrets import NEEDLES, find_secrets
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYzq7w2e9r4t1y6u3i8o5p0"
 SECRETS = {
@@ -46,6 +46,20 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
     (found,) = find_secrets(f"Use {secret} for now.")
     assert (found.kind, found.start) == (kind, 4)
     assert secret.strip().startswith(f"Use {secret} for now."[found.start : found.end].strip()[:20])
+
+
+MARKS = (
+    "AKIA0 ASIAZ ABIA1 ACCAB ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glsoat- glagent- xoxb- xoxp-"
+    " hooks.slack k_live_ SG. sq0csp AccountKey= npm_ pypi-A eyJ sk- AIza ://me:abc@"
+).split()
+
+
+@pytest.mark.parametrize("needle", [*MARKS, "PRIVATE KEY"])
+def test_a_text_with_a_mark_of_a_secret_is_looked_at(needle: str) -> None:
+    """What a form begins with, or has in it, is found between letters too, but not without its first or last one."""
+    assert NEEDLES.search(f"a{needle}a")
+    assert not NEEDLES.search(f"a{needle[:-1]}")
+    assert not NEEDLES.search(f"a{needle[1:]}")
 
 
 def test_a_whole_private_key_is_one_however_its_lines_are_written() -> None:

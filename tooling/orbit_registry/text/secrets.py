@@ -69,9 +69,13 @@ _FORMS: dict[str, _Form] = {
 _PREFILTER = r"(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<{name}>{form.pattern})" for name, form in _FORMS.items()) + ")"
 """A pattern that few runs need is compiled where it is used."""
 NEEDLES = re.compile(
-    r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]|PRIVATE KEY|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[abpors]-|hooks\.slack|k_live_"
-    r"|SG\.|sq0csp|AccountKey=|npm_|pypi-A|eyJ|sk-|AIza|://[^\s/:]{1,64}:[^\s/@]{3,128}@"
+    r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]|PRIVATE KEY|SG\.|AccountKey=|AIza|J(?<=eyJ)|0csp(?<=sq0csp)|\.slack(?<=hooks\.slack)"
+    r"|_(?:(?<=gh[pousr]_)|(?<=github_pat_)|(?<=npm_)|live_(?<=k_live_))"
+    r"|-(?:(?<=sk-)|(?<=xox[abpors]-)|(?<=gl[a-z]{2}-)|(?<=gl[a-z]{3}-)|(?<=gl[a-z]{4}-)|(?<=gl[a-z]{5}-)|A(?<=pypi-A))"
+    r"|://[^\s/:]{1,64}:[^\s/@]{3,128}@"
 )
+"""What every secret has in it. A search stops at each character that an alternative begins with, so they begin with rare
+ones and look back at what stands before: 12 MB of records take 0.04 s, and 0.13 s with common letters first."""
 _ELIDED = re.compile(r"[A-Za-z0-9+/=\s\\]{0,128}(?:\.\.|…|[\[<(*])")
 """What follows the start of a private key of which a document shows no more than the first line."""
 _PLACEHOLDER = (
