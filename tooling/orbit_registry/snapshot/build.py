@@ -56,10 +56,13 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 @contextlib.contextmanager
-def new_database(path: Path, like: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def new_database(
+    path: Path, like: Path | None = None, source: Path | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection whose current database is a new file with our tables; it is complete when the block ends.
 
-    `like` is a snapshot that the new one begins as a copy of.
+    `like` is a snapshot that the new one begins as a copy of; of `source`, a snapshot that is attached as `held`, it
+    has the tables and macros alone, and no row.
 
     Raises:
         SnapshotError: the database refused, or the disk did.
@@ -72,10 +75,19 @@ def new_database(path: Path, like: Path | None = None) -> Iterator[duckdb.DuckDB
         try:
             connection.execute(f"ATTACH {quoted(str(path))} AS snapshot (STORAGE_VERSION '{STORAGE}')")
             connection.execute("USE snapshot")
-            if like is None:
+            if source is not None:
+                connection.execute(f"ATTACH {quoted(str(source))} AS held (READ_ONLY)")
+                # What is written in one transaction, and at its end at once, never goes through the log.
+                connection.execute("SET checkpoint_threshold = '1KB'")
+                connection.execute("BEGIN")
+                # To parse and bind the macros takes 0.02 s, to take them over a tenth of that.
+                connection.execute("COPY FROM DATABASE held TO snapshot (SCHEMA)")
+            elif like is None:
                 connection.execute(TABLES.read_text(encoding="utf-8"))
             yield connection
-            if like is None:
+            if source is not None:
+                connection.execute("COMMIT")
+            elif like is None:
                 connection.execute(MACROS.read_text(encoding="utf-8"))
             connection.execute("CHECKPOINT snapshot")
             connection.execute("USE memory")

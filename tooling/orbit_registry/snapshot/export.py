@@ -52,10 +52,8 @@ def export(snapshot: Path, file: Path, parquet: Path | None = None, planned: Pla
             raise IsADirectoryError(21, "is a folder", str(file))
         if file.exists() and not _is_database(file):
             raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
-        with new_database(temporary) as connection:
-            connection.execute(f"ATTACH {quoted(str(snapshot))} AS held (READ_ONLY)")
+        with new_database(temporary, source=snapshot) as connection:
             _copy(connection, planned.base.replaced if planned is not None and planned.base is not None else None)
-            connection.execute("DETACH held")
             if planned is not None:
                 _add(connection, planned, file.parent)
             written = _write_parquet(connection, parquet) if parquet is not None else []
