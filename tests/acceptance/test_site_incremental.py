@@ -7,11 +7,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.acceptance.site_cases import copied
 from tests.acceptance.test_site_build import build, digest
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.snapshot.edges import files_that_cite
+from orbit_registry.store.votes import HALF_LIFE
 
 LEARNING, OTHER = ".orbit/learnings/L-7k3fq/learning.yaml", ".orbit/learnings/L-7k3fr/learning.yaml"
 VOTES, LOG = ".orbit/learnings/L-7k3fq/votes.jsonl", "docs/design/core/4_decisions.md"
@@ -92,6 +95,37 @@ def test_an_edit_that_others_do_not_see_is_on_its_own_page_alone(tmp_path: Path)
         written = {path for path in after if after[path] != before.get(path)} - {".orbit-site.json"}
         assert written <= {"learnings/L-7k3fq/index.html", *more_files}
         assert more_files <= written
+
+
+def test_another_half_life_of_votes_orders_the_data_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three old votes or one new one come first by the half-life; no file says that it is another."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    old = [VOTE.replace("2026-05-09", f"2025-05-0{day}").replace("T-9", f"T-{day}") for day in (1, 2, 3)]
+    (root / VOTES).write_text("".join(old), "utf-8")
+    (root / OTHER).with_name("votes.jsonl").write_text(VOTE.replace("L-7k3fq", "L-7k3fr"), "utf-8")
+    monkeypatch.setenv(HALF_LIFE, "100000")
+    build(root, out)
+    before = (out / "paths.json").read_bytes()
+    monkeypatch.setenv(HALF_LIFE, "30")
+    build(root, out)
+    assert (out / "paths.json").read_bytes() != before
+    build(root, tmp_path / "fresh")
+    assert digest(out) == digest(tmp_path / "fresh")
+
+
+def test_who_leaves_files_out_does_not_forget_what_they_cite(tmp_path: Path) -> None:
+    """The site asks about decisions' documents and a sync does not; neither writes over what the other remembers."""
+    workspace = Registry.open(two_learnings(tmp_path / "repo")).workspace
+    everything = files_that_cite(workspace, [LOG], more=["docs/design/core/index.md"])
+    assert LOG in everything
+
+    def kept() -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in workspace.cache.glob("citing*")}
+
+    before = kept()
+    assert before
+    assert LOG not in files_that_cite(workspace, [LOG], more=["docs/design/core/index.md"], without={LOG})
+    assert kept() == before
 
 
 def test_what_is_missing_is_made_again_though_nobody_edited_it(tmp_path: Path) -> None:
