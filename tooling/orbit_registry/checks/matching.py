@@ -20,7 +20,7 @@ def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, 
     """Return how many of the files each glob matches; one that matches none, excludes or can't be read is left out."""
     counts: dict[str, int] = {}
     index = _index(texts)
-    for file in files:
+    for file in files if texts else ():
         for text, _ in index.match(file):
             counts[text] = counts.get(text, 0) + 1
     return counts
