@@ -46,6 +46,7 @@ EDITS: tuple[tuple[str, Edit], ...] = (
     (OTHER, put("import\\]", "importer]")),
     (OTHER, put("src/importer", "src/other")),
     (LEARNING, put("^category: .*", "category: general")),
+    (LEARNING, put("^evidence: \\[", "evidence: [{kind: task, reference: T-31}, ")),
     (LEARNING, more("supersedes: [L-7k3fr]\n")),
     (OTHER, more("legacy_ids: [core/L-001]\n")),
     (LEARNING, more("links: [{rel: related_to, to: ADR-0003}]\n")),

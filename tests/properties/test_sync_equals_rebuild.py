@@ -166,6 +166,17 @@ def test_a_sync_of_changed_texts_equals_a_rebuild(steps: list[list[Sequence[obje
     assert_equals_a_rebuild([BEGUN, *steps, [("script", "a", "z", "")]])
 
 
+def test_what_an_index_saw_and_no_snapshot_knows_is_looked_at() -> None:
+    """A learning that went stale while no record changed is stale in the snapshot that the next change of a text makes.
+
+    The syncs between let the stamp of what it rests on settle: a younger one is looked at again in any case.
+    """
+    stale = [("ground", "src/in.py", "w2")]
+    begun = [*BEGUN, ("ground", "src/in.py", "wa")]
+    later = [("script", "a", "y", "")]
+    assert_equals_a_rebuild([begun, later, stale, [], [], [("script", "a", "z", "")]])
+
+
 def assert_equals_a_rebuild(steps: Sequence[Sequence[Sequence[object]]]) -> None:
     """Take the steps, each followed by a sync, and compare with a sync that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:

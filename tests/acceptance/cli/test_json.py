@@ -371,30 +371,3 @@ def test_our_own_failure_ends_with_three(shell: Any, tmp_path: Path) -> None:
         assert "ImportError" in done.stderr
         if "json" in arguments:
             assert list(ENVELOPE.iter_errors(json.loads(done.stdout))) == []
-
-
-def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
-    """`orbit list | head -0` says nothing."""
-    program = [sys.executable, "-m", "orbit_registry.cli.main", "list"]
-    read, write = os.pipe()
-    os.close(read)
-    done = subprocess.run(program, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
-    os.close(write)
-
-    assert "Traceback" not in done.stderr
-    assert "BrokenPipe" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "command"),
-    [
-        (["learning", "list", "--sort", "vots"], "orbit learning list"),
-        (["learning", "vote", "L-7k3fq"], "orbit learning vote"),
-        (["lerning"], "orbit"),
-    ],
-)
-def test_a_wrong_call_names_the_help_that_corrects_it(shell: Any, arguments: list[str], command: str) -> None:
-    """Programs get the hint that people read as "Try …"."""
-    code, whole = shell.json(*arguments)
-
-    assert (code, whole["hint"]) == (2, f"`{command} --help` says what can be given")

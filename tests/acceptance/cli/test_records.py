@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -196,3 +198,41 @@ def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPat
     [found] = [one for one in shell.json("adr", "list", "--all")[1]["data"] if one["title"] == "Look, then leap"]
     assert found["status"] == "deprecated"
     assert "Look, then leap" in file.read_text("utf-8")
+
+
+def test_a_reader_that_leaves_early_is_no_error(shell: Any) -> None:
+    """`orbit list | head -0` says nothing."""
+    program = [sys.executable, "-m", "orbit_registry.cli.main", "list"]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(program, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["learning", "list", "--sort", "vots"], "orbit learning list"),
+        (["learning", "vote", "L-7k3fq"], "orbit learning vote"),
+        (["lerning"], "orbit"),
+    ],
+)
+def test_a_wrong_call_names_the_help_that_corrects_it(shell: Any, arguments: list[str], command: str) -> None:
+    """Programs get the hint that people read as "Try …"."""
+    code, whole = shell.json(*arguments)
+
+    assert (code, whole["hint"]) == (2, f"`{command} --help` says what can be given")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only a device that is always full refuses output")
+def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
+    """The line says that the output could not be written, and that what was done stands."""
+    program = [sys.executable, "-m", "orbit_registry.cli.main"]
+    for words in (["list"], ["learning", "add", "--summary", "Printed nowhere", "--yes"]):
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
+            done = subprocess.run([*program, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, "can't be written" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
+    assert "Printed nowhere" in shell("list")[1]

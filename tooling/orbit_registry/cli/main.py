@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import gc
 import importlib
 import itertools
@@ -19,7 +20,7 @@ from typing import NoReturn
 import click
 
 from orbit_registry.cli.terminal import visible
-from orbit_registry.errors import OrbitError, UsageError, meant
+from orbit_registry.errors import OrbitError, UsageError, WriteError, meant
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
@@ -230,9 +231,14 @@ def run(arguments: list[str]) -> int:
             click.echo(visible(f"  hint: {error.hint}"), err=True)
         return error.exit_code
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - the reader left; end in peace
+        _say_no_more()  # the reader left; end in peace
         return 0
     except Exception as error:  # noqa: BLE001 - the one boundary: a bug is said to be one, with what reports it
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+            _say_no_more()
+            click.echo("error: what this prints can't be written: no space is left where it goes", err=True)
+            click.echo("  hint: free some, or send it elsewhere; what the command did stands", err=True)
+            return WriteError.exit_code
         import traceback
 
         if as_json:
@@ -241,6 +247,10 @@ def run(arguments: list[str]) -> int:
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
+
+
+def _say_no_more() -> None:
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - it stays open to the end
 
 
 def _refuse_bytes(arguments: Sequence[str]) -> None:

@@ -75,7 +75,7 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
         raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
     config = orbit / "config.yaml"
     if orbit.is_dir() and not config.exists() and any(entry.name != "state" for entry in orbit.iterdir()):
-        raise ForeignWorkspaceError(f"{orbit} was not written by this tool", hint=f"where {IMPORT_HINT}")
+        raise ForeignWorkspaceError(f"{orbit} was not written by this tool", hint=IMPORT_HINT)
     report = SetupReport(root)
     if config.exists():
         open_workspace(root)

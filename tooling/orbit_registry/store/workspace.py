@@ -183,7 +183,7 @@ def open_workspace(root: Path) -> Workspace:
         learnings = (
             "; `orbit learning migrate-layout` takes its learnings alone" if (orbit / "learnings").is_dir() else ""
         )
-        hint = f"run `orbit init`, or, where {IMPORT_HINT}{learnings}"
+        hint = f"run `orbit init` if it is yours; {IMPORT_HINT}{learnings}"
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
     if (orbit / "state").is_symlink():
         raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")

@@ -30,10 +30,11 @@ from orbit_registry.store.workspace import Workspace
 _TOLD = (events.NOTED, events.FAILED, events.CLEARED, events.REQUEUED, events.DISPATCHED)
 _NAME = re.compile(r"[\w.:/#@+~,-]{1,200}")
 _MOST_ATTEMPTS = 100_000
+_OR_SAY = "or say what came of it: --outcome story:S-1=failed"
 _HINTS = {
-    "loop": "a loop is known by what was dispatched with its name; or say it: --outcome",
-    "session": "`orbit events tail` names sessions; a transcript is found by its name; or say it: --outcome",
-    "incident": "an incident is known by a failure: its id, its target, or its evidence; or say it: --outcome",
+    "loop": f"a loop is known by what was dispatched with its name; {_OR_SAY}",
+    "session": f"`orbit events tail` names sessions; {_OR_SAY}",
+    "incident": f"an incident is known by a failure: its id, its target, or its evidence; {_OR_SAY}",
 }
 
 
