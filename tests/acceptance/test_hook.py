@@ -16,7 +16,7 @@ import pytest
 
 from orbit_registry.hooks import agents, installation
 from orbit_registry.push import reader
-from orbit_registry.push.select import PER_SESSION, SKIPS, TRIAL
+from orbit_registry.push.context import PER_SESSION, SKIPS, TRIAL
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import open_workspace
 

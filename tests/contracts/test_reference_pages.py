@@ -15,7 +15,7 @@ from orbit_registry.cli.main import orbit
 from orbit_registry.cli.reference import reference
 from orbit_registry.importers.orbit_fields import LONGEST_SUMMARY
 from orbit_registry.kinds.table import load_kinds
-from orbit_registry.push.select import MIN_RELEVANCE
+from orbit_registry.push.context import MIN_RELEVANCE
 from orbit_registry.records.freshness import WINDOWS
 from orbit_registry.store.config import config_schema, defaults
 

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 from orbit_registry.push.caps import tokens
+from orbit_registry.push.context import BRIEF, Choice, Context, Selection
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row, stamp
 from orbit_registry.push.render import render
-from orbit_registry.push.select import BRIEF, EXAMINED, Choice, Context, Selection, select
+from orbit_registry.push.select import EXAMINED, select
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.config import GENERAL, Categories, LearningsConfig, agent_name

@@ -17,8 +17,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from orbit_registry.doctor.watchdog import Watch, watch
+from orbit_registry.push.context import TRIAL
 from orbit_registry.push.events import DISPATCHED, Event, append
-from orbit_registry.push.select import TRIAL
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import find_workspace
 from orbit_registry.text.yaml import load

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.acceptance.hook.conftest import LAUNCH, PATIENT, bring_up_to_date, run_client, write_learning
 
+from orbit_registry.push.context import PER_SESSION
 from orbit_registry.push.render import END, START
-from orbit_registry.push.select import PER_SESSION
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import open_workspace
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.acceptance.hook.replies import edit, ids
 
+from orbit_registry.push.context import PER_SESSION
 from orbit_registry.push.hosts import session_of_process
-from orbit_registry.push.select import PER_SESSION
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}

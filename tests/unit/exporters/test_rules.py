@@ -20,11 +20,11 @@ from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
 from orbit_registry.push import reader
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import entry_of
+from orbit_registry.push.context import TOKENS
 from orbit_registry.push.native import loaded_ids
 from orbit_registry.push.pack import SYMBOL, Part, pack
 from orbit_registry.push.reader import Index, read_index
 from orbit_registry.push.render import END, START
-from orbit_registry.push.select import TOKENS
 from orbit_registry.text.globs import Glob, match_any, parse_glob
 from orbit_registry.text.yaml import load
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from orbit_registry.push.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths, take_tool
-from orbit_registry.push.dialects import gemini
+from orbit_registry.push.call import LONGEST_PATH, MOST_PATHS, Call, in_project, named_paths
+from orbit_registry.push.dialects import gemini, take_prompt, take_tool
 from orbit_registry.push.folders import project_paths
 from orbit_registry.push.shell import words_in
-from orbit_registry.push.words import patch_paths, take_prompt, words_of
+from orbit_registry.push.words import patch_paths, words_of
 
 CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).parents[2] / "cases/push/calls.yaml")
 FILES = ("src/a.py", "src/b.py", "src/my file.py", "docs/b.md", "Makefile", "README.md", "tests/test_x.py",

@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 from orbit_registry.push import reader
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import entry_of
-from orbit_registry.push.failures import FEWEST, LONGEST_ERROR, compiled, holds, plain
-from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.pack import Part, pack
-from orbit_registry.push.reader import Index, read_index
-from orbit_registry.push.render import END, START, render
-from orbit_registry.push.select import (
+from orbit_registry.push.context import (
     BRIEF,
     DROPS,
     FRAME_TOKENS,
@@ -33,9 +28,13 @@ from orbit_registry.push.select import (
     Choice,
     Context,
     Selection,
-    is_withheld,
-    select,
-)  # fmt: skip
+)
+from orbit_registry.push.failures import FEWEST, LONGEST_ERROR, compiled, holds, plain
+from orbit_registry.push.ledger import Ledger
+from orbit_registry.push.pack import Part, pack
+from orbit_registry.push.reader import Index, read_index
+from orbit_registry.push.render import END, START, render
+from orbit_registry.push.select import is_withheld, select  # fmt: skip
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases/push/select.json").read_text("utf-8"))
 

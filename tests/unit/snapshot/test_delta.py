@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.snapshot.delta import Base, Held, base_of
+from orbit_registry.snapshot.build import Base, Held
+from orbit_registry.snapshot.delta import base_of
 from orbit_registry.snapshot.rows import Source
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.reader import Reading

@@ -11,10 +11,10 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.exporters.rules import PROJECT, Rule, as_written
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import safe
+from orbit_registry.push.context import FRAME_TOKENS, TOKENS
 from orbit_registry.push.reader import BROAD, GLOBS, Index, Row
 from orbit_registry.push.render import END as NOTES_END
 from orbit_registry.push.render import SAID, START, entry
-from orbit_registry.push.select import FRAME_TOKENS, TOKENS
 
 AGENT, PATH = "agents-md", "AGENTS.md"
 BEGIN = "<!-- orbit:begin: made by `orbit export rules --agent agents-md`, changes in here are lost -->"

@@ -21,10 +21,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.exporters.rules import EVERYTHING, Language, Rule, Unsayable, plain
+from orbit_registry.push.context import Choice, Selection
 from orbit_registry.push.native import MARK
 from orbit_registry.push.reader import ID
 from orbit_registry.push.render import render
-from orbit_registry.push.select import Choice, Selection
 from orbit_registry.text.globs import Alternative
 
 _BARE = re.compile(r"[\w.*][\w./*?@+~=()!^$%\[\]-]*")

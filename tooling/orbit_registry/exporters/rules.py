@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.push.caps import tokens
+from orbit_registry.push.context import FRAME_TOKENS, TOKENS
 from orbit_registry.push.pack import SYMBOL
 from orbit_registry.push.reader import BROAD, GLOBS, ID, Index, Row
-from orbit_registry.push.select import FRAME_TOKENS, TOKENS, standing_reason
+from orbit_registry.push.select import standing_reason
 from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.text.globs import Alternative, Glob, GlobIndex, alternative_matches, parse_glob
 

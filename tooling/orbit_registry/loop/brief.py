@@ -13,12 +13,13 @@ from orbit_registry.loop.programs import not_run
 from orbit_registry.loop.task_class import TaskClass
 from orbit_registry.loop.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
 from orbit_registry.push.caps import tokens
+from orbit_registry.push.context import BRIEF, CODE, DROPS, WAYS, Context, Selection
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import ID, KIND, PATH
 from orbit_registry.push.render import render
-from orbit_registry.push.select import BRIEF, CODE, DROPS, WAYS, Context, Selection, select
+from orbit_registry.push.select import select
 from orbit_registry.records.task import Task
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.snapshot.personal import is_personal

@@ -10,8 +10,8 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.loop.log import Logged, LoopLog
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
+from orbit_registry.push.context import TRIAL
 from orbit_registry.push.events import NAME
-from orbit_registry.push.select import TRIAL
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.workspace import Workspace

@@ -14,7 +14,7 @@ from orbit_registry.loop.proposals import ADDITIVE, LEARNING, STRUCTURAL, Draft,
 from orbit_registry.loop.retro.form import Retro
 from orbit_registry.loop.retro.keep import ALIKE, recorded
 from orbit_registry.loop.stats.event_log import Said
-from orbit_registry.push.select import TRIAL
+from orbit_registry.push.context import TRIAL
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.contrast import contrast

@@ -10,7 +10,7 @@ from orbit_registry.errors import ProgramError, UsageError
 from orbit_registry.kinds.schema import read_schema
 from orbit_registry.loop.programs import not_run, run_program
 from orbit_registry.loop.task_class import CLASSES, CODE_GEN, LONGEST, MOST_REASONS, TaskClass, classify
-from orbit_registry.push.select import CODE
+from orbit_registry.push.context import CODE
 from orbit_registry.records.task import TASK_SCHEMA, Task
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProblemError

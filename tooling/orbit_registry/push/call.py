@@ -1,8 +1,4 @@
-"""What every agent's payload is reduced to, and which of the paths in it are the project's; it opens no file.
-
-`taken` and `take_tool` are what the dialects share: a `Call` from a payload, and from what a tool is asked to do.
-A tool that names its file needs no more than this module; for all others `push.words` is asked.
-"""
+"""What every agent's payload is reduced to, and which of the paths in it are the project's; it opens no file."""
 
 import posix
 
@@ -17,9 +13,6 @@ PATH_FIELDS = (
     "absolute_path", "absolutePath", "target_file", "targetFile", "relative_workspace_path", "file", "files",
     "filename", "uri",
 )  # fmt: skip
-WRITING = frozenset(("edit", "write", "multiedit", "notebookedit"))
-READING = frozenset(("read", "notebookread", "read_file", "readfile", "view", "open", "read_many_files", "view_file"))
-"""Names of tools, in lower case, which say by a field of their own what they write or read."""
 MOST_PATHS = 50
 LONGEST_PATH = 4096
 PROJECT = "\x01"
@@ -86,43 +79,6 @@ def field(payload: "Payload", *names: str) -> str:
     return ""
 
 
-def taken(payload: "Payload", event: str, surface: str) -> Call:
-    """Return a payload's call as most agents say it: whose it is, and what a tool or a prompt names."""
-    from orbit_registry.push.select import PROMPT, TOOL  # which rests on this module
-
-    call = Call(event, surface)
-    call.session = field(payload, "session_id", "sessionId")
-    call.agent_id = field(payload, "agent_id", "agentId")
-    call.agent = field(payload, "agent_type", "agentType")
-    call.folder = field(payload, "cwd")
-    if surface == TOOL:
-        take_tool(call, field(payload, "tool_name", "toolName"), payload.get("tool_input", payload.get("toolInput")))
-    elif surface == PROMPT:
-        from orbit_registry.push.words import take_prompt
-
-        take_prompt(call, field(payload, "prompt"))
-    return call
-
-
-def take_tool(call: Call, tool: str, asked: object) -> None:
-    """Take what a tool is asked to do into a call: its paths, whether it writes code, what it reads.
-
-    `asked` is the tool's input: an object, or a text where the tool takes nothing else. `call.folder` has to be known.
-    """
-    name = tool.casefold()
-    if name in WRITING:
-        call.task_class = "code"
-    elif name not in READING:
-        from orbit_registry.push.words import take_other  # most calls name a file and need none of it
-
-        take_other(call, name, asked)
-        return
-    if isinstance(asked, dict):
-        call.paths = named_paths(asked)
-    if name in READING:
-        call.reads = call.paths
-
-
 def named_paths(asked: "Payload") -> list[str]:
     """Return the paths that a tool's input names in the fields that tools use for them, one level of lists deep."""
     found: list[str] = []
@@ -160,8 +116,6 @@ def in_project(root: str, folder: str, said: str) -> str | None:
     elif said[0] == "~" and said[1:2] in ("/", "\\", ""):
         said = posix.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape") + said[1:]
     elif said.startswith("file:"):
-        from orbit_registry.push.words import of_uri
-
         said = of_uri(said)
     if "\\" in said or ":" in (folder[1:2], said[1:2]):
         said, folder = said.replace("\\", "/").removeprefix("//?/"), folder.replace("\\", "/").rstrip("/")
@@ -181,3 +135,23 @@ def in_project(root: str, folder: str, said: str) -> str | None:
     if not whole.startswith(f"{root}/"):
         return None
     return whole[len(root) + 1 :] + ("/" if said.endswith("/") else "")
+
+
+def of_uri(said: str) -> str:
+    """Return the path that a `file:` address names; empty host or `localhost`, else it is no file of this machine."""
+    path = said[5:].partition("#")[0].partition("?")[0]
+    if path.startswith("//"):
+        host, _, path = path[2:].partition("/")
+        if host not in ("", "localhost"):
+            return "/"
+        path = f"/{path}"
+    first, *others = path.split("%")
+    content = first.encode("utf-8", "surrogatepass")
+    for one in others:
+        pair = one[:2]
+        if len(pair) == 2 and not set(pair) - set("0123456789abcdefABCDEF"):
+            content += bytes([int(pair, 16)]) + one[2:].encode("utf-8", "surrogatepass")
+        else:
+            content += b"%" + one.encode("utf-8", "surrogatepass")
+    path = content.decode("utf-8", "surrogateescape")
+    return path[1:] if path[2:3] == ":" else path

@@ -3,8 +3,7 @@
 Caps and budgets see records in rank, whatever their kind; what is left stands in the order of kinds.
 """
 
-from orbit_registry.push.reader import CATEGORY, ID, KIND, PLACE, PROCEDURAL
-from orbit_registry.push.select import (
+from orbit_registry.push.context import (
     FRAME_TOKENS,
     PER_SESSION,
     PROCEDURAL_TOKENS,
@@ -13,6 +12,7 @@ from orbit_registry.push.select import (
     Selection,
     is_anywhere,
 )
+from orbit_registry.push.reader import CATEGORY, ID, KIND, PLACE, PROCEDURAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ What somebody asked in words is never written down: `query` holds paths and tags
 import posix
 from time import gmtime, strftime
 
+from orbit_registry.push.context import SKIPS
 from orbit_registry.push.folders import private_folder
 from orbit_registry.push.reader import ID
-from orbit_registry.push.select import SKIPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from json.encoder import encode_basestring_ascii as quoted
 
-    from orbit_registry.push.select import Selection
+    from orbit_registry.push.context import Selection
 else:
     from _json import encode_basestring_ascii as quoted
 

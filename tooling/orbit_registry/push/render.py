@@ -6,7 +6,7 @@ most the two lines it may have, each with its own beginning, so that no record's
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from orbit_registry.push.select import Selection
+    from orbit_registry.push.context import Selection
 
 START = "<project-notes>"
 END = "</project-notes>"

@@ -6,13 +6,15 @@ writes holds no word of a result but those that name a file of the project. Buil
 
 from time import monotonic, time
 
-from orbit_registry.push.call import Call, take_tool
+from orbit_registry.push.call import Call
 from orbit_registry.push.caps import tokens
+from orbit_registry.push.context import TOOL, Context, Selection
+from orbit_registry.push.dialects import take_tool
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import project_paths
 from orbit_registry.push.reader import ID, KIND, PATH, NoIndex, open_index
 from orbit_registry.push.render import render
-from orbit_registry.push.select import TOOL, Context, Selection, select
+from orbit_registry.push.select import select
 from orbit_registry.push.words import words_of
 
 TYPE_CHECKING = False

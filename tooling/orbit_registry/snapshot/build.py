@@ -7,12 +7,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 
 from orbit_registry.errors import SnapshotError
-from orbit_registry.snapshot.delta import Base, Held
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error
@@ -100,6 +100,27 @@ def new_database(
             f"the snapshot can't be built: {str(error).splitlines()[0]}",
             hint="free some space, or delete .orbit/state/cache and run `orbit sync`",
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a snapshot holds: records by path, as id, whether it is of the inbox, hash; files as path, role, sha256."""
+
+    records: Mapping[str, tuple[str, bool, str]]
+    files: frozenset[tuple[str, str, str]]
+    references: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the texts of records refer to, as written, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An earlier snapshot to begin from: the ids whose rows go, and the hashes of the records whose rows stay."""
+
+    file: Path
+    replaced: Sequence[str]
+    untouched: Mapping[str, str]
+    texts: Sequence[str] | None = None
+    """The files that changed, where they are texts that name what they named; only their records were looked at."""
 
 
 def _settle(path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Cause, Freshness, Sight, derive, taken_from
 from orbit_registry.records.record import Record
+from orbit_registry.snapshot.build import Base, Held, held_by, texts_changed
 from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.policy import Policy
 from orbit_registry.snapshot.rows import Rows, Source, rows_of
@@ -22,27 +23,6 @@ from orbit_registry.store.skills import Skill
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What a snapshot holds: records by path, as id, whether it is of the inbox, hash; files as path, role, sha256."""
-
-    records: Mapping[str, tuple[str, bool, str]]
-    files: frozenset[tuple[str, str, str]]
-    references: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What the texts of records refer to, as written, by id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """An earlier snapshot to begin from: the ids whose rows go, and the hashes of the records whose rows stay."""
-
-    file: Path
-    replaced: Sequence[str]
-    untouched: Mapping[str, str]
-    texts: Sequence[str] | None = None
-    """The files that changed, where they are texts that name what they named; only their records were looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +59,6 @@ class Material:
         `usable` says that the one at hand was made by the same code and settings; `freshness` is that of all records,
         where it is known already. `shared` leaves out rows that a copy for others never has.
         """
-        from orbit_registry.snapshot.build import held_by  # which knows of this module
 
         workspace, collection = self.workspace, self.reading.collection
         held = held_by(previous) if previous is not None else Held({}, frozenset())
@@ -111,7 +90,6 @@ class Material:
 
         `seen` are the files with another stamp of all that records rest on. None where more changed than texts do.
         """
-        from orbit_registry.snapshot.build import texts_changed
 
         states = self.prose.states
         found = texts_changed(previous, {path: state.sha256 for path, state in states.items()})

@@ -31,7 +31,8 @@ from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
 
 if TYPE_CHECKING:
-    from orbit_registry.snapshot.delta import Held, Planned
+    from orbit_registry.snapshot.build import Held
+    from orbit_registry.snapshot.delta import Planned
     from orbit_registry.snapshot.push_index import IndexSync
 
 FORMAT_VERSION = 6

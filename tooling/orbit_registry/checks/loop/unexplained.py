@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
+from orbit_registry.push.context import SKIPS
 from orbit_registry.push.events import RETRIEVAL
-from orbit_registry.push.select import SKIPS
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 

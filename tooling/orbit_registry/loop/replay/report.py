@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orbit_registry.loop.replay.count import NEVER, Citations, Tally, percentile
 from orbit_registry.loop.replay.past import Past
-from orbit_registry.push.select import DROPS
+from orbit_registry.push.context import DROPS
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS
 

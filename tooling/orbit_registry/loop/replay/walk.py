@@ -14,11 +14,12 @@ from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import Origin, entry_of, order_in, part_of, with_breadth
+from orbit_registry.push.context import CODE, TOOL, Context
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.pack import Part, pack
 from orbit_registry.push.reader import DIGEST, LIST, Index, Row, read_index
 from orbit_registry.push.render import render
-from orbit_registry.push.select import CODE, TOOL, Context, select
+from orbit_registry.push.select import select
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.event_log import Said
+from orbit_registry.push.context import TRIAL
 from orbit_registry.push.events import SYNCED
-from orbit_registry.push.select import TRIAL
 
 MOST_NAMES = 50_000
 """So many different records, sessions or pairs of both are told apart; what comes after them is counted together."""

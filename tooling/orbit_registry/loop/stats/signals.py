@@ -16,7 +16,7 @@ from itertools import islice
 from orbit_registry.loop.replay.history import log
 from orbit_registry.loop.stats.count import MOST_NAMES
 from orbit_registry.loop.stats.event_log import Said
-from orbit_registry.push.select import TRIAL
+from orbit_registry.push.context import TRIAL
 from orbit_registry.store.git import Git
 
 WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -1.0, "reverted": -1.0}

@@ -10,8 +10,8 @@ from pathlib import Path
 from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.loop.transcripts import claude, codex
 from orbit_registry.loop.transcripts.reading import Given, read_transcript
+from orbit_registry.push.context import TRIAL
 from orbit_registry.push.ledger import safe_name
-from orbit_registry.push.select import TRIAL
 
 SURFACE = "hook:"
 MOST_SESSIONS = 50

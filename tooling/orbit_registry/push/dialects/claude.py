@@ -3,8 +3,9 @@
 A reply adds context. It never holds a decision about a permission, nor another input for the tool.
 """
 
-from orbit_registry.push.call import Call, field, taken
-from orbit_registry.push.select import PROMPT, SESSION, TOOL
+from orbit_registry.push.call import Call, field
+from orbit_registry.push.context import PROMPT, SESSION, TOOL
+from orbit_registry.push.dialects import taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

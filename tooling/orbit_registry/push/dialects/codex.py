@@ -3,9 +3,10 @@
 A reply adds context and holds no further key: Codex throws a whole reply away for one that it does not know.
 """
 
-from orbit_registry.push.call import Call, field, taken
+from orbit_registry.push.call import Call, field
+from orbit_registry.push.context import PROMPT, SESSION, TOOL
+from orbit_registry.push.dialects import taken
 from orbit_registry.push.json_text import parsed, written
-from orbit_registry.push.select import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ tool a text is taken only from a hook that fails, which ours never does: none of
 would count as shown that was not.
 """
 
-from orbit_registry.push.call import Call, field, take_tool
+from orbit_registry.push.call import Call, field
+from orbit_registry.push.context import SESSION, TOOL
+from orbit_registry.push.dialects import take_tool
 from orbit_registry.push.json_text import unpacked, written
-from orbit_registry.push.select import SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 A reply holds context alone: `permission`, which Cursor takes beside it, is for the person to give.
 """
 
-from orbit_registry.push.call import Call, field, take_tool
+from orbit_registry.push.call import Call, field
+from orbit_registry.push.context import SESSION, TOOL
+from orbit_registry.push.dialects import take_tool
 from orbit_registry.push.json_text import unpacked, written
-from orbit_registry.push.select import SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

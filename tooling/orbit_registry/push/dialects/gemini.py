@@ -4,10 +4,11 @@ Before a tool runs it takes no context, so a call is answered after it. What it 
 out, so here the block begins and ends with words in brackets.
 """
 
-from orbit_registry.push.call import Call, field, taken
+from orbit_registry.push.call import Call, field
+from orbit_registry.push.context import PROMPT, SESSION, TOOL
+from orbit_registry.push.dialects import taken
 from orbit_registry.push.json_text import written
 from orbit_registry.push.render import END, START
-from orbit_registry.push.select import PROMPT, SESSION, TOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

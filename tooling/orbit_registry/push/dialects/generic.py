@@ -3,8 +3,9 @@
 What both hold is published as `docs/schemas/hook-call.schema.json` and `hook-reply.schema.json`.
 """
 
-from orbit_registry.push.call import MOST_PATHS, Call, field, take_tool
-from orbit_registry.push.select import PROMPT, SESSION, TOOL
+from orbit_registry.push.call import MOST_PATHS, Call, field
+from orbit_registry.push.context import PROMPT, SESSION, TOOL
+from orbit_registry.push.dialects import take_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def read(payload: "Payload") -> Call | None:
         call.error = field(payload, "error") if event == "tool-failed" else ""
         call.task_class = "code" if payload.get("writes") is True else call.task_class
     elif surface == PROMPT:
-        from orbit_registry.push.words import take_prompt
+        from orbit_registry.push.dialects import take_prompt
 
         take_prompt(call, field(payload, "text"))
     elif event in NOTED:
