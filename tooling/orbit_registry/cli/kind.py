@@ -46,6 +46,13 @@ def example_id(kind: Kind) -> str:
     return sequence_id(kind.prefix, 7) if kind.numbering == "sequence" else f"{kind.prefix}7k3fq"
 
 
+def registry_for(kind: Kind, any_id: str) -> Registry:
+    """Return the registry here; raise when an id given to a kind's command is of another kind."""
+    registry = open_registry()
+    refuse_other_kind(registry, kind, any_id)
+    return registry
+
+
 def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
     """Raise when an id given to a kind's command is of another kind."""
     found = registry.collection.records.candidates(any_id)
@@ -56,7 +63,25 @@ def refuse_other_kind(registry: Registry, kind: Kind, any_id: str) -> None:
 
 def list_command(kind: Kind) -> click.Command:
     """Return `orbit KIND list`."""
+    said = f"List {kind.labels.lower()}."
 
+    @click.command(
+        "list", help=with_examples(said, f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated")
+    )
+    @click.option("--status", type=click.Choice(list(kind.statuses)), multiple=True, help="With this status.")
+    @click.option("--phase", type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed.")
+    @click.option("--all", "everything", is_flag=True, help="Closed records too.")
+    @click.option("--tag", multiple=True, help="Only with this scope tag.")
+    @click.option("--label", multiple=True, help="Only with this label.")
+    @click.option("--legacy-id", metavar="NAME", help="Only what once had this name: project/ADR-006.")
+    @click.option("--feature", help="Only of this feature.")
+    @click.option("--task", help="Only of this task.")
+    @click.option(
+        "--sort", type=click.Choice(list(ORDERS)), default="id", show_default=True,
+        help="Most voted for (recent votes weigh more), changed last, or by id.",
+    )  # fmt: skip
+    @click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+    @format_option
     def list_kind(
         output: str, status: tuple[str, ...], tag: tuple[str, ...], label: tuple[str, ...], legacy_id: str | None,
         feature: str | None, task: str | None, phase: tuple[str, ...], everything: bool, sort: str, limit: int | None,
@@ -84,87 +109,57 @@ def list_command(kind: Kind) -> click.Command:
         say_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
         warn_of_unread(registry.collection.problems)
 
-    options: list[click.Parameter] = [
-        click.Option(["--status"], type=click.Choice(list(kind.statuses)), multiple=True, help="With this status."),
-        click.Option(["--phase"], type=click.Choice(PHASES), multiple=True, help="Waiting, in force or closed."),
-        click.Option(["--all", "everything"], is_flag=True, help="Closed records too."),
-        click.Option(["--tag"], multiple=True, help="Only with this scope tag."),
-        click.Option(["--label"], multiple=True, help="Only with this label."),
-        click.Option(["--legacy-id"], metavar="NAME", help="Only what once had this name: project/ADR-006."),
-        click.Option(["--feature"], help="Only of this feature."),
-        click.Option(["--task"], help="Only of this task."),
-        click.Option(
-            ["--sort"], type=click.Choice(list(ORDERS)), default="id", show_default=True,
-            help="Most voted for (recent votes weigh more), changed last, or by id.",
-        ),
-        click.Option(["--limit"], type=click.IntRange(min=1), help="At most so many."),
-    ]  # fmt: skip
-    said = with_examples(
-        f"List {kind.labels.lower()}.", f"orbit {kind.name} list", f"orbit {kind.name} list --all --sort updated"
-    )
-    return format_option(click.Command("list", params=options, callback=list_kind, help=said))
+    return list_kind
 
 
 def show_command(kind: Kind) -> click.Command:
     """Return `orbit KIND show`."""
+    said = f"Show {one_of(kind)} by any id."
 
+    @click.command("show", help=with_examples(said, f"orbit {kind.name} show {example_id(kind)}"))
+    @click.argument("any_id", metavar="ID")
+    @format_option
     def show(any_id: str, output: str) -> None:
-        registry = open_registry()
-        refuse_other_kind(registry, kind, any_id)
+        registry = registry_for(kind, any_id)
         say_record(registry, registry.get(any_id), output)
 
-    params: list[click.Parameter] = [click.Argument(["any_id"], metavar="ID")]
-    said = with_examples(f"Show {one_of(kind)} by any id.", f"orbit {kind.name} show {example_id(kind)}")
-    return format_option(click.Command("show", params=params, callback=show, help=said))
+    return show
 
 
 def supersede_command(kind: Kind) -> click.Command:
     """Return `orbit KIND supersede`."""
+    said = f"Let one {kind.label.lower()} replace another; both ends are written, or neither."
+    example = f"orbit {kind.name} supersede OLD --with NEW"
 
+    @click.command("supersede", help=with_examples(said, example))
+    @click.argument("old_id", metavar="OLD")
+    @click.argument("new_id", metavar="[NEW]", required=False)
+    @click.option("--with", "replacement", metavar="NEW", help="The record that replaces it.")
+    @format_option
     def supersede(old_id: str, new_id: str | None, replacement: str | None, output: str) -> None:
         if (new_id is None) == (replacement is None):
-            raise UsageError(
-                "name the record that replaces it once", hint=f"orbit {kind.name} supersede OLD --with NEW"
-            )
-        registry = open_registry()
-        refuse_other_kind(registry, kind, old_id)
-        old, new = registry.supersede(old_id, str(new_id or replacement))
+            raise UsageError("name the record that replaces it once", hint=example)
+        old, new = registry_for(kind, old_id).supersede(old_id, str(new_id or replacement))
         emit(output, [record_data(old), record_data(new)], f"{old.id} is superseded by {new.id}")
 
-    params: list[click.Parameter] = [
-        click.Argument(["old_id"], metavar="OLD"),
-        click.Argument(["new_id"], metavar="[NEW]", required=False),
-        click.Option(["--with", "replacement"], metavar="NEW", help="The record that replaces it."),
-    ]
-    said = with_examples(
-        f"Let one {kind.label.lower()} replace another; both ends are written, or neither.",
-        f"orbit {kind.name} supersede OLD --with NEW",
-    )
-    return format_option(click.Command("supersede", params=params, callback=supersede, help=said))
+    return supersede
 
 
 def renumber_command(kind: Kind) -> click.Command:
     """Return `orbit KIND renumber`, for a kind whose records are numbered."""
+    follow = "its document and every citation follow" if kind.in_document else "every citation follows"
+    said = f"Give {one_of(kind)} another number; {follow}, and the old id goes on resolving."
 
+    @click.command("renumber", help=with_examples(said, f"orbit {kind.name} renumber {example_id(kind)} --dry-run"))
+    @click.argument("any_id", metavar="ID")
+    @click.option("--to", "number", type=click.IntRange(min=1), help="The new number; the next free one if not given.")
+    @click.option("--dry-run", is_flag=True, help="Say what would change, change nothing.")
+    @format_option
     def renumber(any_id: str, number: int | None, dry_run: bool, output: str) -> None:
-        registry = open_registry()
-        refuse_other_kind(registry, kind, any_id)
-        report = registry.renumber(any_id, number, dry_run=dry_run)
+        report = registry_for(kind, any_id).renumber(any_id, number, dry_run=dry_run)
         emit(output, report.as_data(), report.text(), next_commands=["git diff", "orbit check"])
 
-    params: list[click.Parameter] = [
-        click.Argument(["any_id"], metavar="ID"),
-        click.Option(
-            ["--to", "number"], type=click.IntRange(min=1), help="The new number; the next free one if not given."
-        ),
-        click.Option(["--dry-run"], is_flag=True, help="Say what would change, change nothing."),
-    ]
-    follow = "its document and every citation follow" if kind.in_document else "every citation follows"
-    said = with_examples(
-        f"Give {one_of(kind)} another number; {follow}, and the old id goes on resolving.",
-        f"orbit {kind.name} renumber {example_id(kind)} --dry-run",
-    )
-    return format_option(click.Command("renumber", params=params, callback=renumber, help=said))
+    return renumber
 
 
 def status_command(kind: Kind, verb: str, status: str) -> click.Command:

@@ -10,9 +10,9 @@ import click
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.editor import edited_text
 from orbit_registry.cli.fields import merged_edit, text_from, update_options
-from orbit_registry.cli.kind import example_id, one_of, refuse_other_kind, with_examples
+from orbit_registry.cli.kind import example_id, one_of, registry_for, with_examples
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import open_registry, say_astray
+from orbit_registry.cli.places import say_astray
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
@@ -27,8 +27,7 @@ def update_command(kind: Kind) -> click.Command:
     def update(
         any_id: str, output: str, dry_run: bool, body_file: str | None, editor: bool = False, **values: Any
     ) -> None:
-        registry = open_registry()
-        refuse_other_kind(registry, kind, any_id)
+        registry = registry_for(kind, any_id)
         if body_file is not None:
             if values.get(kind.prose) is not None:
                 raise UsageError(f"--{kind.prose} and --body-file say the same thing", hint="give one of them")

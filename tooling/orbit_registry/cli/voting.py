@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orbit_registry.answers.records import vote_data
-from orbit_registry.cli.kind import refuse_other_kind
+from orbit_registry.cli.kind import registry_for, with_examples
 from orbit_registry.cli.output import emit, format_option, plural, say_diagnostics
 from orbit_registry.cli.places import open_registry
 from orbit_registry.kinds.table import Kind
@@ -18,21 +18,17 @@ from orbit_registry.store.votes import BROKEN, half_life_days
 def vote_command(kind: Kind) -> click.Command:
     """Return `orbit KIND vote`."""
 
-    def vote(any_id: str, task: str, model: str | None, output: str) -> None:
-        registry = open_registry()
-        refuse_other_kind(registry, kind, any_id)
-        say_vote(registry, any_id, task, model, output)
+    said = f"Say that a {kind.label.lower()} helped in a task; the same voter counts once a task."
 
-    params: list[click.Parameter] = [
-        click.Argument(["any_id"], metavar="ID"),
-        click.Option(["--task"], required=True, help="The task in which it helped."),
-        click.Option(["--model"], help="Who votes; the person or agent running this if not given."),
-    ]
-    said = (
-        f"Say that a {kind.label.lower()} helped in a task; the same voter counts once a task.\n\n"
-        f"\b\norbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"
-    )
-    return format_option(click.Command("vote", params=params, callback=vote, help=said))
+    @click.command("vote", help=with_examples(said, f"orbit {kind.name} vote {kind.prefix}7k3fq --task TASK-12"))
+    @click.argument("any_id", metavar="ID")
+    @click.option("--task", required=True, help="The task in which it helped.")
+    @click.option("--model", help="Who votes; the person or agent running this if not given.")
+    @format_option
+    def vote(any_id: str, task: str, model: str | None, output: str) -> None:
+        say_vote(registry_for(kind, any_id), any_id, task, model, output)
+
+    return vote
 
 
 def say_vote(registry: Registry, any_id: str, task: str, model: str | None, output: str) -> None:
@@ -46,6 +42,13 @@ def say_vote(registry: Registry, any_id: str, task: str, model: str | None, outp
 def sync_command(kind: Kind) -> click.Command:
     """Return `orbit KIND sync`."""
 
+    said = (
+        f"Look through the files of {kind.labels.lower()}, their votes line by line, and bring the snapshot up to "
+        "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten."
+    )
+
+    @click.command("sync", help=with_examples(said, f"orbit {kind.name} sync"))
+    @format_option
     def sync(output: str) -> None:
         registry = open_registry()
         half_life_days()
@@ -63,9 +66,4 @@ def sync_command(kind: Kind) -> click.Command:
         if wrong:
             raise click.exceptions.Exit(1)
 
-    said = (
-        f"Look through the files of {kind.labels.lower()}, their votes line by line, and bring the snapshot up to "
-        "date.\n\nWhat can't be read is named with its place; no file of yours is rewritten.\n\n"
-        f"\b\norbit {kind.name} sync"
-    )
-    return format_option(click.Command("sync", callback=sync, help=said))
+    return sync
