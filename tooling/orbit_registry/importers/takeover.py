@@ -202,12 +202,10 @@ def _files(workspace: Workspace, within: str) -> list[str]:
     """Return the files below a folder, sorted: in git those it doesn't ignore."""
     if workspace.git.top is not None:
         try:
-            listed = workspace.git.run(
-                "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", within or "."
-            )
+            asked = ("--cached", "--others", "--exclude-standard", "--", within or ".")
+            names = {*workspace.git.listed("ls-files", "-z", *asked)}
         except GitError:
             return sorted(walk(workspace.root, within, without=_OURS))
-        names = {name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name}
         left_out = FOREIGN | _OURS
         return sorted(name for name in names if not left_out & set(name.split("/")) and _is_there(workspace.root, name))
     return sorted(walk(workspace.root, within, without=_OURS))

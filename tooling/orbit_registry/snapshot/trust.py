@@ -80,9 +80,7 @@ class Trust:
 
     def _tree(self) -> dict[str, str]:
         """Return the default branch's files below the root, each with the name of its content."""
-        listed = self._workspace.git.run("ls-tree", "-r", "-z", self.commit, check=False) if self.commit else b""
-        rows = (row.partition("\t") for row in listed.decode("utf-8", "surrogateescape").split("\0"))
-        return {path: head.split(" ")[2] for head, _, path in rows if head.startswith("100")}
+        return self._workspace.git.files_at(self.commit) if self.commit else {}
 
 
 def trust_of(workspace: Workspace) -> Trust | None:
@@ -144,16 +142,7 @@ def _contents(workspace: Workspace, names: set[str]) -> dict[str, list[str]]:
     known = {name: list(map(str, held)) for name, held in kept.value.items() if isinstance(held, list)}
     new = sorted(names - known.keys())
     if new:
-        answer = workspace.git.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in new).encode())
-        at = 0
-        for name in new:
-            end = answer.index(b"\n", at)
-            head = answer[at:end].split(b" ")
-            if len(head) != 3:  # it is not there
-                at = end + 1
-                continue
-            content = answer[end + 1 : end + 1 + int(head[2])]
-            at = end + 2 + len(content)
+        for name, content in workspace.git.blobs(new).items():
             forms = dict.fromkeys((content, content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")))
             known[name] = [hashlib.sha256(form).hexdigest()[:32] for form in forms]
         kept.keep({name: known[name] for name in names if name in known})

@@ -148,10 +148,10 @@ def mentioning_files(workspace: Workspace, patterns: Sequence[str]) -> list[str]
         return []
     if workspace.git.top is None:
         return sorted(_walked(workspace, patterns))
-    found = workspace.git.run("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_given(patterns), "--", ".",
+    found = workspace.git.listed("grep", "-l", "-z", "-I", "-i", "-E", "--untracked", *_given(patterns), "--", ".",
                               f":(exclude){ORBIT}/state", f":(exclude){ORBIT}/schemas", settings=_SETTINGS,
                               check=False)  # fmt: skip
-    return sorted({name for name in found.decode("utf-8", "surrogateescape").split("\0") if name})
+    return sorted({*found})
 
 
 def lines_at(git: Git, tree: str | None, patterns: Sequence[str]) -> dict[str, set[str]]:

@@ -196,12 +196,12 @@ def untracked_files(git: Git, tracked: Collection[str], listed: Mapping[str, Seq
 def _edited(git: Git, untold: list[Untold]) -> set[str] | None:
     """Return what differs from HEAD in the work tree, new files left out."""
     try:
-        answer = git.run("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
+        rows = git.listed("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
     prefix = git.prefix
-    return {row[3 + len(prefix) :] for row in _names(answer) if row.startswith(prefix, 3)}
+    return {row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)}
 
 
 def _changed(
@@ -220,16 +220,13 @@ def _changed(
     changed = {*edited, *untracked}
     try:
         if base.commit != base.head:
-            since = git.run("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
-            changed |= set(_names(since))
+            changed |= {
+                *git.listed("diff", "--name-only", "-z", "--no-renames", "--relative", base.commit, "HEAD", "--")
+            }
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
     return changed
-
-
-def _names(answer: bytes) -> Iterator[str]:
-    return (name for name in answer.decode("utf-8", "surrogateescape").split("\0") if name)
 
 
 def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earlier]:
@@ -239,9 +236,10 @@ def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earli
         record_id = entry.folder.rpartition("/")[2]
         name = entry.kind.file_of(record_id)
         asked += [(record_id, f".orbit/{name}"), (record_id, f".orbit/inbox/{name}")]
+    texts = _texts(git, commit, [path for _, path in asked])
     found: dict[str, Earlier] = {}
-    for (record_id, path), text in zip(asked, _blobs(git, commit, [path for _, path in asked]), strict=False):
-        held = _earlier(text, path)
+    for record_id, path in asked:
+        held = _earlier(texts.get(path), path)
         if held is not None:
             found.setdefault(record_id, held)
     return found
@@ -270,35 +268,13 @@ def _authors(
 
 
 def _texts_at(git: Git, commit: str, paths: Iterable[str]) -> dict[str, str]:
-    asked = sorted(paths)
-    blobs = zip(asked, _blobs(git, commit, asked), strict=False)
-    return {path: blob.decode("utf-8", "replace") for path, blob in blobs if blob is not None}
+    return {path: blob.decode("utf-8", "replace") for path, blob in _texts(git, commit, sorted(paths)).items()}
 
 
-def _blobs(git: Git, commit: str, paths: Sequence[str]) -> Iterator[bytes | None]:
+def _texts(git: Git, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """Return what a commit holds at each path, all asked at once."""
-    if not paths:
-        return iter(())
-    prefix = git.prefix
-    lines = "".join(f"{commit}:{prefix}{path}\n" for path in paths if "\n" not in path).encode(
-        "utf-8", "surrogateescape"
-    )
-    return _batch(git.run("cat-file", "--batch", stdin=lines, check=False))
-
-
-def _batch(answer: bytes) -> Iterator[bytes | None]:
-    """Yield what `git cat-file --batch` says of each object: its bytes, or None."""
-    at = 0
-    while at < len(answer):
-        end = answer.index(b"\n", at)
-        words = answer[at:end].split(b" ")
-        at = end + 1
-        if len(words) >= 3 and words[-2] == b"blob" and words[-1].isdigit():
-            size = int(words[-1])
-            yield answer[at : at + size]
-            at += size + 1
-        else:
-            yield None
+    names = {f"{commit}:{git.prefix}{path}": path for path in paths}
+    return {names[name]: held for name, held in git.blobs(names, check=False).items()}
 
 
 def _earlier(content: bytes | None, path: str) -> Earlier | None:

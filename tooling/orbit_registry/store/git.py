@@ -90,6 +90,38 @@ class Git:
             )
         return done.stdout if not done.returncode else b""
 
+    def parted(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> list[str]:
+        """Return what `run` does as texts, parted where git ends one with NUL (`-z`), empty ones among them."""
+        return self.run(*arguments, stdin=stdin, check=check).decode("utf-8", "surrogateescape").split("\0")
+
+    def listed(self, *arguments: str, check: bool = True, settings: Sequence[str] = ()) -> list[str]:
+        """Return what `run` does as names, parted where git ends one with NUL (`-z`)."""
+        answer = self.run(*arguments, check=check, settings=settings).decode("utf-8", "surrogateescape")
+        return [name for name in answer.split("\0") if name]
+
+    def blobs(self, names: Iterable[str], check: bool = True) -> dict[str, bytes]:
+        """Return what the named blobs hold (a hash, or `REVISION:PATH`), all asked at once; no others are in it."""
+        asked = [name for name in dict.fromkeys(names) if "\n" not in name]
+        lines = "".join(f"{name}\n" for name in asked).encode("utf-8", "surrogateescape")
+        answer = self.run("cat-file", "--batch", stdin=lines, check=check) if asked else b""
+        found: dict[str, bytes] = {}
+        at = 0
+        for name in asked if answer else ():
+            end = answer.index(b"\n", at)
+            *_, kind, size = answer[at:end].split(b" ")
+            at = end + 1
+            if size.isdigit():
+                if kind == b"blob":
+                    found[name] = answer[at : at + int(size)]
+                at += int(size) + 1
+        return found
+
+    def files_at(self, revision: str, *folders: str) -> dict[str, str]:
+        """Return the plain files of a revision, below some folders where they are named, each with its blob's name."""
+        listed = self.listed("ls-tree", "-r", "-z", revision, "--", *folders, check=False)
+        rows = (row.partition("\t") for row in listed)
+        return {path: head.split(" ")[2] for head, _, path in rows if head.startswith("100")}
+
     @cached_property
     def _guards(self) -> dict[str, str]:
         """The environment in which git runs no filter that the repository itself sets up, and fetches by none of its
@@ -168,9 +200,7 @@ class Git:
         """Return the tracked files below the folder, from it, sorted; None outside a repository."""
         if self.top is None:
             return None
-        return sorted(
-            name for name in self.run("ls-files", "-z").decode("utf-8", "surrogateescape").split("\0") if name
-        )
+        return sorted(self.listed("ls-files", "-z"))
 
     def untracked(self, *, without: Iterable[str] = (), within: Iterable[str] = ()) -> list[str]:
         """Return the files that git would add, from the folder, sorted; it does not walk the folders `without`.
@@ -180,8 +210,7 @@ class Git:
         """
         skipped = (_SPECIAL.sub(r"\\\g<0>", f"{self.prefix}{folder}") for folder in without)
         asked = [*(f"--exclude=/{folder}/" for folder in skipped), "--", *(f":(literal){path}" for path in within)]
-        listed = self.run("ls-files", "-z", "--others", "--exclude-standard", *asked)
-        return sorted(name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name)
+        return sorted(self.listed("ls-files", "-z", "--others", "--exclude-standard", *asked))
 
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's bytes at a revision; the path is from the folder; None where it has none."""
@@ -194,12 +223,8 @@ class Git:
         asked = "".join(f"{revision}:{folder}\n" for revision in revisions).encode()
         answers = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked).decode().splitlines()
         trees = [answer[5:] if answer.startswith("tree ") else "" for answer in answers]
-        listed = {tree: self._tree_names(tree) for tree in dict.fromkeys(trees) if tree}
+        listed = {tree: self.listed("ls-tree", "--name-only", "-z", tree) for tree in dict.fromkeys(trees) if tree}
         return {revision: listed.get(tree, []) for revision, tree in zip(revisions, trees, strict=True)}
-
-    def _tree_names(self, tree: str) -> list[str]:
-        names = self.run("ls-tree", "--name-only", "-z", tree).decode("utf-8", "replace").split("\0")
-        return [name for name in names if name]
 
     def refs(self) -> list[str]:
         """Return every local and remote-tracking branch and tag."""
@@ -251,14 +276,13 @@ class Commit:
 def commits(git: Git, most: int = MOST_COMMITS) -> Iterator[Commit]:
     """Yield the newest commits, merges left out; none outside a repository and before the first commit."""
     try:
-        answer = git.run(
+        texts = git.parted(
             "log", "--no-merges", f"--max-count={most}", "--relative", "--name-only", "-z",
             "--format=%x00%h%x00%B%x00", "HEAD", check=False,
         )  # fmt: skip
     except GitError:
         return
     # Messages and names of files hold any character but NUL, and no name is empty: an empty text ends a list of files.
-    texts = answer.decode("utf-8", "surrogateescape").split("\0")
     at = 0
     while at + 3 < len(texts):
         name, message, first = texts[at + 1], texts[at + 2], at + 4

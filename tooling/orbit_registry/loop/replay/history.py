@@ -61,7 +61,7 @@ def past_of(workspace: Workspace, since: str | None) -> Past:
     states = _States(workspace.kinds)
     known = {one.name for one in logged}
     for parent in {one.parents[0] for one in logged if one.parents} - known:
-        states.begin(parent, _tree(git, parent))
+        states.begin(parent, git.files_at(parent, ORBIT).items())
     steps: list[Step] = []
     for one in logged:
         before = states.after(one)
@@ -80,11 +80,11 @@ def past_of(workspace: Workspace, since: str | None) -> Past:
 def log(git: Git, since: str | None) -> list[Logged]:
     """Return the commits after a revision, parents before children."""
     revisions = ["HEAD"] if since is None else ["HEAD", f"^{since}"]
-    answer = git.run(
+    texts = git.parted(
         "log", "--topo-order", "--reverse", "--raw", "-z", "--no-renames", "--no-abbrev", "--relative",
         "--format=%x00%x00%H%x00%P%x00%ct%x00%B%x00", "--end-of-options", *revisions, "--", check=False,
     )  # fmt: skip
-    found = list(_logged(answer.decode("utf-8", "surrogateescape").split("\0")))
+    found = list(_logged(texts))
     merges = [one for one in found if len(one.parents) > 1]
     changed = _merged(git, merges)
     return [replace(one, changes=changed.get(one.name, ())) if len(one.parents) > 1 else one for one in found]
@@ -117,21 +117,13 @@ def _merged(git: Git, merges: Sequence[Logged]) -> Mapping[str, list[Change]]:
     if not merges:
         return {}
     asked = "".join(f"{one.name} {one.parents[0]}\n" for one in merges).encode()
-    answer = git.run("diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ORBIT, stdin=asked)
-    texts = answer.decode("utf-8", "surrogateescape").split("\0")
+    texts = git.parted("diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ORBIT, stdin=asked)
     found: dict[str, list[Change]] = {}
     at = 0
     while at < len(texts):
         name = texts[at].strip()[:64].split(" ")[0]
         found[name], at = _changes(texts, at + 1)
     return found
-
-
-def _tree(git: Git, revision: str) -> list[Change]:
-    """Return every file of the records at a revision."""
-    listed = git.run("ls-tree", "-r", "-z", revision, "--", ORBIT, check=False).decode("utf-8", "surrogateescape")
-    rows = [row.partition("\t") for row in listed.split("\0") if row]
-    return [(path, meta.split(" ")[2]) for meta, _, path in rows if meta.startswith("100")]
 
 
 class _States:
@@ -198,8 +190,7 @@ class _States:
 
 def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
     """Return the versions that were met, and how many can't be read: those keep their place, and are never shown."""
-    wanted = dict.fromkeys(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
-    texts = _blobs(git, list(wanted))
+    texts = git.blobs(blob for _, _, blobs in states.met for blob in blobs[:2] if blob)
     now = datetime.now(UTC)
     found: list[Version] = []
     counts: Counter[bool] = Counter()
@@ -216,21 +207,3 @@ def _versions(git: Git, states: _States) -> tuple[list[Version], int]:
         counts[record is None] += 1
         found.append(Version(record, bool(body)))
     return found, counts[True]
-
-
-def _blobs(git: Git, names: Sequence[str]) -> Mapping[str, bytes]:
-    """Return what the named blobs hold, in one call; those that are missing are left out."""
-    if not names:
-        return {}
-    answer = git.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode())
-    found: dict[str, bytes] = {}
-    at = 0
-    while at < len(answer):
-        end = answer.index(b"\n", at)
-        head = answer[at:end].decode("ascii", "replace").split(" ")
-        at = end + 1
-        if len(head) == 3:
-            size = int(head[2])
-            found[head[0]] = answer[at : at + size]
-            at += size + 1
-    return found

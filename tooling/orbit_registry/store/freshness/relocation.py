@@ -73,13 +73,13 @@ def renames_since(git: Git, since: datetime, files: Iterable[str]) -> Renames:
         GitError: git is missing, or takes too long.
     """
     options = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative")
-    history = git.run("log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False)
-    present = git.run("diff", *options, "HEAD", check=False)
+    history = git.parted("log", "--reverse", f"--since={since.isoformat()}", "--format=", *options, "HEAD", check=False)
+    present = git.parted("diff", *options, "HEAD", check=False)
     return Renames((*_pairs(history), *_pairs(present)), files)
 
 
-def _pairs(answer: bytes) -> Iterator[tuple[str, str]]:
-    words = [word.strip("\n") for word in answer.decode("utf-8", "surrogateescape").split("\0")]
+def _pairs(answer: Sequence[str]) -> Iterator[tuple[str, str]]:
+    words = [word.strip("\n") for word in answer]
     place = 0
     while place + 2 < len(words):
         if _RENAME.match(words[place]):

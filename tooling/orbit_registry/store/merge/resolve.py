@@ -273,8 +273,7 @@ def _stageable(workspace: Workspace, draft: Draft, resolution: Resolution) -> se
     changed = {change.path for change in draft.changes}
     if not changed and not resolution.resolved:
         return set()
-    listed = git.run("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")
-    dirty = {name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name}
+    dirty = {*git.listed("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff")}
     tracked = set(git.tracked() or ())
     unmerged = set(resolution.state.unmerged)
     clean = {path for path in changed if path in tracked and path not in dirty and path not in unmerged}

@@ -71,8 +71,7 @@ class MergeState:
         staged = {path for path, stages in self.unmerged.items() if path.startswith(f"{folder}/") and side in stages}
         commit = self.commits[side]
         if commit:
-            listed = self.git.run("ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False)
-            names = {name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name}
+            names = self.git.listed("ls-tree", "-r", "-z", "--name-only", commit, "--", f"{folder}/", check=False)
             staged |= {name for name in names if name not in self.unmerged}
         return sorted(staged)
 
@@ -86,8 +85,8 @@ class MergeState:
             return None
         arguments = ("grep", "-l", "-z", "-F", "--no-color", "-e", uid, commit, "--", folder)
         settings = ("-c", "grep.fullName=false")
-        found = self.git.run(*arguments, settings=settings, check=False).decode("utf-8", "surrogateescape")
-        names = [name.removeprefix(f"{commit}:") for name in found.split("\0") if name]
+        found = self.git.listed(*arguments, settings=settings, check=False)
+        names = [name.removeprefix(f"{commit}:") for name in found]
         return next((name for name in names if uid_in(self.text(side, name)) == uid), None)
 
     def lines(self, patterns: Iterable[str]) -> Mapping[Side, Mapping[str, set[str]]]:
@@ -158,9 +157,7 @@ def _operation(git: Git) -> tuple[str | None, str | None, str | None]:
 
 def _unmerged(git: Git) -> dict[str, dict[Side, str]]:
     found: dict[str, dict[Side, str]] = {}
-    for row in git.run("ls-files", "-u", "-z").decode("utf-8", "surrogateescape").split("\0"):
-        if not row:
-            continue
+    for row in git.listed("ls-files", "-u", "-z"):
         facts, _, path = row.partition("\t")
         mode, blob, stage = facts.split(" ")
         if mode.startswith("100"):

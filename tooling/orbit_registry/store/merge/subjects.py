@@ -187,8 +187,7 @@ def _changed_on_both(state: MergeState, kind: Kind) -> list[str]:
         if not base or not commit:
             return []
         arguments = ("diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--diff-filter=M")
-        listed = state.git.run(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)
-        changed.append({name for name in listed.decode("utf-8", "surrogateescape").split("\0") if name})
+        changed.append({*state.git.listed(*arguments, base, commit, "--", f"{ORBIT}/{kind.plural}", check=False)})
     both = sorted(path for path in changed[0] & changed[1] if path.endswith(f"/{kind.name}.yaml"))
     return [path for path in both if path not in state.unmerged]
 
