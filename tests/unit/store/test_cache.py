@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.store.cache import MISSING, FileCache
+from orbit_registry.store.cache import MISSING, FileCache, replace_unsynced
 from orbit_registry.store.reader import Reading, read_collection
 from orbit_registry.store.workspace import Workspace, open_workspace
 
@@ -243,6 +243,22 @@ def test_another_fingerprint_voids_the_cache(root: Path) -> None:
     remembered(root)
     second = cache(root, fingerprint="other")
     assert second.value(second.state("a.txt")) is MISSING
+
+
+def test_what_an_older_version_kept_in_another_form_is_left(root: Path) -> None:
+    """A sealed manifest of one line, as it once was, holds nothing for this version, and is replaced by the next run."""
+    remembered(root)
+    manifest = b'{"fingerprint":"1 older","files":{"a.txt":[[1,2,3,4],"0f",0,6,"note"]},"folders":{}}'
+    seal = json.loads((root / "cache/test.seal").read_bytes())
+    sealed = [hashlib.sha256(manifest).hexdigest(), seal[1], replace_unsynced(root / "cache", "test.manifest", manifest)]
+    (root / "cache/test.seal").write_text(json.dumps(sealed), "utf-8")
+
+    second = cache(root)
+    second.keep(second.state("a.txt"), "anew", "its note")
+    second.save()
+    third = cache(root)
+    assert third.value(third.state("a.txt")) == "anew"
+    assert third.notes == {"a.txt": "its note"}
 
 
 def test_a_file_that_is_gone_is_forgotten(root: Path) -> None:

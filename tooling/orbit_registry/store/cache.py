@@ -310,7 +310,7 @@ class FileCache:
             content = self._read("manifest", manifest)
             if content is None or hashlib.sha256(content).hexdigest() != digest:
                 return
-            head, _, self._kept_notes = content.partition(b"\n")
+            head, _, notes = content.partition(b"\n")
             said = json.loads(head)
             if said["fingerprint"] != self._fingerprint:
                 return
@@ -321,7 +321,7 @@ class FileCache:
             *marks, lists = _unpacked(said["stamps"], 5)
             names = map(said["names"].__getitem__, lists)
             self._folders = dict(zip(said["folders"], zip(zip(*marks, strict=True), names, strict=True), strict=True))
-            self._seal = [values]
+            self._seal, self._kept_notes = [values], notes
         except (OrbitError, OSError, ValueError, LookupError, TypeError, RecursionError):
             self._entries, self._folders, self._seal, self._kept_notes = {}, {}, [], []
 
