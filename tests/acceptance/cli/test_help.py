@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,6 +49,27 @@ def test_every_command_explains_itself(
         assert "\n  orbit " in said  # an example, as one types it
     described = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
     assert [option.opts[0] for option in described if not option.help] == []
+
+
+def test_examples_can_be_pasted() -> None:
+    """What is said beside an example is a comment of the shell."""
+    lines = [line for _, command in TREE for line in (command.help or "").splitlines()]
+    examples = [line for line in lines if re.match(r"\s*orbit ", line)]
+    assert len(examples) > 100
+    assert [line for line in examples if re.search(r"\S {2,}(?!#)\S", line)] == []
+
+
+@pytest.mark.parametrize("name", ["orbit", "orbit-registry"])
+def test_a_shell_completes_words_under_both_names(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the script asks that `_ORBIT_COMPLETE=bash_source orbit` prints, and the same for the longer name."""
+    monkeypatch.setenv(f"_{name.upper().replace('-', '_')}_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"{name} adr supers")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    with pytest.raises(SystemExit, match="0"):
+        run([])
+    assert capsys.readouterr().out == "plain,supersede\n"
 
 
 @pytest.mark.parametrize("path", [path for path, command in TREE if isinstance(command, click.Group)], ids=" ".join)

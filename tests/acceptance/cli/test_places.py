@@ -119,6 +119,21 @@ def test_init_speaks_before_it_writes(bare_shell: Any) -> None:
     assert "nothing to do" in shell("init", "--yes")[1]
 
 
+def test_init_below_the_root_says_where_it_wrote_and_what_comes_next(
+    bare_shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workspace stands at the repository's root; whoever stands there is not told so."""
+    (bare_shell.root / "pkg").mkdir()
+    monkeypatch.chdir(bare_shell.root / "pkg")
+
+    first = bare_shell("init", "--yes")[1].splitlines()
+    (bare_shell.root / ".gitattributes").unlink()
+    monkeypatch.chdir(bare_shell.root)
+
+    assert (first[0], first[-1].split("`")[1]) == (f"in {bare_shell.root}:", "orbit adr add --title T")
+    assert bare_shell("init", "--yes")[1].startswith(".gitattributes written")
+
+
 @pytest.mark.parametrize(
     ("glob", "said"),
     [

@@ -246,11 +246,12 @@ def test_another_fingerprint_voids_the_cache(root: Path) -> None:
 
 
 def test_what_an_older_version_kept_in_another_form_is_left(root: Path) -> None:
-    """A sealed manifest of one line, as it once was, holds nothing for this version, and is replaced by the next run."""
+    """A sealed manifest of one line, as it once was, holds nothing for this version; the next run replaces it."""
     remembered(root)
     manifest = b'{"fingerprint":"1 older","files":{"a.txt":[[1,2,3,4],"0f",0,6,"note"]},"folders":{}}'
     seal = json.loads((root / "cache/test.seal").read_bytes())
-    sealed = [hashlib.sha256(manifest).hexdigest(), seal[1], replace_unsynced(root / "cache", "test.manifest", manifest)]
+    stamp = replace_unsynced(root / "cache", "test.manifest", manifest)
+    sealed = [hashlib.sha256(manifest).hexdigest(), seal[1], stamp]
     (root / "cache/test.seal").write_text(json.dumps(sealed), "utf-8")
 
     second = cache(root)

@@ -43,6 +43,21 @@ def test_a_repository_without_commits_is_one(tmp_path: Path, git: Run) -> None:
     assert (found.head(), found.default_branch(), found.tracked(), found.refs()) == (None, None, [], [])
 
 
+def test_what_git_would_add_has_a_line_that_keeps_it_out(repo: Path) -> None:
+    """A folder or a file of which git holds nothing; not where that line stands already, nor outside the repository."""
+    for name in ("site [1]/index.html", "docs/new.json", "out/kept.html"):
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).touch()
+    asked = [repo / name for name in ("site [1]", "docs/new.json", "docs", "README.md", "none")]
+
+    found = [Git(repo / "docs").stray(path) for path in asked]
+    (repo / ".gitignore").write_text("\n".join(filter(None, found)), "utf-8")
+
+    assert found == ["/site \\[1\\]/", "/docs/new.json", None, None, None]
+    assert [Git(repo).stray(path) for path in (*asked, repo.parent)] == [None] * 6
+    assert Git(repo).stray(repo / "out") == "/out/"
+
+
 def test_names_come_back_as_they_are(repo: Path) -> None:
     """Tabs, spaces and letters of any script, from the root or from the folder asked."""
     assert Git(repo).tracked() == ["README.md", "docs/a\tb.md", "docs/决定 1.md", "src/x.py"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.output import emit, format_option, keep_out
 from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import RefusedError, UsageError, WorkspaceNotFoundError
 from orbit_registry.hooks.agents import NAMES
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from orbit_registry.hooks.agent import Scope
     from orbit_registry.hooks.installation import HookState
 
-AGENT = click.argument("agent", type=click.Choice(NAMES))
+AGENT = click.argument("agent", metavar=f"{{{' | '.join(NAMES)}}}", type=click.Choice(NAMES))
 SCOPE = click.option(
     "--scope",
     type=click.Choice(["local", "project", "user"]),
@@ -48,6 +48,7 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     """
     from orbit_registry.exporters import placing, plugin
     from orbit_registry.hooks import agents, installation
+    from orbit_registry.store.git import Git
 
     known, root = agents.agent(agent), _root(scope)
     if with_skills and agent not in plugin.FOLDERS:
@@ -60,6 +61,8 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {one.path}" for one in pages]
+    if state.changed and state.scope == "local":
+        lines += keep_out(Git(root), state.path)
     lines += [known.after] if known.after and state.changed else []
     lines += [] if known.proven else [f"unproven with {known.title}: {known.evidence}"]
     following = [f"orbit hook test {agent} --scope {state.scope}"]

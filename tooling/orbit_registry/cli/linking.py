@@ -22,8 +22,8 @@ def link(subject: str, rel: str, target: str, output: str) -> None:
 
     \b
     orbit link ADR-0012 amends ADR-0007
-    orbit link ADR-0007 amended_by ADR-0012        the same
-    orbit link RES-7k3fq proves R-9x2ab            a script that enforces a rule
+    orbit link ADR-0007 amended_by ADR-0012        # the same
+    orbit link RES-7k3fq proves R-9x2ab            # a script that enforces a rule
     """
     from orbit_registry.store import linking  # it reads documents, which `related` does not
 

@@ -166,11 +166,11 @@ def orbit(directory: str | None) -> None:
     """Keep decisions and learnings as reviewed files in git.
 
     \b
-    orbit init                                     start here
-    orbit adr add --title "Use DuckDB"             decide something
+    orbit init                                     # start here
+    orbit adr add --title "Use DuckDB"             # decide something
     orbit learning add --summary "…" --path "src/**"
-    orbit check                                    what is wrong
-    orbit site build --out site                    read it all
+    orbit check                                    # what is wrong
+    orbit site build --out site                    # read it all
     """
     if directory is not None:
         os.chdir(directory)
@@ -205,7 +205,7 @@ def run(arguments: list[str]) -> int:
     as_json = _wants_json(arguments)
     try:
         _refuse_bytes(arguments)
-        code = orbit.main(args=arguments, prog_name="orbit", standalone_mode=False)
+        code = orbit.main(args=arguments, prog_name=_called(), standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -247,6 +247,11 @@ def run(arguments: list[str]) -> int:
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
+
+
+def _called() -> str:
+    """Return the name of the program; only what completes words in a shell asks for the longer one."""
+    return "orbit-registry" if "_ORBIT_REGISTRY_COMPLETE" in os.environ else "orbit"
 
 
 def _say_no_more() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -13,6 +14,9 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.envelope import envelope
 from orbit_registry.store.old_layout import OLD_LAYOUT
+
+if TYPE_CHECKING:
+    from orbit_registry.store.git import Git
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
@@ -101,6 +105,12 @@ def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:
             click.echo(f"    {diagnostic.hint}", err=True)
     if len(weighed) > most:
         click.echo(f"… and {len(weighed) - most} more; --format json lists all", err=True)
+
+
+def keep_out(git: Git, path: Path) -> list[str]:
+    """Return a line on how what is not for others stays out of git, where the next `git add .` would take it."""
+    line = git.stray(path)
+    return [] if line is None else [f"to keep it out of git, put this into .gitignore: {line}"]
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

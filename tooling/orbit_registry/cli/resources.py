@@ -39,7 +39,7 @@ def import_group() -> None:
     """Take over records and documents of other tools, or single files as resources.
 
     \b
-    orbit import .                      an .orbit/ of another tool, in place
+    orbit import .                      # an .orbit/ of another tool, in place
     orbit import docs/decisions --dry-run
     orbit import doc docs/deploying.md --version 2.1
     orbit import script tools/migrate.sh --tag database

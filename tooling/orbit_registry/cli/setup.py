@@ -11,6 +11,8 @@ from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.registry import Registry
 from orbit_registry.store.setup import SetupReport
 
+SCHEMAS = ".orbit/schemas/"
+
 
 @click.command()
 @click.argument("folder", default=".", type=click.Path(file_okay=False, exists=True))
@@ -41,11 +43,18 @@ def init(folder: str, yes: bool, dry_run: bool, output: str) -> None:
         "baselined": report.baselined,
     }
     steps = ["orbit adr add --title T", "orbit import . --dry-run", "orbit check"]
-    emit(output, data, _said(report, "would be " if dry_run else ""), next_commands=steps)
+    said = _said(report, "would be " if dry_run else "")
+    if report.created and not dry_run:
+        said += f"\nnext: `{steps[0]}`, or `{steps[1]}` for decisions that are written down already"
+    emit(output, data, said, next_commands=steps)
 
 
 def _said(report: SetupReport, would: str) -> str:
-    lines = [f"{path} {would}written" for path in report.created]
+    schemas = [path for path in report.created if path.startswith(SCHEMAS)]
+    lines = [f"{path} {would}written" for path in report.created if path not in schemas]
+    lines += [f"{SCHEMAS} {would}written: {plural(len(schemas), 'schema')} for editors"] if schemas else []
+    if lines and report.root != Path.cwd().resolve():
+        lines.insert(0, f"in {report.root}:")
     lines += [f"{path} {would}changed: lines added" for path in report.changed]
     if report.driver:
         lines.append(f"this clone's git settings {would}changed: it merges decision logs entry by entry")
@@ -74,7 +83,7 @@ def import_records(path: Path, source: str, dry_run: bool, output: str) -> None:
     """Take over records and decision documents; running it again changes nothing, and nothing is lost silently.
 
     \b
-    orbit import .                      an .orbit/ of another tool, in place
+    orbit import .                      # an .orbit/ of another tool, in place
     orbit import docs/decisions --dry-run
     """
     report = Registry.import_from(path.resolve(), source, dry_run=dry_run)

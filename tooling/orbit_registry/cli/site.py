@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orbit_registry.cli.output import as_json, format_option, plural, say_diagnostics
+from orbit_registry.cli.output import as_json, format_option, keep_out, plural, say_diagnostics
 from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.records.envelope import envelope
 
@@ -48,7 +49,8 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
     from orbit_registry.site.build import build_site  # only where its libraries are known to be there
 
     with _shown() as progress:
-        result = build_site(open_registry(), out.resolve(), base_url=base_url, strict=strict, progress=progress)
+        registry = open_registry()
+        result = build_site(registry, out.resolve(), base_url=base_url, strict=strict, progress=progress)
     if output == "json":
         rows = [diagnostic.as_dict() for diagnostic in result.diagnostics]
         click.echo(as_json(envelope(result.as_data(), ok=result.ok, diagnostics=rows)))
@@ -56,6 +58,8 @@ def build(context: click.Context, out: Path, base_url: str | None, strict: bool,
         say_diagnostics(result.diagnostics)
         done = f"{plural(result.written, 'file')} written, {result.unchanged} unchanged, {result.removed} removed"
         click.echo(f"{plural(result.pages, 'page')}: {done}\n{result.out}")
+        for line in keep_out(registry.workspace.git, result.out):
+            click.echo(visible(line))
         click.echo(f"read it: python3 -m http.server --bind 127.0.0.1 --directory {shlex.quote(str(result.out))}")
     if not result.ok:
         context.exit(1)

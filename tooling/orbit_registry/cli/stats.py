@@ -33,7 +33,7 @@ def stats(days: int | None, is_effect: bool, output: str) -> None:
     \b
     orbit stats
     orbit stats --since 7 --format json
-    orbit stats --effect           what became of sessions that had a record, and of those that did without
+    orbit stats --effect           # what became of sessions that had a record, and of those that did without
     """
     if is_effect:
         measured = effect(open_registry().workspace, days)
@@ -200,7 +200,7 @@ def replay(repo: Path, since: str | None, commits: Path | None, is_effect: bool,
     \b
     orbit replay --since v1.0
     orbit replay --repo ../project --commits history.jsonl --format json
-    orbit replay --effect          whether commits were mended less often once a record stood
+    orbit replay --effect          # whether commits were mended less often once a record stood
     """
     from orbit_registry.loop.replay.run import effect
     from orbit_registry.loop.replay.run import replay as replayed

@@ -30,7 +30,7 @@ def trust(yes: bool, listed: bool, revoke: bool, output: str) -> None:
 
     \b
     orbit trust
-    orbit trust --format json      look without being asked
+    orbit trust --format json      # look without being asked
     orbit trust --list
     orbit trust --revoke
     """

@@ -212,6 +212,18 @@ class Git:
         asked = [*(f"--exclude=/{folder}/" for folder in skipped), "--", *(f":(literal){path}" for path in within)]
         return sorted(self.listed("ls-files", "-z", "--others", "--exclude-standard", *asked))
 
+    def stray(self, path: Path) -> str | None:
+        """Return the line of a `.gitignore` that would keep a path out of git, where nothing keeps it out by now.
+
+        None as well where git holds some of it, or has nothing to say of it.
+        """
+        if self.top is None or not path.is_relative_to(self.top):
+            return None
+        name = path.relative_to(self.top).as_posix()
+        asked = ("--others", "--exclude-standard", "--directory", "--full-name", "-z", "--", f":(literal,top){name}")
+        found = self.run("ls-files", *asked, check=False).decode("utf-8", "surrogateescape").partition("\0")[0]
+        return "/" + _SPECIAL.sub(r"\\\g<0>", found) if found.removesuffix("/") == name else None
+
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's bytes at a revision; the path is from the folder; None where it has none."""
         where = f"{revision}:{self.prefix}{path}"

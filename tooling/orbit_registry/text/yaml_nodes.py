@@ -14,6 +14,7 @@ from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProbl
 LONGEST = 150_000
 """Characters of a text that is composed: the reader takes up to 26 µs for each, and a hostile file must not hold us."""
 _PLACE = re.compile(r" at line (\d+) column (\d+)")
+_CONFLICT = re.compile(r"(?m)^<{7} ")
 _NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
@@ -124,6 +125,10 @@ def _problem_at(node: Node, message: str, hint: str | None) -> Problem:
 
 def explain(text: str, message: str) -> Problem:
     """Turn what the fast reader says of a text into a problem with a position."""
+    if left := _CONFLICT.search(text):
+        line = text.count("\n", 0, left.start()) + 1
+        said = "not valid YAML: a merge left both sides of a conflict in it"
+        return Problem(MALFORMED, said, Position(line, 1), "`orbit resolve` mends it while the merge is not committed")
     for words, explained in _EXPLANATIONS.items():
         if words in message:
             return explained(text, message)
