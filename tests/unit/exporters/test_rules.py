@@ -21,7 +21,7 @@ from orbit_registry.push import reader
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.compile import entry_of
 from orbit_registry.push.context import TOKENS
-from orbit_registry.push.native import loaded_ids
+from orbit_registry.push.opened import loaded_ids
 from orbit_registry.push.pack import SYMBOL, Part, pack
 from orbit_registry.push.reader import Index, read_index
 from orbit_registry.push.render import END, START

@@ -12,7 +12,7 @@ from orbit_registry.exporters import agents_md
 from orbit_registry.exporters.placing import Change, compared, make
 from orbit_registry.exporters.rule_formats import CLAUDE, COPILOT, CURSOR, WINDSURF, RuleFormat
 from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
-from orbit_registry.push.native import MARK
+from orbit_registry.push.opened import MARK
 from orbit_registry.push.reader import ID, Index
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic

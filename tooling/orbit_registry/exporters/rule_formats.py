@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from orbit_registry.exporters.rules import EVERYTHING, Language, Rule, Unsayable, plain
 from orbit_registry.push.context import Choice, Selection
-from orbit_registry.push.native import MARK
+from orbit_registry.push.opened import MARK
 from orbit_registry.push.reader import ID
 from orbit_registry.push.render import render
 from orbit_registry.text.globs import Alternative

@@ -184,7 +184,7 @@ class Dispatch:
 
                     note_turn(root, event)
                 if call.loads:
-                    from orbit_registry.push.native import note_loaded
+                    from orbit_registry.push.opened import note_loaded
 
                     event.opened = note_loaded(root, call.loads, ledger)
                     self.noted = not event.opened  # a file of somebody else's is no event of ours

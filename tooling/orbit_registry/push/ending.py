@@ -3,6 +3,7 @@
 import posix
 
 from orbit_registry.push.events import MOMENTS, NAME, NOTED, Event, append
+from orbit_registry.push.folders import content_of
 from orbit_registry.push.ledger import ASKED, FAILED, Ledger
 
 ASKS, NOTES = b"ask_at_stop:", b"note_turns:"
@@ -79,10 +80,6 @@ def is_on(root: str, key: bytes) -> bool:
     Raises:
         OSError: it can't be read.
     """
-    handle = posix.open(f"{root}/.orbit/config.yaml", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-    try:
-        lines = posix.read(handle, LARGEST).split(b"\n")
-    finally:
-        posix.close(handle)
+    lines = content_of(f"{root}/.orbit/config.yaml", LARGEST).split(b"\n")
     said = (line.partition(b"#")[0].partition(key)[2].strip(b" \t\r}") for line in lines)
     return any(value.partition(b",")[0].strip() == b"true" for value in said)

@@ -1,5 +1,6 @@
-"""Finds the project around a folder, its paths in a call and its private folders; it reads no file, follows no link."""
+"""Finds the project around a folder, its paths in a call and its private folders; it follows no link."""
 
+import posix
 from posix import environ, listdir, lstat, mkdir, unlink
 
 from orbit_registry.push.call import in_project
@@ -114,6 +115,19 @@ def private_folder(root: str, *names: str) -> str:
                 if not is_folder(folder):  # another process may have made it
                     raise
     return folder
+
+
+def content_of(path: str, most: int) -> bytes:
+    """Return the beginning of a file, at most so many bytes; what is no file, a pipe, answers at once.
+
+    Raises:
+        OSError, ValueError: it can't be read.
+    """
+    handle = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    try:
+        return posix.read(handle, most)
+    finally:
+        posix.close(handle)
 
 
 def prune(root: str, now: float, *names: str) -> None:

@@ -7,7 +7,7 @@ the system doesn't show processes as files (`/proc`), nothing is noted and nothi
 
 import posix
 
-from orbit_registry.push.folders import private_folder
+from orbit_registry.push.folders import content_of, private_folder
 
 FOLDER = "hosts"
 LONGEST = 1000
@@ -19,7 +19,6 @@ _SHELLS = frozenset(
 )
 _FIRST = frozenset((b"init", b"systemd", b"tini", b"dumb-init", b"docker-init", b"launchd", b"catatonit"))
 """What runs as the first process beside an agent in a container: the parent of all orphans, no agent's host."""
-_READ = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 _WRITE = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
 
@@ -77,15 +76,9 @@ def _process(number: int) -> tuple[bytes, int, str] | None:
 def _content(path: str) -> bytes:
     """Return what a small file holds; nothing where it can't be read."""
     try:
-        handle = posix.open(path, _READ)
+        return content_of(path, 4096)
     except OSError:
         return b""
-    try:
-        return posix.read(handle, 4096)
-    except OSError:
-        return b""
-    finally:
-        posix.close(handle)
 
 
 def _write(path: str, content: bytes) -> None:

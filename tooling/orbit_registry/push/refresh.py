@@ -4,7 +4,7 @@ import posix
 import sys
 from time import time
 
-from orbit_registry.push.folders import private_folder
+from orbit_registry.push.folders import content_of, private_folder
 
 NAME = "sync.asked"
 EVERY_SECONDS = 60
@@ -44,11 +44,7 @@ def capture(root: str, agent: str, transcript: str) -> bool:
     Raises:
         OSError: the configuration can't be read, or there is no interpreter to start.
     """
-    handle = posix.open(f"{root}/.orbit/config.yaml", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-    try:
-        lines = posix.read(handle, LARGEST_CONFIG).split(b"\n")
-    finally:
-        posix.close(handle)
+    lines = content_of(f"{root}/.orbit/config.yaml", LARGEST_CONFIG).split(b"\n")
     if not any(b"at_session_end" in line and not line.lstrip().startswith(b"#") for line in lines):
         return False
     _start(root, "capture", "--at-session-end", "--from", agent, "--", transcript)

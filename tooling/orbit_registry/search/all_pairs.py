@@ -159,7 +159,7 @@ class Pairs:
             needed = threshold - share * share  # at least: the others come earlier, so their shares are no larger
             for heaviest, members in classes if counts and weight > 0 else ():
                 enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - _SLACK
-                for other in _places(_at_least(counts, math.ceil(enough)) & members):
+                for other in places_of(_at_least(counts, math.ceil(enough)) & members):
                     their_share, name, their_weight = block[other]
                     if 0 < threshold - share * their_share <= _digit_sum(counts, other) * weight * their_weight:
                         self.examine(key, name)
@@ -289,7 +289,7 @@ def _digit_sum(digits: list[int], place: int) -> int:
     return sum((digit >> place & 1) << rank for rank, digit in enumerate(digits))
 
 
-def _places(number: int) -> Iterator[int]:
+def places_of(number: int) -> Iterator[int]:
     """Yield the places of the bits of a number, from the lowest on."""
     while number:
         lowest = number & -number

@@ -23,6 +23,7 @@ from orbit_registry.loop.stats.effect import Report as EffectReport
 from orbit_registry.loop.stats.report import told_of
 from orbit_registry.loop.stats.signals import Pair, reverted_of
 from orbit_registry.records.record import Record
+from orbit_registry.search.all_pairs import places_of
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
@@ -43,7 +44,7 @@ def pairs_in(past: Past, replay: Replay) -> Iterator[Pair]:
     fates = _Fates([step.touch for step in past.steps])
     for place, shown in enumerate(replay.walk()):
         standing = shown.step.standing
-        stood |= {uids[number] for number in _bits(standing & ~seen)}
+        stood |= {uids[number] for number in places_of(standing & ~seen)}
         seen |= standing
         if not shown.step.touch.files or place + FOLLOWED >= len(past.steps):
             continue
@@ -52,13 +53,6 @@ def pairs_in(past: Past, replay: Replay) -> Iterator[Pair]:
         for uid in sorted((told | before) - {""}):
             tokens = 0 if uid in before else shown.tokens
             yield fates.marked(place, Pair(shown.step.touch.name, ids[uid], uid in before, tokens=tokens))
-
-
-def _bits(number: int) -> Iterator[int]:
-    while number:
-        lowest = number & -number
-        yield lowest.bit_length() - 1
-        number ^= lowest
 
 
 class _Fates:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from orbit_registry.text.adr.header import whole_line
 from orbit_registry.text.adr.model import Fact, Rel, Status
-from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.relations import find_phrases, find_targets
 from orbit_registry.text.adr.words import NEGATIONS, STATUS_OF, plain
 from orbit_registry.text.position import Span
 
@@ -118,6 +119,17 @@ def read_statement(text: str, span: Span, style: str) -> Iterator[Fact]:
         if any(phrase.rel == "superseded_by" for phrase in find_phrases(text, piece.start, piece.end)):
             whole = Span(pieces[number - 1].end, piece.end)
             yield Fact("superseding", piece.of(text), whole, style)
+
+
+def stated(text: str, key: str, span: Span, style: str) -> Iterator[Fact]:
+    """Yield what one `Key: value` says: a status with all that stands beside it, or the value as it is written."""
+    if key == "status":
+        yield from read_statement(text, span, style)
+        return
+    raw = span.of(text)
+    yield Fact(key, raw, span, style, (raw,) if raw else ())
+    if key == "superseded_by" and any(find_targets(text, span.start, span.end)):
+        yield Fact("superseding", raw, whole_line(text, span), style)
 
 
 def _pieces(text: str, span: Span) -> list[Span]:

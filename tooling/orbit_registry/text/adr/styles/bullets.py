@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.header import Header, first_offset, keyed, whole_line
+from orbit_registry.text.adr.header import Header, first_offset, keyed
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.relations import find_targets
-from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.statement import stated
 from orbit_registry.text.position import Span
 
 NAME = "bullets"
@@ -24,14 +23,7 @@ def read(header: Header) -> Iterator[Fact]:
         if found is None:
             continue
         key, span = found
-        span = _without_comment(text, span)
-        if key == "status":
-            yield from read_statement(text, span, NAME)
-        else:
-            raw = span.of(text)
-            yield Fact(key, raw, span, NAME, (raw,) if raw else ())
-            if key == "superseded_by" and any(find_targets(text, span.start, span.end)):
-                yield Fact("superseding", raw, whole_line(text, span), NAME)
+        yield from stated(text, key, _without_comment(text, span), NAME)
 
 
 def _without_comment(text: str, span: Span) -> Span:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from orbit_registry.text.adr.header import Header, first_offset, keyed, whole_line
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.relations import find_phrases, find_targets
-from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.statement import stated
 from orbit_registry.text.position import Span
 
 NAME = "line"
@@ -30,12 +30,12 @@ def read(header: Header) -> Iterator[Fact]:
         follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
         if found or not follows or not content.strip() or not _continues(content):
             if current:
-                yield from _facts(text, *current)
+                yield from stated(text, *current, NAME)
             current = found
             for part in others if found else ():
                 more = keyed(text, part.start, part.end)
                 if more is not None:
-                    yield from _facts(text, *more)
+                    yield from stated(text, *more, NAME)
             if found is None and _says_superseded(text, line.start, line.end):
                 yield Fact("superseding", content.strip(), whole_line(text, Span(line.start, line.end)), NAME)
         elif current and current[1].end > current[1].start:
@@ -43,7 +43,7 @@ def read(header: Header) -> Iterator[Fact]:
             current = key, Span(span.start, line.start + len(content.rstrip()))
         previous_end = line.end
     if current:
-        yield from _facts(text, *current)
+        yield from stated(text, *current, NAME)
 
 
 def _cut(text: str, start: int, end: int) -> list[Span]:
@@ -70,16 +70,6 @@ def _continues(content: str) -> bool:
     if bare.startswith(("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")):
         return False
     return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))
-
-
-def _facts(text: str, key: str, span: Span) -> Iterator[Fact]:
-    if key == "status":
-        yield from read_statement(text, span, NAME)
-    else:
-        raw = span.of(text)
-        yield Fact(key, raw, span, NAME, (raw,) if raw else ())
-        if key == "superseded_by" and any(find_targets(text, span.start, span.end)):
-            yield Fact("superseding", raw, whole_line(text, span), NAME)
 
 
 def written(fact: Fact, value: str) -> str:
