@@ -23,6 +23,9 @@ _FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process|required)", re.DOTALL
 _FETCHING = re.compile(
     r"core\.(?:sshcommand|gitproxy|askpass)|remote\..*\.(?:uploadpack|vcs)|credential\..*helper|protocol\..*", re.DOTALL
 )
+_REMOTE = re.compile(
+    r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<path>[^?#\s]+?)(?:\.git)?/?\Z", re.IGNORECASE
+)
 _NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
 _SPECIAL = re.compile(r"[\\*?\[\]]")
 """What stands for other characters in a pattern of git."""
@@ -146,6 +149,12 @@ class Git:
         except GitError:
             return None
         return answer or None
+
+    def web_addresses(self) -> frozenset[str]:
+        """Return where the repository's remotes are on the web, without scheme: `github.com/example/project`."""
+        urls = (self.ask("config", "--get-regexp", r"^remote\..*\.url$") or "").splitlines()
+        found = (_REMOTE.match(url.partition(" ")[2]) for url in urls)
+        return frozenset(f"{one['host']}/{one['path']}".casefold() for one in found if one)
 
     @cached_property
     def top(self) -> Path | None:

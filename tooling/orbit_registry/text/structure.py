@@ -122,25 +122,30 @@ def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> S
 
 
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
+_COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
 
 def find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     """Return the span between the `---` fences and the number of the first line after them (0: none).
 
-    An opening fence that someone lost is forgiven where every line down to the closing one is an entry.
+    An opening fence that someone lost is forgiven where every line down to the closing one is an entry, and so are
+    comments above the fence: licences are written there.
     """
-    first = text[lines.starts[0] : lines.ends[0]].removeprefix("\ufeff")
+    noted = _COMMENTS.match(text)
+    top = lines.index_of(noted.end()) if noted else 0
+    first = text[lines.starts[top] : lines.ends[top]].removeprefix("\ufeff")
     fenced = first.rstrip(" \t") == "---"
     if not fenced and _MAPPING_LINE.match(first) is None:
         return None, 0
+    forgiven = not fenced or noted is not None
     mappings, others = 0, 0
-    for number in range(1 if fenced else 0, min(len(lines), _FENCE_LIMIT)):
+    for number in range(top + fenced, min(len(lines), top + _FENCE_LIMIT)):
         line = text[lines.starts[number] : lines.ends[number]] if number else first
         if line.rstrip(" \t") in ("---", "..."):
-            if (others and not mappings) or (not fenced and (others or mappings < 2)):
+            if (others and not mappings) or (forgiven and (others or mappings < 2)):
                 return None, 0
-            start = lines.starts[1] if fenced else text.startswith("\ufeff")
+            start = lines.starts[top + 1] if fenced else text.startswith("\ufeff")
             return Span(int(start), lines.starts[number]), number + 1
         if not fenced and not line.strip():
             return None, 0

@@ -12,13 +12,20 @@ import pytest
 from orbit_registry.checks import gate
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.record import Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt.adoption import adopt, backfill, in_steps
+from orbit_registry.store.adopt.edges import Place, Targets
+from orbit_registry.store.author import Author
+from orbit_registry.store.decisions.adrs import NewAdr, add_adr
 from orbit_registry.store.decisions.documents import read_documents
+from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.journal import Change, recover
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import setup_workspace
 from orbit_registry.store.workspace import Workspace, open_workspace
+from orbit_registry.text.adr.model import Relation
+from orbit_registry.text.position import Position, Span
 
 Write = Callable[..., str]
 
@@ -302,3 +309,43 @@ def test_a_link_to_a_document_of_the_project_is_no_finding(workspace: Workspace,
     (folder / "0004-circle.md").symlink_to("0004-circle.md")
     found = [one.location.path for one in gate.findings(workspace) if one.code == "ORB108"]
     assert found == [f"docs/adr/{name}.md" for name in ("0002-gone", "0003-out", "0004-circle")]
+
+
+@pytest.mark.parametrize(
+    ("remote", "found"),
+    [
+        ("git@example.org:team/queue.git", ("ADR-0001",)),
+        ("https://user@example.org/Team/Queue", ("ADR-0001",)),
+        ("ssh://git@example.org:2222/team/queue.git/", ("ADR-0001",)),
+        ("https://example.org/other/queue.git", ()),
+    ],
+)
+def test_a_page_of_the_own_repository_is_a_document_of_it(
+    workspace: Workspace, git: Callable[..., str], remote: str, found: tuple[str, ...]
+) -> None:
+    """A link to a file's page on the forge that a remote names leads to the record; one to another project does not."""
+    git(workspace.root, "remote", "add", "origin", remote)
+    targets = Targets([Place("ADR-0001", "docs/adr/0001-a.md", 1)], workspace.git.web_addresses())
+    url = "https://example.org/team/queue/blob/main/docs/adr/0001-a.md"
+    relation = Relation("supersedes", url, Position(1, 1), Span(0, 1), url)
+    assert targets.find("docs/adr/0002-b.md", relation)[0] == found
+
+
+def test_the_root_is_the_folder_of_a_project_that_is_all_decisions(git_repo: Path) -> None:
+    """Decisions at the top make the root the folder of new ones; what stands below it is no place for them."""
+    setup_workspace(git_repo, load_kinds())
+    workspace = open_workspace(git_repo)
+    for number in (1, 2):
+        text = f"# {number}. Thing {number}\n\n## Status\n\nAccepted\n\n## Decision\n\nThing.\n"
+        (git_repo / f"00{number}-thing-{number}.md").write_text(text)
+    (git_repo / "examples").mkdir()
+    (git_repo / "examples/003-other.md").write_text("# 3. Other\n\n## Status\n\nAccepted\n\n## Decision\n\nOther.\n")
+    adopt(workspace, ["001-thing-1.md", "002-thing-2.md"])
+    again = open_workspace(git_repo)
+    assert again.config.adr.folder == "."
+    assert [path for path in decision_paths(again) if "thing" in path or "/" in path] == [
+        "001-thing-1.md",
+        "002-thing-2.md",
+    ]
+    added = add_adr(again, NewAdr(title="Thing 3"), Author("Ada", "human")).record
+    assert added.source == Source("003-thing-3.md", None, "file", "record")

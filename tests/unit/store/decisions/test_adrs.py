@@ -94,6 +94,7 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
         ("0001_windows.md", "docs/adr/0002_use_sqlite.md"),
         ("ADR-0001-table.md", "docs/adr/ADR-0002-use-sqlite.md"),
         ("001-mark-and-no-end.md", "docs/adr/002-use-sqlite.md"),
+        ("01-quoted.md", "docs/adr/02-use-sqlite.md"),
     ],
 )
 def test_the_name_follows_the_newest_neighbour(registry: Registry, neighbour: str, path: str) -> None:
@@ -111,6 +112,7 @@ def test_the_name_follows_the_newest_neighbour(registry: Registry, neighbour: st
         ("0001_windows.md", ["# 2. Use SQLite", "## Status", "Proposed"]),
         ("ADR-0001-table.md", ["| Status | Date |", "| Proposed | 2026-05-17 |"]),
         ("0001-ours.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
+        ("01-quoted.md", ["creation-date: 2026-05-17", "tags: []", "> **Status**: Proposed"]),
         ("0001-no-status.md", ["# Use SQLite", "## Context"]),
         ("0001-no-decision.md", ["# ADR-0002 — Use SQLite", "Status: Proposed · 2026-05-17 · [T-9]"]),
         ("0001-empty.md", ["Status: Proposed · 2026-05-17 · [T-9]"]),

@@ -11,6 +11,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.decisions.documents import Document
+from orbit_registry.text.adr.file_names import own_folders, whole_of
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each entry of a decision document that no record points at or was once named after."""
+    own = own_folders(record.source.path for record in context.records if record.source is not None)
     for document, entry in context.unclaimed:
-        if earlier_names(context, document, entry) or _unread(context, entry):
+        if earlier_names(context, document, entry) or _unread(context, entry) or whole_of(document.path, own):
             continue
         name = f"ADR-{entry.number} ({entry.title})" if entry.number else f"`{entry.title}`"
         message = f"{name} has no record"

@@ -6,7 +6,9 @@ resolving what they say of each other happens here; which files are worth readin
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import posixpath
 import shlex
 from collections import Counter
@@ -42,12 +44,15 @@ from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
-from orbit_registry.text.adr.file_names import GENERIC_NAMES
+from orbit_registry.text import is_markdown
+from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import rewrite
 
 STEP_LIMIT = 40_000_000
+_FEW = 4
+"""A folder in which not even one document in four is a decision is no place for decisions."""
 _MANY = 5
 """Folders side by side that are named one by one; of more, the folder above them is."""
 
@@ -82,7 +87,7 @@ def plan_adoption(
         return new_numbers(workspace, kind, count, avoid, dry_run=dry_run)
 
     named = number_candidates(candidates, known.numbers, kind.prefix, workspace.config.design, take)
-    edges, unresolved = _edges(known, named, outcomes)
+    edges, unresolved = _edges(workspace, known, named, outcomes)
     table = tabulate(edges)
     changes = [*_new_records(workspace, kind, author, named, table, unresolved, outcomes)]
     made = {one.id for one in named}
@@ -188,11 +193,11 @@ def new_numbers(workspace: Workspace, kind: Kind, count: int, avoid: Collection[
 
 
 def _edges(
-    known: Known, named: Sequence[Named], outcomes: list[Outcome]
+    workspace: Workspace, known: Known, named: Sequence[Named], outcomes: list[Outcome]
 ) -> tuple[list[Edge], dict[str, list[Unresolved]]]:
     old = [place_of(record) for record in known.records.values()]
     new = [Place(one.id, one.candidate.path, one.candidate.number, one.legacy_ids) for one in named]
-    targets = Targets([*old, *new])
+    targets = Targets([*old, *new], workspace.git.web_addresses())
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
     for one in named:
@@ -303,7 +308,7 @@ def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: 
     missing: list[str] = []
     for folder in _folders([candidate.path for candidate in adopted if not candidate.in_log]):
         covered = any(folder == other or folder.startswith(f"{other}/") for other in (*known, *missing))
-        if folder and not covered:
+        if not covered and _is_kept_there(workspace, folder, adopted):
             missing.append(folder)
     if not missing:
         return
@@ -328,17 +333,31 @@ def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: 
     yield Change(path, text, after)
 
 
+def _is_kept_there(workspace: Workspace, folder: str, adopted: Sequence[Candidate]) -> bool:
+    """Say whether decisions are kept in a folder: by its name, or because they are not few among its documents."""
+    if any(map(is_decision_folder, folder.split("/"))):
+        return True
+    with contextlib.suppress(OSError):
+        documents = sum(is_markdown(name) for name in os.listdir(workspace.root / folder))
+        return _FEW * sum(_is_in(one.path, folder) for one in adopted) >= documents
+    return True
+
+
 def _folders(paths: Iterable[str]) -> list[str]:
     """Return the folders that decisions are kept in: above a decision's own (`0042-x/README.md`), and one for many."""
     own = (posixpath.dirname(path) if PurePosixPath(path).stem.lower() in GENERIC_NAMES else path for path in paths)
     folders = {posixpath.dirname(unit) for unit in own}
     siblings = Counter(map(posixpath.dirname, folders))
     many = {above for above, count in siblings.items() if above and count > _MANY}
-    return sorted({above if (above := posixpath.dirname(folder)) in many else folder for folder in folders})
+    return sorted({above if (above := posixpath.dirname(folder)) in many else folder or "." for folder in folders})
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return "/" not in path if folder == "." else path.startswith(f"{folder}/")
 
 
 def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
     """Return the folder that holds more than half of the decisions, where there is one."""
-    counts = {folder: sum(one.path.startswith(f"{folder}/") for one in adopted) for folder in folders}
+    counts = {folder: sum(_is_in(one.path, folder) for one in adopted) for folder in folders}
     best = max(folders, key=lambda folder: counts[folder])
     return best if counts[best] * 2 > len(adopted) else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -39,6 +40,8 @@ _DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"(?:(?:ADRs?|decision)[-_ #]{0,3}|#)?0*(?P<number>\d{1,9})\Z", re.IGNORECASE)
 _IN_FRAGMENT = re.compile(r"adr[-_ ]?0*(?P<number>\d{1,9})", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PAGE = re.compile(r"https?://(?P<repository>[^?#]+?)/(?:-/)?(?:blob|tree|src/branch|src)/[^/?#]+/(?P<path>[^?]+)")
+"""A file's page on a forge; of a branch with a slash in its name, the path is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +94,17 @@ def place_of(record: Record) -> Place:
 class Targets:
     """Finds the record that a document means by a link, a number or a name."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[Place], repositories: Collection[str] = ()) -> None:
+        """`repositories` are the web addresses of the one that the documents are in, without their scheme."""
+        self._repositories = repositories
+        self._paths: dict[str, str] = {}
         self._by_path: dict[str, dict[str, int | None]] = defaultdict(dict)
         self._by_folder: dict[tuple[str, int], list[str]] = defaultdict(list)
         self._by_number: dict[int, list[str]] = defaultdict(list)
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for place in places:
             if place.path is not None:
+                self._paths[place.id] = place.path
                 self._by_path[place.path][place.id] = place.number
             if place.number is not None:
                 if place.path is not None:
@@ -109,7 +116,10 @@ class Targets:
     def find(self, path: str, relation: Relation) -> tuple[tuple[str, ...], str]:
         """Return the ids that a statement in the document at `path` can mean, and why there is not one."""
         written = relation.target_raw.strip().strip("<>").replace("\\", "/")  # as Windows writes a path
-        if _SCHEME.match(written) and not written.lower().startswith("adr:"):
+        page = _PAGE.match(written)
+        if page is not None and page["repository"].casefold() in self._repositories:
+            written = f"/{page['path']}"
+        elif _SCHEME.match(written) and not written.lower().startswith("adr:"):
             return (), "it is outside this repository"
         file, _, fragment = written.partition("#")
         if fragment or "/" in file or is_markdown(file):
@@ -146,11 +156,23 @@ class Targets:
         if match:
             number = int(match["number"])
             here = self._by_folder.get((posixpath.dirname(path), number), [])
-            found = here or self._by_number.get(number, [])
+            found = here or self._nearest(path, self._by_number.get(number, []))
             if found:
                 return tuple(dict.fromkeys(found)), "the number is that of several decisions"
-        found = self._by_name.get(written.casefold(), [])
+        of_a_page = written.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in written else written
+        found = self._by_name.get(written.casefold()) or self._by_name.get(of_a_page.casefold(), [])
         return (tuple(dict.fromkeys(found)), "several decisions have that name") if found else None
+
+    def _nearest(self, path: str, found: list[str]) -> list[str]:
+        """Return those of several records whose documents share the most folders with the one at `path`."""
+        if len(found) < 2:
+            return found
+        here = posixpath.dirname(path).split("/")
+        shared = [
+            sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, other.split("/"), strict=False)))
+            for other in (posixpath.dirname(self._paths.get(one, "")) for one in found)
+        ]
+        return [one for one, depth in zip(found, shared, strict=True) if depth == max(shared)]
 
 
 def read_edges(record: str, path: str, entry: AdrDocument, targets: Targets) -> Iterator[Edge | Unresolved]:

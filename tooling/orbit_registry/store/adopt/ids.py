@@ -139,6 +139,7 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
         names += [*_series_name(pure.stem)]
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
+        names += [fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"]
         names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
     tidy = (re.sub(r"[\s\x00-\x1f\x7f]+", "-", name.strip().strip("\"'`"))[:300] for name in names)
     return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))

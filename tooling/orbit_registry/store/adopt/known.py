@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from orbit_registry.errors import OrbitError
@@ -18,6 +18,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
+from orbit_registry.text.adr.file_names import own_folders, whole_of
 from orbit_registry.text.adr.read import OF_ITS_PLACE
 
 _DIGITS = re.compile(r"\d{1,9}")
@@ -94,7 +95,21 @@ def candidates_of(
                 outcomes.append(Outcome("left", candidate.label, None, why))
             else:
                 found.append(candidate)
-    return found
+    return list(_wholes(found, known, by_name, outcomes))
+
+
+def _wholes(
+    found: Sequence[Candidate], known: Known, by_name: Collection[str], outcomes: list[Outcome]
+) -> Iterator[Candidate]:
+    """Yield the decisions less those that are chapters of another: they stand in the folder it has for itself."""
+    folders = own_folders((*(one.path for one in found), *known.by_path))
+    for candidate in found:
+        whole = whole_of(candidate.path, folders) if candidate.path not in by_name else None
+        if whole is None:
+            yield candidate
+        else:
+            why = f"a part of the decision that has {whole} for itself"
+            outcomes.append(Outcome("left", candidate.path, None, why))
 
 
 def why_none(file: AdrFile) -> str:

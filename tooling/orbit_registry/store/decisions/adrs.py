@@ -223,6 +223,7 @@ def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]
         "tasks": " · ".join(f"[{task}]" for task in wanted.tasks),
         "legacy": " · ".join(f"legacy_id: `{name}`" for name in wanted.legacy_ids),
         "deciders": ", ".join(wanted.deciders),
+        "tags": ", ".join(wanted.labels),
     }
 
 

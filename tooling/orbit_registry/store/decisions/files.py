@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
-from orbit_registry.text.adr.file_names import read_name
+from orbit_registry.text.adr.file_names import is_decision_name, read_name
 from orbit_registry.text.adr.templates import cost_in
 from orbit_registry.text.adr.words import language_of
 
@@ -41,12 +42,12 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
         found = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
     except OSError:
         found = []
-    names = sorted(
-        (name for name in found if name.endswith(".md") and _order(name) is not None), key=_key, reverse=True
-    )
+    numbered = [name for name in found if name.endswith(".md") and _order(name) is not None]
+    sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
+    names = sorted(sure or numbered, key=_key, reverse=True)
     texts: list[tuple[str, str]] = []
     for name in names[:_LOOKED_AT]:
-        path = f"{folder}/{name}"
+        path = posixpath.normpath(f"{folder}/{name}")
         try:
             texts.append((path, read_text(workspace.root / path, limit=DOCUMENT_LIMIT)))
         except OrbitError:
@@ -67,7 +68,7 @@ def _stem(name: str) -> str:
 
 def _order(name: str) -> int | None:
     found = read_name(_stem(name))
-    if found is None or not found.is_decisions or found.dash not in ("-", "_"):
+    if found is None or found.dash not in ("-", "_"):
         return None
     return int(found.number or re.sub(r"\D", "", found.dated).ljust(8, "0"))
 
@@ -90,10 +91,10 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
             same_day = (other[len(written) :] for other in neighbours.names if other.startswith(written))
             number = max((int(one["number"]) for one in map(_OF_THE_DAY.match, same_day) if one), default=0) + 1
             written += f"{number:0{len(counter['number'])}d}{counter['dash']}"
-        return f"{neighbours.folder}/{written}{slug(title, name.dash)}{ending}"
+        return posixpath.normpath(f"{neighbours.folder}/{written}{slug(title, name.dash)}{ending}")
     lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
-    return f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}{ending}"
+    return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}{ending}")
 
 
 def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:

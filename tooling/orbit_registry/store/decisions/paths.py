@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterator
 
 from orbit_registry.store.files import walk
@@ -24,6 +26,10 @@ def decision_paths(workspace: Workspace) -> Iterator[str]:
 
 def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:
     if (workspace.root / folder).is_symlink():
+        return
+    if folder == ".":  # the decisions of a repository that is all decisions: what is below it are other things
+        with contextlib.suppress(OSError):
+            yield from sorted(one.name for one in os.scandir(workspace.root) if is_markdown(one.name) and one.is_file())
         return
     for path in walk(workspace.root, folder, without=_NO_DECISIONS):
         if is_markdown(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -13,6 +14,7 @@ _DATED = re.compile(
     r"(?P<dated>(?P<y>(?:19|20)\d\d)[-_]?(?P<m>0[1-9]|1[0-2])[-_]?(?P<d>0[1-9]|[12]\d|3[01]))(?P<dash>[-_. ]|$)"
 )
 _MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
+_PERIOD = re.compile(r"(?P<dated>(?:19|20)\d\d[-_ ]?(?:Q[1-4]|H[12]|W[0-5]\d))(?P<dash>[-_. ]|$)", re.IGNORECASE)
 SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-_][a-z]{1,12}){0,2}"
 """What a series of decisions calls its own, in either case: `adr`, `DR`, `TDR`, `ODH-ADR-DSP`."""
 _NUMBERED = re.compile(
@@ -42,9 +44,9 @@ class FileName:
     number: str | None
     """With its zeros; None where the name begins with a date."""
     dated: str
-    """The date or month as written, else ''."""
+    """The date, month or quarter as written, else ''."""
     date: str | None
-    """The date in ISO form; a month is none."""
+    """The date in ISO form; a month or a quarter is none."""
     dash: str
     title: str
 
@@ -60,7 +62,7 @@ def read_name(name: str) -> FileName | None:
     if dated is not None:
         iso = f"{dated['y']}-{dated['m']}-{dated['d']}"
         return FileName("", None, dated["dated"], iso, dated["dash"], name[dated.end() :])
-    month = _MONTH.match(name)
+    month = _MONTH.match(name) or _PERIOD.match(name)
     if month is not None:
         return FileName("", None, month["dated"], None, month["dash"], name[month.end() :])
     found = _NUMBERED.match(name)
@@ -88,6 +90,23 @@ def is_log_name(name: str) -> bool:
 def is_request_name(name: str) -> bool:
     """Say whether a request for comments is named so: a decision only where it states what became of it."""
     return _REQUEST.match(name) is not None
+
+
+def own_folders(paths: Iterable[str]) -> frozenset[str]:
+    """Return the folders that decisions have for themselves: `rfcs/0042-use-x` of `rfcs/0042-use-x/README.md`."""
+    return frozenset(PurePosixPath(path).parent.as_posix() for path in paths if _has_own_folder(path))
+
+
+def _has_own_folder(path: str) -> bool:
+    pure = PurePosixPath(path)
+    return pure.stem.lower() in GENERIC_NAMES and is_decision_name(pure.parent.name)
+
+
+def whole_of(path: str, folders: Collection[str]) -> str | None:
+    """Return which of the `folders` that decisions have for themselves a document is a part of; None where of none."""
+    if _has_own_folder(path):
+        return None
+    return next((above for parent in PurePosixPath(path).parents if (above := parent.as_posix()) in folders), None)
 
 
 def number_of_path(path: str) -> str | None:

@@ -18,7 +18,7 @@ ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 
 _MARK = r"(?:\*\*|__|\*|_|`)?"
 _KEYED = re.compile(
-    rf"[ \t]{{0,3}}(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)[ \t]?"
+    rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)[ \t]?"
     rf"(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
 

@@ -46,10 +46,10 @@ _NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
     {"agents", "claude", "gemini", "contributing", "changelog", "license", "summary", "code_of_conduct"}
 )
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
-OF_ITS_PLACE = (
-    "a request for comments that states no known status",
-    "a number and a status, but nothing that it decides",
-)
+_NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
+_NO_VERDICT = "a request for comments that states no known status"
+_NOTHING_DECIDED = "a number and a status, but nothing that it decides"
+OF_ITS_PLACE = (_NAME_ALONE, _NO_VERDICT, _NOTHING_DECIDED)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 _ANY_ENTRY = re.compile(r"\d")
 
@@ -266,6 +266,8 @@ def _title_heading(document: MarkdownDocument) -> Heading | None:
     key = section_key(first.text) if first is not None else "other"
     if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
         return None
+    if key == "context" or (key != "other" and any(heading.level == 1 for heading in document.headings[1:])):
+        return None  # `# Summary`, `# Motivation` and so on: every section is at the top
     return first
 
 
@@ -317,16 +319,18 @@ def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: 
     if entry.title.startswith(("{", "[short title", "<short title")):
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
-        return OF_ITS_PLACE[0]
+        return _NO_VERDICT
     keys = {section.key for section in entry.sections}
     if "decision" in keys or len(keys & EVIDENCE) > 1:
         return None
-    in_place = stem.lower().startswith("adr") or any(map(is_decision_folder, pure.parent.parts))
+    in_folder = any(map(is_decision_folder, pure.parent.parts))
+    in_place = in_folder or stem.lower().startswith("adr")
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
-        return None if in_place or not _is_bare_number(stem) else OF_ITS_PLACE[1]
-    numbered = is_decision_name(stem) or is_decision_name(pure.parent.name)
-    return None if in_place and numbered else "no status and no section that holds a decision"
+        return None if in_place or not _is_bare_number(stem) else _NOTHING_DECIDED
+    if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
+        return "no status and no section that holds a decision"
+    return None if in_folder or entry.heading_span is not None else _NAME_ALONE
 
 
 def _is_bare_number(stem: str) -> bool:

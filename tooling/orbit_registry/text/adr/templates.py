@@ -10,7 +10,7 @@ from orbit_registry.text.adr.fields import read_fields, scalar
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.adr.read import read_document
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.adr.words import KEY_OF, Language, language_of, plain
+from orbit_registry.text.adr.words import Language, field_of, language_of
 from orbit_registry.text.adr.write import heading_title, newline_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
@@ -64,6 +64,8 @@ _PLACEHOLDERS = {
 }
 _DIGITS = re.compile(r"\d{1,9}")
 _YAML_VALUE = re.compile(r"^(?P<head>[^\s:#][^:\r\n]{0,80}:[ \t]+)(?P<value>[^\r\n]+)", re.MULTILINE)
+_DAY = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?![\w-])|(?:19|20)\d\d-\d\d-\d\dT")
+_CHANGED = re.compile(r"update|modif|change|edit|revis", re.IGNORECASE)
 _OPTIONAL = re.compile(r"(?: · |, )\$\{?(?P<name>[a-z_]+)\}?")
 
 
@@ -130,7 +132,7 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
     text = document.text
     lines: list[str] = []
     for field in read_fields(text, span):
-        key = KEY_OF.get(plain(field.key))
+        key = field_of(field.key)
         head = text[field.line.start : field.span.start].rstrip(" ")
         written = field.span.of(text)
         if key == "number":
@@ -140,6 +142,8 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
         elif key in _PLACEHOLDERS:
             value = _PLACEHOLDERS[key]
             lines.append(f"{head} [{value}]" if written.startswith("[") or "\n" in written else f"{head} {value}")
+        elif key is None and _DAY.match(field.value):  # of the other decision, but for the day of the last change
+            lines.append(f"{head} $date" if _CHANGED.search(field.key) else head)
         elif key is None and "\n" not in written.rstrip() and not _same_number(field.value, entry):
             lines.append(_literal(f"{head} {written}".rstrip()))
         elif key is None and _same_number(field.value, entry):

@@ -34,7 +34,8 @@ def _by_word(words: Mapping[Name, str]) -> dict[str, Name]:
 
 STATUSES: Mapping[Status, str] = {
     "proposed": """
-        proposed, propose, proposal, submitted, draft, drafted, pending, wip, review, reviewing, discussion, rfc,
+        proposed, propose, proposal, submitted, draft, drafted, provisional, pending, wip, review, reviewing,
+        discussion, rfc,
         vorgeschlagen, vorschlag, entwurf, diskussion, bearbeitung, prüfung, proposé, proposée, brouillon,
         propuesto, propuesta, borrador, revisión, revisão, discusión, discussão, proposto, proposta, rascunho,
         bozza, voorgesteld, concept, zaproponowany, zaproponowana, zaproponowane, zaproponowano, föreslagen,
@@ -44,8 +45,9 @@ STATUSES: Mapping[Status, str] = {
         评审中, 审核中, 待定, 제안, 제안됨, 초안, 검토중
     """,
     "accepted": """
-        accepted, accept, approved, implemented, adopted, agreed, decided, active, ratified, enacted, final, done,
-        current, completed, amended, extended, valid, akzeptiert, angenommen, beschlossen, entschieden, genehmigt,
+        accepted, accept, approved, implementable, implementing, implemented, merged, adopted, agreed,
+        decided, active, ratified, enacted, final, done, current, completed,
+        amended, extended, valid, akzeptiert, angenommen, beschlossen, entschieden, genehmigt,
         gültig, umgesetzt, implementiert, aktiv, accepté, acceptée, approuvé, approuvée, adopté, adoptée, validé,
         validée, implémenté, implémentée, décidé, aceptado, aceptada, aprobado, aprobada, adoptado, adoptada,
         implementado, implementada, vigente, activo, activa, aceito, aceita, aceite, aprovado, aprovada, adotado,
@@ -95,8 +97,8 @@ KEY_OF: Mapping[str, str] = _by_word({
         ステータス, 状態, 状态, 狀態, 상태
     """,
     "date": """
-        date, created, decided, start date, decision date, date decided, accepted date, datum, data, fecha,
-        date de décision, fecha de decisión, data da decisão, entscheidungsdatum, дата,
+        date, created, decided, start date, creation date, decision date, date decided, accepted date, datum, data,
+        fecha, date de décision, fecha de decisión, data da decisão, entscheidungsdatum, дата,
         日付, 決定日, 作成日, 日期, 决策日期,
         決策日期, 날짜, 일자, 결정일, 작성일
     """,
@@ -131,8 +133,15 @@ KEY_OF: Mapping[str, str] = _by_word({
     "title": "title",
     "name": "name",
     "number": "id, number, adr",
+    "page": "slug, permalink",
 })  # fmt: skip
 """What the metadata of a decision are called, and the field each is."""
+
+
+def field_of(key: str) -> str | None:
+    """Return the field that a key of a front matter is; `creation-date` and `creation_date` are one."""
+    return KEY_OF.get(plain(key)) or KEY_OF.get(plain(re.sub("[-_]", " ", key)))
+
 
 MONTH_OF: Mapping[str, str] = _by_word({
     "1": "jan, january, januar, janvier, enero, ene, janeiro, gennaio, januari, stycznia, января, январь",

@@ -9,7 +9,7 @@ from orbit_registry.text.adr.fields import Field, scalar
 from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.adr.words import KEY_OF, plain
+from orbit_registry.text.adr.words import KEY_OF, field_of
 from orbit_registry.text.position import Span
 
 NAME = "front-matter"
@@ -21,7 +21,7 @@ def read(header: Header) -> Iterator[Fact]:
     if header.in_log:
         return
     for field in header.fields:
-        key = KEY_OF.get(plain(field.key))
+        key = field_of(field.key)
         if field.key.lower() in ("links", "relations"):
             yield from _typed_links(header.text, field)
         elif key == "status":

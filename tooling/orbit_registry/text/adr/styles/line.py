@@ -81,8 +81,9 @@ def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     """Insert a line above the first line that states something, in the same dress."""
     for fact in read(header):
         start = header.text.rfind("\n", 0, first_offset(fact)) + 1
-        bold = "**" if header.text[start : fact.span.start].lstrip().startswith("**") else ""
+        before = header.text[start : fact.span.start].lstrip()
+        quote, bold = "> " if before[:1] == ">" else "", "**" if before.lstrip("> \t").startswith("**") else ""
         newline = "\r\n" if header.text[max(0, start - 2) : start] == "\r\n" else "\n"
         gap = newline if header.text[start - len(newline) * 2 : start] == newline * 2 else ""
-        return start, f"{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
+        return start, f"{quote}{bold}{key.capitalize()}:{bold} {value}{newline}{gap}"
     return None
