@@ -142,8 +142,9 @@ def test_what_is_missing_is_made_again_though_nobody_edited_it(tmp_path: Path) -
         assert digest(out) == before
 
 
-def test_the_database_follows_an_edit(tmp_path: Path) -> None:
+def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit that shows nothing to others is in the published database, and what stood there is not in the file."""
+    monkeypatch.setattr("orbit_registry.snapshot.build.COMPRESSION", "uncompressed")  # so that bytes can be looked for
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)
     file = root / LEARNING
@@ -152,6 +153,11 @@ def test_the_database_follows_an_edit(tmp_path: Path) -> None:
     held = (out / "snapshot.duckdb").read_bytes()
     assert b"Local times vary" in held
     assert b"Local times differ. See ADR-0002.\n\n## Why" in held  # of the other learning
+    file.write_text(file.read_text("utf-8").replace("Local times vary", "Local times depend"), "utf-8")
+    build_site(Registry.open(root), out)
+    held = (out / "snapshot.duckdb").read_bytes()
+    assert b"Local times depend" in held
+    assert b"Local times vary" not in held
     (root / OTHER).unlink()
     build_site(Registry.open(root), out)
     assert b"Local times differ" not in (out / "snapshot.duckdb").read_bytes()

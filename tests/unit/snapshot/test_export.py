@@ -24,6 +24,12 @@ def filled(project: Any) -> Any:
     return project
 
 
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compress nothing, so that bytes can be looked for."""
+    monkeypatch.setattr("orbit_registry.snapshot.build.COMPRESSION", "uncompressed")
+
+
 def test_an_export_holds_what_git_carries(filled: Any, tmp_path: Path) -> None:
     """Records, macros and digest are there; the inbox, findings, file times and this machine's paths are not."""
     out = tmp_path / "new" / "folder's" / "out.duckdb"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import quote
 
+from orbit_registry.checks.matching import parsed
 from orbit_registry.errors import GitError
 from orbit_registry.push.breadth import FEWEST_FILES, SHARE
 from orbit_registry.records.record import Record
@@ -20,7 +21,7 @@ from orbit_registry.site.stamps import stamp_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.workspace import git_folder
-from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
+from orbit_registry.text.globs import Glob, GlobIndex
 
 WIDTH, HEIGHT = 960.0, 400.0
 MOST, LEAST = 60, 0.012
@@ -76,8 +77,7 @@ def _scopes(records: Iterable[Record]) -> list[tuple[str, Sequence[str]]]:
 def folders(files: Iterable[str], scopes: Sequence[tuple[str, Sequence[str]]]) -> Folder:
     """Return the folders of some files; `scopes` pair a record's id with its globs."""
     named = list(files)
-    parsed = [(one, [glob for text in globs if isinstance(glob := parse_glob(text), Glob)]) for one, globs in scopes]
-    index = GlobIndex(parsed)
+    index = GlobIndex((one, [glob for glob in map(parsed, globs) if isinstance(glob, Glob)]) for one, globs in scopes)
     found = [[key for key, _ in index.match(path)] for path in named]
     counts = Counter(key for keys in found for key in keys)
     most = SHARE * len(named) if len(named) >= FEWEST_FILES else len(named)

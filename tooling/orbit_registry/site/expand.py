@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from html import escape
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from orbit_registry.site.adopted import BODY as OWN
 from orbit_registry.site.adopted import joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import policy_of
-from orbit_registry.site.data import SNAPSHOT, write_for_robots, write_records, write_snapshot
+from orbit_registry.site.data import RECORDS, SNAPSHOT, write_for_robots, write_records, write_snapshot
 from orbit_registry.site.documents import slot
 from orbit_registry.site.finder import description_of
 from orbit_registry.site.groups import GroupPage
@@ -35,6 +36,7 @@ from orbit_registry.site.tasks import tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import document_token, document_view, record_view
 from orbit_registry.site.world import World
+from orbit_registry.store.cache import is_sealed, stamp_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 
 CARDS = slot("cards")
@@ -345,20 +347,35 @@ class Expansion:
 
     def _data(self, places: Set[str]) -> None:
         key = key_of(sorted((path, note[0]) for path, note in self.memo.notes.items()))
-        if self.database and not self._is_kept(SNAPSHOT, key):
-            write_snapshot(self.out, self.prepared.export)
-            self.memo.put(SNAPSHOT, Made(key, SNAPSHOT))
         touched = self.world.touched if self.is_same else None
-        write_records(self.out, self.records, self.world.relations, self.kept, touched)
+        if self.database and not self._is_kept(SNAPSHOT, key):
+            held, file = self.memo.held.get(SNAPSHOT), self.out.folder / SNAPSHOT
+            is_ours = touched is not None and held is not None and is_sealed(file, held.extra)
+            earlier = (file, [one.path for one in touched or ()]) if is_ours else None
+            write_snapshot(self.out, partial(self.prepared.export, earlier=earlier))
+            self.memo.put(SNAPSHOT, Made(key, SNAPSHOT, extra=stamp_of(file.lstat())))
         records, title, base_url = self.records, self.prepared.sources.title, self.base_url or ""
         newest = partial(feeds.newest, records)
-        found = partial(finder.entries, records, lambda one: self.world.said(one).lead)
+        found = cache(partial(finder.entries, records, lambda one: self.world.said(one).lead))
         self._files(
             feeds.FILES, self.world.dates, lambda: self.world.keys(newest(), title, base_url),
             lambda: feeds.files(newest(), title, self.base_url),
         )  # fmt: skip
-        self._files(finder.FILES, "", found, lambda: finder.files(found()))
+        self._files(finder.FILES, "", found, lambda: finder.files(found(), *self._found_before()))
+        write_records(self.out, self.records, self.world.relations, self.kept, touched)
         write_for_robots(self.out, places, self.base_url)
+
+    def _found_before(self) -> tuple[Mapping[str, str], Mapping[int, finder.Entry] | None]:
+        """Return the files that records were found by, and what they knew of those that say something else now."""
+        before = {path: self.out.read(path) for path in finder.FILES}
+        listed, lines = explorer.rows_by_id(self.out.read(RECORDS)), before[finder.ROWS].split("\n")
+        numbered = [record for record in self.records if record.page is None]
+        if not (self.world.is_near and before[finder.TERMS] and len(lines) == len(numbered) + 1):
+            return before, None
+        new = {record.path for record in self.world.touched}
+        rows = ((number, one, listed.get(one.id)) for number, one in enumerate(numbered) if one.path in new)
+        then = {at: finder.earlier(one, json.loads(row), lines[at]) for at, one, row in rows if row is not None}
+        return before, then if len(then) == len(new) else None
 
     def _files(
         self, paths: Sequence[str], own: str, key: Callable[[], object], make: Callable[[], Iterable[tuple[str, str]]]

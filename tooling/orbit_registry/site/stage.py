@@ -102,12 +102,13 @@ class Prepared:
     code: str
     base_url: str | None
 
-    def export(self, file: Path) -> object:
-        """Write the snapshot for download, made of what was read for the pages."""
+    def export(self, file: Path, earlier: tuple[Path, Sequence[str]] | None = None) -> object:
+        """Write the snapshot for download, made of what was read for the pages; `earlier` as in `export_snapshot`."""
         from orbit_registry.snapshot.current import export_snapshot  # most builds write none
 
         registry = self.registry
-        return export_snapshot(registry.workspace, file, reading=registry.reading, freshness=self.freshness)
+        read, known = registry.reading, self.freshness
+        return export_snapshot(registry.workspace, file, reading=read, freshness=known, earlier=earlier)
 
 
 def own_pages(publication: Publication, own: OwnConfig) -> list[str]:

@@ -42,6 +42,8 @@ class World:
         self.previews = Previews(self.by_url, lambda record: self.said(record).lead)
         self.site.preview = self.previews.token
         self._keys: dict[str, str] = {}
+        self.is_near = False
+        """Whether there are the records that there were, and nothing changed but files of their own."""
 
     def is_as_before(self, look: str, changed: Set[str] | None) -> bool:
         """Say whether each record shows to others what it did, and all else is as it was.
@@ -55,12 +57,11 @@ class World:
         world = key_of(look, sorted(doubts), [str(one) for one in self.problems])
         known, self._memo.world = self._memo.world == world, world
         notes, before = self._memo.notes, self._memo.notes_before
-        if not known or changed is None or before.keys() != notes.keys():
-            return False
-        if any(before[record.path][1] != self._noted(record)[0] for record in self.touched):
-            return False
         # All else that a page rests on is a file, or a place where none was.
-        return not changed or (self._own.issuperset(changed) and self._prepared.citing.keys().isdisjoint(changed))
+        self.is_near = changed is not None and before.keys() == notes.keys() and self._own.issuperset(changed)
+        if not (known and self.is_near and self._prepared.citing.keys().isdisjoint(changed or ())):
+            return False
+        return all(before[record.path][1] == self._noted(record)[0] for record in self.touched)
 
     @cached_property
     def _own(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +13,7 @@ from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.sync import SyncResult, next_rows, sync_snapshot
 from orbit_registry.store.reader import Reading
+from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -119,26 +120,32 @@ def export_snapshot(
     reading: Reading | None = None,
     freshness: Mapping[str, Freshness] | None = None,
     unfiltered: bool = False,
+    earlier: tuple[Path, Sequence[str]] | None = None,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
     It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` and `freshness`
-    are what the caller has read and derived of all records already.
+    are what the caller has read and derived of all records already. `earlier` is such a copy that the same code and
+    settings made, with the paths of the records that are all that says something else since.
 
     Raises:
         SnapshotError: the database refused.
         WriteError: the disk refused; what was there stands.
     """
-    from orbit_registry.snapshot.export import export, export_published
+    from orbit_registry.snapshot.export import export, export_again, export_published
 
     if workspace.config.publish.stated and not unfiltered:
         return export_published(workspace, reading or Reading(workspace), file, parquet, freshness)
     read = reading or Reading(workspace)
+    # A vote dated ahead counts from a day on, whatever says something else since.
+    if earlier is not None and parquet is None and not any(one.code == BROKEN_VOTE for one in read.problems):
+        with contextlib.suppress(SnapshotError):
+            return export_again(workspace, read, *earlier, file, policy)
     planned = next_rows(workspace, read, freshness, policy)
     if planned is not None and planned.base is not None:
         # To bring the one at hand up to date first would write everything twice; where it is damaged, that is done.
         with contextlib.suppress(SnapshotError):
-            return export(planned.base.file, file, parquet, planned)
+            return export(planned.base.file, file, parquet, lambda _: planned)
     return _with_current(workspace, lambda path: export(path, file, parquet), diagnostics, policy, read, freshness)
 
 

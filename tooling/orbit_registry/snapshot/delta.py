@@ -96,18 +96,40 @@ class Material:
         if found is None or not seen <= states.keys() or any(one.pending for one in self.reading.entries):
             return None
         roles, held = found
-        entries = [one for one in self.reading.entries if one.path in held.records]
-        read = [one for one in map(self.reading.record, entries) if one is not None]
-        records = self.policy.applied(self.prose.filled(read))
+        records = self._alike(held)
+        if records is None:
+            return None
         sight = Sight(moved=moved(self.workspace, filter(None, map(taken_from, records))))
         now, windows = datetime.now(UTC), windows_of(self.workspace.config)
         freshness = {one.path: derive(one, sight, now, windows) for one in records if one.phase != "closed"}
         other = any(reason.cause is not Cause.SOURCE for one in freshness.values() for reason in one.reasons)
-        if other or len(records) != len(held.records) or not all(self._names_the_same(one, held) for one in records):
+        if other:
             return None
         sources = [Source(role, states[path]) for path, role in roles.items()]
         rows = rows_of(records, sources, freshness=freshness, half_life_days=half_life_days(), skills=self._skills())
         return held, rows, Base(previous, [one.id for one in records], {}, tuple(roles))
+
+    def alone(self, earlier: Path, held: Held, paths: Sequence[str]) -> tuple[Rows, Base] | None:
+        """Return what an earlier copy for others needs to be one of now, where only the records at `paths` say
+        something else; None where one of them names something else too, or shares its id.
+        """
+        records = self._alike(held) if held.records.keys() == set(paths) else None
+        if records is None:
+            return None
+        rows = rows_of(
+            records, sources_of(self.reading, self.prose, set(paths), False), half_life_days=half_life_days()
+        )
+        own = [path for one in records for path in (one.path, f"{one.folder}/{VOTES}", one.body_path)]
+        homes = [one.source.path for one in records if one.source is not None]
+        return rows, Base(earlier, [one.id for one in records], {}, (*own, *homes))
+
+    def _alike(self, held: Held) -> list[Record] | None:
+        """Return the records of a few paths as they are now, cleaned; None where one does not name what it named."""
+        entries = [one for one in self.reading.entries if one.path in held.records]
+        read = [one for one in map(self.reading.record, entries) if one is not None]
+        records = self.policy.applied(self.prose.filled(read))
+        same = len(records) == len(held.records) and all(self._names_the_same(one, held) for one in records)
+        return records if same else None
 
     def _names_the_same(self, record: Record, held: Held) -> bool:
         """Say whether a record's text refers to what the last build found in it."""

@@ -10,7 +10,7 @@ import contextlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -19,11 +19,11 @@ from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.records.freshness import Freshness
-from orbit_registry.snapshot.build import fill, fill_meta, new_database, quoted, write_database
-from orbit_registry.snapshot.delta import Planned, sources_of
-from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.snapshot.build import fill, fill_meta, held_of, new_database, quoted, write_database
+from orbit_registry.snapshot.delta import Base, Material, Planned, sources_of
+from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.publication import publication_of
-from orbit_registry.snapshot.rows import CONTENT, WHOLE, rows_of
+from orbit_registry.snapshot.rows import CONTENT, NAMING, WHOLE, rows_of
 from orbit_registry.snapshot.sync import meta_of
 from orbit_registry.store.decisions.prose import prose_of
 from orbit_registry.store.files import TEMPORARY, sync_folder, write_error
@@ -34,12 +34,17 @@ from orbit_registry.store.workspace import Workspace
 _LOCAL_IDS = "(SELECT id FROM held.records WHERE inbox)"
 
 
-def export(snapshot: Path, file: Path, parquet: Path | None = None, planned: Planned | None = None) -> list[Path]:
+def export(
+    snapshot: Path,
+    file: Path,
+    parquet: Path | None = None,
+    plan: Callable[[duckdb.DuckDBPyConnection], Planned | None] = lambda held: None,
+) -> list[Path]:
     """Write a copy of a snapshot, and where asked a Parquet file a table; returns what was written.
 
-    `planned` is what the next snapshot adds to this one: the copy is then one of the next. It is written whole all the
-    same: rows taken out of a finished file could leave their bytes in it. An existing file is replaced as a whole;
-    when anything fails, the old one stands.
+    `plan` says, of the snapshot that is attached as `held`, what the next one adds to it: the copy is then one of the
+    next. It is written whole all the same: rows taken out of a finished file could leave their bytes in it. An existing
+    file is replaced as a whole; when anything fails, the old one stands.
 
     Raises:
         SnapshotError: the database refused.
@@ -53,7 +58,8 @@ def export(snapshot: Path, file: Path, parquet: Path | None = None, planned: Pla
         if file.exists() and not _is_database(file):
             raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
         with new_database(temporary, source=snapshot) as connection:
-            _copy(connection, planned.base.replaced if planned is not None and planned.base is not None else None)
+            planned = plan(connection)
+            _copy(connection, planned.base if planned is not None else None)
             if planned is not None:
                 _add(connection, planned, file.parent)
             written = _write_parquet(connection, parquet) if parquet is not None else []
@@ -73,15 +79,20 @@ def _is_database(file: Path) -> bool:
         return held.read(12)[8:] in (b"DUCK", b"")
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, replaced: Sequence[str] | None) -> None:
-    """Take over the rows that others may have; where some are `replaced`, those of the records that are not."""
-    if replaced is not None:
-        connection.execute("CREATE TEMP TABLE replaced AS SELECT unnest(?::VARCHAR[]) AS id", [list(replaced)])
+def _copy(connection: duckdb.DuckDBPyConnection, base: Base | None) -> None:
+    """Take over the rows that others may have; of those that a next snapshot begins from, the ones that stay."""
+    alone = base is not None and base.texts is not None
+    gone = dict.fromkeys((*CONTENT, "vote_keys"), ("record_id", "replaced")) | {"records": ("id", "replaced")}
+    if base is not None:
+        for name, values in (("replaced", base.replaced), ("texts", base.texts or ())):
+            connection.execute(f"CREATE TEMP TABLE {name} AS SELECT unnest(?::VARCHAR[]) AS id", [list(values)])
+        gone |= {"sources": ("path", "texts")}
     for table in (*CONTENT, "vote_keys", "meta"):
-        if replaced is not None and table in (*WHOLE, "meta"):
+        if base is not None and (table == "meta" or (table in WHOLE and not alone)):
             continue
-        column = "id" if table == "records" else "record_id"
-        kept = f"AND {column} NOT IN (FROM temp.replaced)" if replaced is not None else ""
+        column, names = gone.get(table, ("", ""))
+        leaves = base is not None and not (alone and table in NAMING)
+        kept = f"AND {column} NOT IN (FROM temp.{names})" if leaves else ""
         connection.execute(f"INSERT INTO {table} SELECT {_columns(table)} FROM held.{table} {_shared(table)} {kept}")
 
 
@@ -89,7 +100,8 @@ def _add(connection: duckdb.DuckDBPyConnection, planned: Planned, folder: Path) 
     """Add the rows that the snapshot at hand lacks, but for what this machine alone has."""
     lines = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}rows-", dir=folder))
     try:
-        for table in CONTENT:
+        alone = planned.base is not None and planned.base.texts is not None
+        for table in CONTENT if not alone else (one for one in CONTENT if one not in NAMING):
             fill(connection, table, planned.rows.shared.get(table, ()), lines, f"SELECT {_columns(table)}")
         known = "SELECT * WHERE record_id IN (SELECT id FROM records)"
         fill(connection, "vote_keys", planned.rows.local.get("vote_keys", ()), lines, known)
@@ -132,6 +144,28 @@ def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[
                 temporary.unlink()
         written.append(target)
     return written
+
+
+def export_again(
+    workspace: Workspace, reading: Reading, earlier: Path, paths: Sequence[str], file: Path, policy: Policy = NO_SECRETS
+) -> list[Path]:
+    """Write what `export` does, out of an earlier copy for others: only the records at `paths` say something else now.
+
+    Raises:
+        SnapshotError: one of them names something else too, or shares its id; or the database refused.
+        WriteError: the disk refused.
+    """
+    entries = [one for one in reading.entries if one.path in paths]
+    prose = prose_of(workspace, entries, filter(None, map(reading.document_of, entries)))
+    material = Material(workspace, reading, prose, policy, ())
+
+    def plan(connection: duckdb.DuckDBPyConnection) -> Planned:
+        found = material.alone(earlier, held_of(connection, paths), paths)
+        if found is None:
+            raise SnapshotError(f"{earlier} holds more that changed", hint="write it anew")
+        return Planned(*found, meta_of(workspace), len(paths))
+
+    return export(earlier, file, plan=plan)
 
 
 def export_published(
