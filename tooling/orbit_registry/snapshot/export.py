@@ -19,8 +19,8 @@ from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.records.freshness import Freshness
-from orbit_registry.snapshot.build import fill, fill_meta, held_of, new_database, quoted, write_database
-from orbit_registry.snapshot.delta import Base, Material, Planned, sources_of
+from orbit_registry.snapshot.build import Base, fill, fill_meta, held_of, new_database, quoted, write_database
+from orbit_registry.snapshot.delta import Material, Planned, sources_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.rows import CONTENT, NAMING, WHOLE, rows_of
