@@ -90,6 +90,18 @@ def test_a_record_counts_from_the_commit_after_the_one_that_adds_it_until_the_on
     assert data["shown"]["by_count"] == {"0": 2, "1": 2}
 
 
+def test_records_that_are_never_shown_do_not_stand_in_the_way(project: Project) -> None:
+    """One that can be shown after many that can't is not yet there in a commit before any stood."""
+    early = project.commit("Before there was anything", "src/a.py")
+    for number in range(20):
+        project.learn(f"Number {number} was turned down", status="rejected")
+    known = project.learn("Retries need a key", "src/**")
+    project.commit("Note them")
+    project.commit("Use it", "src/a.py")
+
+    assert top(project.replayed("--since", f"{early}~1")) == {known: 1}
+
+
 def test_the_scope_and_the_text_of_then_count(project: Project) -> None:
     """A glob that a record got later leads nowhere before."""
     known = project.learn("Retries need a key", "lib/**")

@@ -40,9 +40,11 @@ def test_control_characters_are_shown_not_sent() -> None:
 def test_what_nobody_sees_or_no_output_takes_is_written_out() -> None:
     """Tags, which spell words for a model, and halves of characters; JSON reads back as the same."""
     assert visible("a\U000e0072\u200b\ud800") == "a\\U000e0072\\u200b\\ud800"
-    written = json_text({"é\ud800": ["\udfff"]})
+    said = {"é\ud800": ["\udfff\x9b31m\u202e\u2028\U000e0072\x7f"]}
+    written = json_text(said)
     assert written.encode().decode() == written
-    assert json.loads(written) == {"é\ud800": ["\udfff"]}
+    assert visible(written) == written
+    assert json.loads(written) == said
 
 
 def test_a_count_has_its_noun() -> None:

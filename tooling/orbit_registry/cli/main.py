@@ -8,7 +8,6 @@ import errno
 import gc
 import importlib
 import itertools
-import json
 import os
 import re
 import sys
@@ -19,7 +18,7 @@ from typing import NoReturn
 
 import click
 
-from orbit_registry.cli.terminal import visible
+from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError, UsageError, WriteError, meant
 from orbit_registry.records.envelope import envelope
 
@@ -270,7 +269,7 @@ def _wants_json(arguments: list[str]) -> bool:
 
 
 def _say_json(message: str, hint: str | None) -> None:
-    click.echo(json.dumps(envelope(None, ok=False, error=message, hint=hint), ensure_ascii=False, indent=2))
+    click.echo(json_text(envelope(None, ok=False, error=message, hint=hint)))
 
 
 if __name__ == "__main__":

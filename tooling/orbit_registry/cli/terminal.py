@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+from orbit_registry.text.inert import inert_json
+
 _CONTROL = re.compile(
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u200b\\u202a-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\U000e0000-\\U000e007f]|\r(?!\n)"
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]|\r(?!\n)"
 )
 """What steers a screen, and what takes no room on it: tags (U+E0000 on) spell words that only a model reads."""
-
-_HALF = re.compile("[\\ud800-\\udfff]")
 
 
 def visible(text: str) -> str:
@@ -19,9 +19,8 @@ def visible(text: str) -> str:
 
 
 def json_text(data: object) -> str:
-    """Return data as indented JSON; half a character, which no output takes, is written as its escape."""
-    text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
-    return _HALF.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """Return data as indented JSON; what nobody sees, or no output takes, is written as its escape."""
+    return inert_json(json.dumps(data, ensure_ascii=False, indent=2, default=str))
 
 
 def one_line(text: str) -> str:

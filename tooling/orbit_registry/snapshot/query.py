@@ -21,6 +21,7 @@ from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.snapshot.build import OFFLINE
 from orbit_registry.snapshot.events import show_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
+from orbit_registry.text.inert import inert_json
 
 FORMATS = ("table", "json", "csv")
 SECONDS = 60.0
@@ -80,7 +81,7 @@ class Answer:
             UsageError: there is no such format.
         """
         if form == "json":
-            return json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+            return inert_json(json.dumps(self.as_data(), ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
         if form == "csv":
             out = io.StringIO()
             writer = csv.writer(out, lineterminator="\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 _HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
@@ -9,6 +10,7 @@ _HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\u
 a character (U+D800 on, as JSON may have them) no file can hold."""
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
 _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
+_UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]")
 _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
@@ -26,6 +28,11 @@ def inert(text: str) -> str:
     """Return the same of a text whose line ends and tabs stay."""
     said = _nobodys(text.replace("\r\n", "\n").replace("\r", "\n"))
     return _TAG.sub("&lt;", _UNSEEN_BUT_LAYOUT.sub(" ", said))
+
+
+def inert_json(text: str) -> str:
+    """Return JSON that says the same, with escapes for what nobody sees: as it is, that would steer a terminal."""
+    return _UNSEEN_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _nobodys(text: str) -> str:

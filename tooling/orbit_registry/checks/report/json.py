@@ -8,13 +8,14 @@ from collections import Counter
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.records.envelope import envelope
+from orbit_registry.text.inert import inert_json
 
 
 def render(outcome: CheckOutcome) -> str:
     """Return the report as one JSON object."""
     found = [diagnostic.as_dict() for diagnostic in outcome.diagnostics]
     whole = envelope(data(outcome), ok=outcome.ok, diagnostics=found, next_commands=following(outcome))
-    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+    return inert_json(json.dumps(whole, ensure_ascii=False, indent=2)) + "\n"
 
 
 def data(outcome: CheckOutcome) -> dict[str, object]:

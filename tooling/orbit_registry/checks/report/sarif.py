@@ -10,6 +10,7 @@ from orbit_registry.checks.catalogue import all_checks
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Diagnostic, Location
+from orbit_registry.text.inert import inert_json
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -17,7 +18,7 @@ ROOT = "%SRCROOT%"
 
 def render(outcome: CheckOutcome) -> str:
     """Return the outcome as one SARIF log."""
-    return json.dumps(log(outcome), ensure_ascii=False, indent=2) + "\n"
+    return inert_json(json.dumps(log(outcome), ensure_ascii=False, indent=2)) + "\n"
 
 
 def log(outcome: CheckOutcome) -> dict[str, object]:

@@ -127,7 +127,7 @@ class _Then(Index):
         """Look at the time when these versions stood."""
         if standing != self._seen:
             self._seen = standing
-            self._standing = standing.to_bytes(len(self._versions) // 8 + 1 + standing.bit_length() // 8, "little")
+            self._standing = standing.to_bytes((self.whole | standing).bit_length() // 8 + 1, "little")
 
     def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
         known = self._paths.get(path)
