@@ -8,14 +8,12 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Sight
 from orbit_registry.store.cache import FileCache, FileState, code_stamp
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside
+from orbit_registry.store.files import DOCUMENT_LIMIT, is_inside
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading, fingerprint
@@ -75,7 +73,7 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     reading = Reading(workspace, now=now)
     named = {path: entry.kind for entry in reading.entries if (path := reading.document_of(entry)) is not None}
     facts = gather(workspace, reading, named, against)
-    astray = {path for path in facts.documents_gone if not _is_inside(workspace.root, path)}
+    astray = {path for path in facts.documents_gone if not is_inside(workspace.root, path)}
     held = {path for path in named if path not in astray}
     whole = {path for path in held if named[path].in_file}
     documents = frozenset((*(held - whole), *decision_paths(workspace)))
@@ -123,11 +121,3 @@ def _plain(value: object) -> object:
     if isinstance(value, frozenset):
         return sorted(value, key=str)
     return sorted(value.items()) if isinstance(value, Mapping) else value
-
-
-def _is_inside(root: Path, path: str) -> bool:
-    try:
-        inside(root, path)
-    except OrbitError:
-        return False
-    return True

@@ -26,8 +26,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import Pair, hash_of
 from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.decisions.documents import Document, Documents, read_one, with_prose
-from orbit_registry.store.facts import read_citing
-from orbit_registry.store.files import read_text
+from orbit_registry.store.files import document_text, read_text
 from orbit_registry.store.kept import digest
 from orbit_registry.store.votes import BROKEN as BAD_VOTE
 from orbit_registry.text.citations import IdForms, find_citations
@@ -64,7 +63,7 @@ class Material:
 
     def _read(self, path: str) -> str | None:
         if path not in self._inputs.reading.states:
-            return read_citing(self._workspace, path)
+            return document_text(self._workspace.root, path)
         try:  # listed as a record's file: no part of its path is a symbolic link
             return read_text(self._workspace.root / path)
         except OrbitError:

@@ -20,7 +20,7 @@ from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.exporters.placing import Change, compared, make
 from orbit_registry.records.record import Record
 from orbit_registry.resources.intake import KIND, LARGEST, SCRIPT, place_of, raw_digest
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, is_inside, read_bytes, write_atomic
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.secrets import find_secrets
@@ -149,15 +149,7 @@ def _known(listed: Path, folder: Path) -> dict[str, str]:
     files = said.get("files") if isinstance(said, dict) else None
     if not isinstance(files, dict):
         return {}
-    return {str(path): str(digest) for path, digest in files.items() if _stays(folder, str(path))}
-
-
-def _stays(folder: Path, path: str) -> bool:
-    try:
-        inside(folder, path)
-    except OrbitError:
-        return False
-    return True
+    return {str(path): str(digest) for path, digest in files.items() if is_inside(folder, str(path))}
 
 
 def _put(reference: Reference, files: Mapping[str, str]) -> None:

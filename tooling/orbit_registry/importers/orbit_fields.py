@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.importers.orbit_layout import Foreign
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import one_line, words
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import document_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, read_document
 
@@ -269,12 +268,8 @@ def _legacy(foreign: Foreign) -> list[object]:
 
 def _logs(workspace: Workspace) -> Iterable[Document]:
     for path in sorted(set(decision_paths(workspace))):
-        try:
-            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-        except OrbitError:
-            continue
-        file = read_document(text, path)
-        if file.format == "log":
+        text = document_text(workspace.root, path)
+        if text is not None and (file := read_document(text, path)).format == "log":
             yield Document(path, text, file)
 
 

@@ -23,7 +23,7 @@ from orbit_registry.search.similarity import normalised
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author
 from orbit_registry.store.decisions import adrs
-from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.files import document_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.permission import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.store.reader import read_collection
@@ -250,10 +250,7 @@ class _Batch:
 
     def _text(self, record: Record) -> str | None:
         source = record.source
-        try:
-            return read_text(self.workspace.root / source.path, limit=DOCUMENT_LIMIT) if source is not None else None
-        except OrbitError:
-            return None
+        return document_text(self.workspace.root, source.path) if source is not None else None
 
     def _inserted(self, kind: Kind, entry: Entry) -> Ensured:
         if kind.in_document:

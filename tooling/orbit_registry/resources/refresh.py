@@ -16,7 +16,7 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.resources.chunk import Cut, chunking_from, cut
 from orbit_registry.resources.intake import DOC, Text, known_as, place_of, raw_digest, text_at, versions_of
 from orbit_registry.store.author import Author
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, inside, read_text
 from orbit_registry.store.journal import Change, unified_diff
 from orbit_registry.store.permission import write_step
 from orbit_registry.store.reader import read_collection
@@ -133,10 +133,7 @@ def _kept(workspace: Workspace, record: Record) -> Text:
 def _text_before(workspace: Workspace, record: Record) -> str | None:
     """Return the text that was taken over: the copy, or a script as its commit had it, if that is the one meant."""
     if record.text("type") == DOC:
-        try:
-            return read_text(inside(workspace.root, _name(record)), limit=DOCUMENT_LIMIT)
-        except OrbitError:
-            return None
+        return document_text(workspace.root, _name(record))
     ref, path = record.text("source_ref"), record.text("path")
     content = workspace.git.read(ref, path) if ref is not None and path is not None else None
     if content is None or raw_digest(content) != record.text("content_hash"):

@@ -6,12 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.search.suggestion import LIKELY, SURE, Clue, Proposal, Tree, clues_in_text, propose
 from orbit_registry.store.citing_files import mentioning_files
 from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import document_text
 from orbit_registry.store.git import Commit, commits
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.citations import find_citations
@@ -52,13 +51,8 @@ def _citing(workspace: Workspace, records: Sequence[Record], tree: Tree) -> Mapp
     code = "[0-9a-hjkmnp-tv-z]"
     patterns = [*(f"{prefix}[0-9]" for prefix in forms.numbered), *(f"{prefix}{code}{{5}}" for prefix in forms.coded)]
     for path in mentioning_files(workspace, patterns):
-        if path not in tree.files:
-            continue
-        try:
-            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-        except OrbitError:
-            continue
-        for cited in dict.fromkeys(_plain(one.id) for one in find_citations(text, forms)):
+        text = document_text(workspace.root, path) if path in tree.files else None
+        for cited in dict.fromkeys(_plain(one.id) for one in find_citations(text or "", forms)):
             if cited in ids:
                 wanted[ids[cited]].append(path)
     return wanted

@@ -19,7 +19,7 @@ from orbit_registry.checks.citing import in_text
 from orbit_registry.records.record import Record
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
 from orbit_registry.store.cache import MISSING, FileCache, code_stamp
-from orbit_registry.store.files import DOCUMENT_LIMIT, walk
+from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
@@ -74,7 +74,7 @@ def files_that_cite(
     workspace: Workspace, files: Iterable[str], more: Iterable[str] = (), without: Container[str] = ()
 ) -> Mapping[str, Said]:
     """Return what the files that citations are looked up in name, and `more` of them; all by path."""
-    from orbit_registry.store.facts import citing_files, read_citing  # a sync in which nothing changed asks no file
+    from orbit_registry.store.facts import citing_files  # a sync in which nothing changed asks no file
 
     paths = sorted({*citing_files(workspace, files), *more})
     forms = workspace.kinds.id_forms
@@ -87,7 +87,7 @@ def files_that_cite(
             continue
         row = cache.value(state)
         if row is MISSING or not isinstance(row, list):
-            text = read_citing(workspace, path)
+            text = document_text(workspace.root, path)
             said = said_in(text, path, forms) if text is not None else Said()
             row = [list(map(list, said.ids)), list(map(list, said.links)), "", None]
             cache.keep(state, row, plain=True)

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.policy import NO_SECRETS, redacted
 from orbit_registry.store.config import PublishConfig
 from orbit_registry.store.decisions.documents import Document, document_of
 from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import document_text
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.masking import Names, struck_out, words_of
@@ -143,11 +142,8 @@ class Publication:
         return self._documents[path]
 
     def _is_withheld(self, path: str) -> bool:
-        try:
-            text = read_text(inside(self.workspace.root, path), limit=DOCUMENT_LIMIT)
-        except OrbitError:
-            return True
-        return self.document(path, text) is None
+        text = document_text(self.workspace.root, path)
+        return text is None or self.document(path, text) is None
 
     @property
     def _chooses(self) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from orbit_registry.errors import GitError, OrbitError, UsageError
-from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text, walk
+from orbit_registry.errors import GitError, UsageError
+from orbit_registry.store.files import Folders, walk
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Entry, Reading
@@ -303,14 +303,6 @@ def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
     for path in sorted(path for path in files if not path.startswith(".orbit/")):
         if index.match(path):
             yield path
-
-
-def read_citing(workspace: Workspace, path: str) -> str | None:
-    """Return the text of a file in which ids are looked up; None where it is no text, too large or gone."""
-    try:
-        return read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-    except OrbitError:
-        return None
 
 
 def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:

@@ -114,6 +114,23 @@ def inside(root: Path, relative: str) -> Path:
     return path
 
 
+def is_inside(root: Path, relative: str) -> bool:
+    """Say whether `inside` takes a name."""
+    try:
+        inside(root, relative)
+    except UnsafePathError:
+        return False
+    return True
+
+
+def document_text(root: Path, relative: str) -> str | None:
+    """Return the text of a document, named from the root; None where it is no text, too large, gone or elsewhere."""
+    try:
+        return read_text(inside(root, relative), limit=DOCUMENT_LIMIT)
+    except (UnreadableFileError, UnsafePathError):
+        return None
+
+
 class Folders:
     """Tells which names stay inside a root, for many names: each folder is looked at once."""
 
@@ -127,17 +144,10 @@ class Folders:
         if name in ("", ".", "..") or "\\" in name or "\x00" in name or (slash and not folder):
             return False
         if not name.isascii() or name.casefold() == ".git":
-            return self._takes(path)
+            return is_inside(self._root, path)
         if folder not in self._known:
-            self._known[folder] = self._takes(folder)
+            self._known[folder] = is_inside(self._root, folder)
         return self._known[folder]
-
-    def _takes(self, path: str) -> bool:
-        try:
-            inside(self._root, path)
-        except UnsafePathError:
-            return False
-        return True
 
 
 def write_atomic(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:

@@ -28,7 +28,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment, stamp
 from orbit_registry.store.author import Author
-from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.files import document_text
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 
@@ -144,11 +144,8 @@ def recorded(workspace: Workspace, records: RecordSet) -> Iterator[tuple[Record,
 def _before(workspace: Workspace, record: Record | None) -> Retro:
     if record is None or record.source is None:
         return Retro()
-    try:
-        text = read_text(workspace.root / record.source.path, limit=DOCUMENT_LIMIT)
-    except OrbitError:  # the gate says so; what the record says is known all the same
-        text = ""
-    return retro_of(record, text)
+    text = document_text(workspace.root, record.source.path)  # where there is none, what the record says is known
+    return retro_of(record, text or "")
 
 
 def _dated(said: Retro, now: datetime) -> Retro:

@@ -14,7 +14,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, inside, read_text
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -140,10 +140,7 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
 
 def _whole(workspace: Workspace, source: Source) -> str:
     """Return the text of a file that is a record's prose; the gate says why there is none."""
-    try:
-        return read_text(inside(workspace.root, source.path), limit=DOCUMENT_LIMIT)
-    except OrbitError:
-        return ""
+    return document_text(workspace.root, source.path) or ""
 
 
 def entry_text(document: Document, entry: AdrDocument) -> str:

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
-from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.files import document_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
 from orbit_registry.text.adr.file_names import is_decision_name, read_name
@@ -45,13 +44,8 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
     numbered = [name for name in found if name.endswith(".md") and _order(name) is not None]
     sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
     names = sorted(sure or numbered, key=_key, reverse=True)
-    texts: list[tuple[str, str]] = []
-    for name in names[:_LOOKED_AT]:
-        path = posixpath.normpath(f"{folder}/{name}")
-        try:
-            texts.append((path, read_text(workspace.root / path, limit=DOCUMENT_LIMIT)))
-        except OrbitError:
-            continue
+    paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_LOOKED_AT]]
+    texts = [(path, text) for path in paths if (text := document_text(workspace.root, path)) is not None]
     return Neighbours(folder, tuple(names), tuple(texts))
 
 
