@@ -14,7 +14,7 @@ from pathspec import GitIgnoreSpec
 
 from orbit_registry.cli import export
 from orbit_registry.errors import RefusedError
-from orbit_registry.exporters import agents_md, plugin, rule_formats
+from orbit_registry.exporters import agents_md, plugin, rule_files
 from orbit_registry.exporters.rule_files import AGENTS, FORMATS
 from orbit_registry.exporters.rules import Rule, Unsaid, exported, rules_for
 from orbit_registry.push import reader
@@ -160,7 +160,7 @@ def test_the_mark_of_a_file_names_its_records(tmp_path: Path) -> None:
     """What the agent has loaded is read back from the file; files of others, and no file, hold nothing of ours."""
     rules, _ = rules_of({name: {"globs": ["src/**"]} for name in ("ADR-0001", "L-7k3fq", "x --> y")})
     file = tmp_path / "rule.md"
-    file.write_text(rule_formats.CLAUDE.text(rules[0]), "utf-8")
+    file.write_text(rule_files.CLAUDE.text(rules[0]), "utf-8")
     assert loaded_ids(str(file)) == ["ADR-0001", "L-7k3fq"]
     (tmp_path / "other.md").write_text("# Rules\n\n- L-1\n", "utf-8")
     (tmp_path / "link.md").symlink_to(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import ModuleType
 
@@ -27,19 +27,13 @@ def check_of(code: str) -> Check | None:
     return next((check for check in all_checks() if check.code == code), None)
 
 
-def run_checks(
-    context: CheckContext, select: Collection[str] | None = None, checks: Iterable[Check] | None = None
-) -> list[Diagnostic]:
-    """Return what the checks find, ordered by place; `select` names codes, None means all but the ignored ones.
+def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> list[Diagnostic]:
+    """Return what the checks find, ordered by place; all but the ignored ones.
 
     An error inside a check is a bug of ours and is not caught: it ends the run.
     """
     ignored = frozenset(context.config.setting("checks", "ignore"))
-    wanted = [
-        check
-        for check in (all_checks() if checks is None else checks)
-        if (check.code in select if select is not None else check.code not in ignored)
-    ]
+    wanted = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored]
     found = {diagnostic for check in wanted for diagnostic in check.run(context)}
     return sorted(found, key=lambda diagnostic: diagnostic.sort_key)
 

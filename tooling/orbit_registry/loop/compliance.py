@@ -21,15 +21,13 @@ FAMILY = "ORB9"
 DAY = 86_400
 
 
-def check_loop(
-    workspace: Workspace, events: Path | None = None, days: int | None = None, now: float | None = None
-) -> CheckOutcome:
+def check_loop(workspace: Workspace, events: Path | None = None, days: int | None = None) -> CheckOutcome:
     """Return whether the loop was kept to, by the workspace's log or a file of events, of the last so many days.
 
     Raises:
         UnreadableFileError: the log or the file can't be read; one that is not there is a finding.
     """
-    now = time.time() if now is None else now
+    now = time.time()
     log = loop_log(workspace, events, now - days * DAY if days is not None else 0.0, now)
     context = CheckContext(RecordSet(()), workspace.kinds, workspace.config, loop=log)
     checks = [check for check in all_checks() if check.code.startswith(FAMILY)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.schema import RecordSchema
-from orbit_registry.kinds.table import KindTable, load_kinds
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.mcp.running import may_run
 from orbit_registry.mcp.schemas import LONGEST
 from orbit_registry.mcp.sidecar import beside
@@ -40,12 +40,10 @@ class UnknownToolError(UsageError):
     """There is no tool of that name."""
 
 
-def known_tools(
-    kinds: KindTable | None = None, *, aliases: bool = True, workspace: Workspace | None = None
-) -> dict[str, Tool]:
+def known_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> dict[str, Tool]:
     """Return the tools of a project's kinds; of the shipped kinds where there is no project."""
     if workspace is None:
-        return tools(kinds or load_kinds(), aliases=aliases)
+        return tools(load_kinds(), aliases=aliases)
     planning = workspace.config.setting("loop", "enabled")
     return tools(workspace.kinds, aliases=aliases, running=may_run(workspace), planning=planning)
 

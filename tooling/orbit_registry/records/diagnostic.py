@@ -71,11 +71,9 @@ class Diagnostic:
         }
 
 
-def from_problem(
-    problem: Problem, path: str, severity: Severity = Severity.ERROR, record: str | None = None
-) -> Diagnostic:
+def from_problem(problem: Problem, path: str, severity: Severity = Severity.ERROR) -> Diagnostic:
     """Return what a text reader found as a diagnostic of the file at `path`."""
-    return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint, record)
+    return Diagnostic(problem.code, severity, problem.message, Location(path, problem.position), problem.hint)
 
 
 def row_of(one: Diagnostic) -> list[object]:

@@ -60,7 +60,6 @@ class Session:
     id: str = ""
     folder: str = ""
     turns: int = 0
-    prompts: int = 0
     rejected: bool = False
     """The last turn in which something was done was broken off or turned down."""
     is_foreign: bool = False
@@ -84,7 +83,6 @@ def turns(entries: Iterable[Entry], root: str, session: Session) -> Iterator[Tur
                 continue
             turn.rejected = turn.rejected or bool(_REJECTION.match(asked))
             yield _over(turn, session)
-            session.prompts += 1
             turn = Turn(asked[:LONGEST_PROMPT])
         elif one.what == "answer":
             turn.answer = without_injected(one.text)[-LONGEST_PROMPT:]
