@@ -55,6 +55,10 @@ def check(pairs: list[Pair], cosines: dict[tuple[str, str], float], threshold: f
     assert pairs == sorted(pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
 
 
+def _restored(state: dict[str, object], content: bytes) -> SimilarityIndex | None:
+    return SimilarityIndex.from_state(json.loads(json.dumps(state)), content)
+
+
 def zipf_texts(number: int, seed: int) -> dict[str, str]:
     """Return texts whose words are as unevenly frequent as in language; every tenth is an altered copy of another."""
     chance = random.Random(seed)
@@ -128,7 +132,7 @@ def test_changes_give_what_a_new_index_gives(seed: int) -> None:
             texts[key] = " ".join(texts[other].split()[: chance.randint(0, 40)]) + chance.choice(["", " novel words"])
             index.put(key, texts[key])
         if step % 2:
-            restored = SimilarityIndex.from_state(json.loads(json.dumps(index.to_state())))
+            restored = _restored(*index.to_state())
             assert restored is not None
             index = restored
         fresh = SimilarityIndex(texts.items())
@@ -246,7 +250,7 @@ def test_a_threshold_has_a_range(threshold: float) -> None:
 )
 def test_what_is_no_state_is_refused(state: object) -> None:
     """A state of another form or of other terms gives no index, so that the caller builds a new one."""
-    assert SimilarityIndex.from_state(state) is None
+    assert SimilarityIndex.from_state(state, b"") is None
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,13 @@ def cited_in(path: str, forms: IdForms, read: Callable[[str], str | None]) -> li
     return [(cited, position.line, position.column) for cited, position in found]
 
 
+def cited_by(record: Record, forms: IdForms) -> list[Citation]:
+    """Return what the text of a record's own file surely cites."""
+    if not record.kind.in_record or not forms.may_stand_in(record.prose):
+        return []
+    return [citation for citation in find_citations(record.prose, forms) if not citation.weak]
+
+
 def in_text(
     text: str, path: str, forms: IdForms, *, weak: bool = False, code: Sequence[Span] | None = None
 ) -> Iterator[Citation]:
@@ -56,12 +63,13 @@ def in_text(
     Weak ones are only for those who know which records there are. `code` are its blocks, where they are known.
     """
     markdown = is_markdown(path)
-    if not any(weak or not citation.weak for citation in find_citations(text, forms)):
+    found = find_citations(text, forms)
+    if not any(weak or not citation.weak for citation in found):
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
     if code is None:
         code = _parsed(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
-    for citation in find_citations(text, forms, code):
+    for citation in find_citations(text, forms, code) if code else found:
         if citation.weak and not weak:
             continue
         start = citation.span.start

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from orbit_registry.checks.citing import Cited, cited_in
+from orbit_registry.checks.citing import Cited, cited_by, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
 from orbit_registry.checks.loop.log import LoopLog
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
-from orbit_registry.checks.spelling import Spelling
 from orbit_registry.checks.wording import copies, wording
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
@@ -26,7 +26,7 @@ from orbit_registry.store.adopt.edges import place_of as place_of_text
 from orbit_registry.store.config import Config, config_of
 from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
-from orbit_registry.text.citations import IdForms, find_citations
+from orbit_registry.text.citations import Citation, IdForms
 from orbit_registry.text.position import Pointer, Position, position_at
 
 if TYPE_CHECKING:
@@ -69,12 +69,18 @@ class CheckContext:
         default=cited_in
     )
     """The ids that a file cites, each with line and column."""
+    cite_by: Callable[[Record, IdForms], Sequence[Citation]] = field(default=cited_by)
+    """What the text of a record's own file surely cites."""
     word: Callable[[Record], str] = field(default=wording)
     """What a record says, as compared for duplicates."""
     near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
     """The pairs among texts of one kind that are at least that alike."""
     unkept: Collection[str] | None = None
     """The paths of the records whose files may hold a secret; None where that is not known."""
+    usual: Collection[str] = ()
+    """The paths of records whose files are known to hold no character but what an English keyboard types."""
+    alike: Collection[str] | None = None
+    """The paths of the records that may say what another says; None where that is not known."""
     read: Callable[[str], str | None] = field(default=lambda _: None)
     """The text of a file, named from the root; None where it has none."""
     side: str | None = None
@@ -134,23 +140,15 @@ class CheckContext:
                 yield Cited(cited, Location(path, Position(line, column)))
 
     def _cited_in_records(self) -> Iterator[Cited]:
-        forms = self.kinds.id_forms
         for record in self.records:
-            if record.kind.in_record and forms.may_stand_in(record.prose):
-                for citation in find_citations(record.prose, forms):
-                    if not citation.weak:
-                        where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
-                        yield Cited(citation.id, where, record)
+            for citation in self.cite_by(record, self.kinds.id_forms):
+                where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
+                yield Cited(citation.id, where, record)
 
     @cached_property
     def everything(self) -> RecordSet:
         """All records, where these are some of them; what asks is to be found in no record's file."""
         return self.records if self.whole is None else self.whole()
-
-    @cached_property
-    def spelling(self) -> Spelling:
-        """The records' texts as one string."""
-        return Spelling(self.records)
 
     @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
@@ -168,9 +166,10 @@ class CheckContext:
         """By kind, the groups of records that wait or hold and say the same but for form, by the records' paths."""
         texts: dict[str, list[tuple[str, str]]] = {}
         for record in self.records:
-            if record.phase != "closed" and not record.kind.in_file:
+            may_be = self.alike is None or record.path in self.alike
+            if may_be and record.phase != "closed" and not record.kind.in_file:
                 texts.setdefault(record.kind.name, []).append((record.path, self.wordings[record.path]))
-        return {kind: copies(held) for kind, held in texts.items()}
+        return defaultdict(list, {kind: copies(held) for kind, held in texts.items()})
 
     @cached_property
     def glob_counts(self) -> Mapping[str, int]:

@@ -121,9 +121,9 @@ def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | No
         return None, []
 
 
-def turns_today(records: Iterable[Record], now: datetime, config: Config) -> bool:
-    """Say whether the clock alone changes before the day (UTC) ends what is said of a record."""
+def turn_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
+    """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
     now, windows = now.astimezone(UTC), windows_of(config)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     stating = (record for record in records if "freshness" in record.data)
-    return any(now < at <= midnight for record in stating for at in turns(record, windows))
+    return {record.path for record in stating if any(now < at <= midnight for at in turns(record, windows))}

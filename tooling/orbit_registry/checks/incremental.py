@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from orbit_registry.checks.catalogue import run_checks
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.derivation import turns_today
+from orbit_registry.checks.derivation import turn_today
 from orbit_registry.checks.files.reading import CODES
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.material import Material, Pairs
@@ -44,7 +44,7 @@ def run(inputs: Inputs) -> tuple[Result, bool]:
             found.append(one)
             rows[owner].append(row_of(one))
     standing = [diagnostic_of(row) for path, member in now.items() if path not in again for row in member.found]
-    turning = {one.path for one in context.records if turns_today((one,), inputs.now, context.config)}
+    turning = turn_today(context.records, inputs.now, context.config)
     if material.is_steady:
         for path in again:
             now[path] = now[path]._replace(found=rows.get(path, []), token="" if path in turning else now[path].token)

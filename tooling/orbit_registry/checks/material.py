@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
-from orbit_registry.checks.citing import cited_in
+from orbit_registry.checks.citing import cited_by, cited_in
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.members import Member, asks_of, joins_of, joins_of_text
@@ -29,7 +30,7 @@ from orbit_registry.store.decisions.documents import Document, Documents, read_o
 from orbit_registry.store.files import document_text, read_text
 from orbit_registry.store.kept import digest
 from orbit_registry.store.votes import BROKEN as BAD_VOTE
-from orbit_registry.text.citations import IdForms, find_citations
+from orbit_registry.text.citations import Citation, IdForms
 
 Cited = Sequence[tuple[str, int, int]]
 Pairs = Mapping[str, Sequence[Sequence[object]]]
@@ -49,6 +50,7 @@ class Material:
         self._records: dict[str, Record | None] = {}
         self._words: dict[str, str] = {}
         self._cited: dict[str, Cited] = {}
+        self._cited_by: dict[str, Sequence[Citation]] = {}
         self._counts = Counts(self._workspace)
         self.is_steady = True
         """Whether all texts were those that the inputs saw."""
@@ -109,6 +111,12 @@ class Material:
             self._cited[path] = cited_in(path, forms, read)
         return self._cited[path]
 
+    def cited_by(self, record: Record, forms: IdForms) -> Sequence[Citation]:
+        """Return what `citing.cited_by` does, each record looked at once."""
+        if record.path not in self._cited_by:
+            self._cited_by[record.path] = cited_by(record, forms)
+        return self._cited_by[record.path]
+
     # --- members
 
     def member(self, path: str, token: str) -> Member:
@@ -124,8 +132,7 @@ class Material:
             return Member(token, [self._entries[path].folder.rpartition("/")[2]])
         is_closed = record.phase == "closed"
         said = self.wording(record) if not is_closed and not record.kind.in_file else None
-        in_field = record.kind.in_record and forms.may_stand_in(record.prose)
-        cited = (one.id for one in find_citations(record.prose, forms) if not one.weak) if in_field else ()
+        cited = (one.id for one in self.cited_by(record, forms))
         hashed = hash_of(said) if said is not None else None
         globs = () if is_closed else record.globs
         return Member(token, joins_of(record, said), asks_of(record, cited), hashed, globs=globs)
@@ -206,14 +213,9 @@ class Material:
 
     def _copied(self, members: Mapping[str, Member]) -> set[str]:
         """Return the records that say what an earlier one of their kind says, but for form."""
-        alike: dict[str, list[str]] = defaultdict(list)
-        for path, member in members.items():
-            for name in member.joins if member.said is not None else ():
-                if name.startswith("text "):
-                    alike[name].append(path)
         found: set[str] = set()
-        for paths in alike.values():
-            held = [record for path in paths if (record := self.record(path)) is not None] if len(paths) > 1 else []
+        for paths in _alike(members):
+            held = [record for path in paths if (record := self.record(path)) is not None]
             for _, *rest in copies((record.path, self.wording(record)) for record in RecordSet(held)):
                 found.update(rest)
         return found
@@ -243,11 +245,24 @@ class Material:
             sizes=self.sizes(members),
             count=self._counts,
             cite=self.cited,
+            cite_by=self.cited_by,
             word=self.wording,
             near=lambda kind, texts, threshold: _pairs_of(members, texts),
             unkept=inputs.reading.unkept,
+            usual=inputs.reading.usual,
+            alike=frozenset(chain.from_iterable(_alike(members))),
             read=self.text,
         )
+
+
+def _alike(members: Mapping[str, Member]) -> list[list[str]]:
+    """Return the records whose letters and digits are the same, in groups of two and more."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path, member in members.items():
+        for name in member.joins if member.said is not None else ():
+            if name.startswith("text "):
+                found[name].append(path)
+    return [paths for paths in found.values() if len(paths) > 1]
 
 
 def _pairs_of(members: Mapping[str, Member], paths: Collection[str]) -> list[Pair]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 _SLACK = 1e-9  # more than what rounding can add up to in a bound
 _SAMPLE = 200
@@ -18,6 +19,7 @@ _BLOCK = 32_768  # how many vectors are counted at once, which bounds the memory
 # How much of a vector's squared norm common terms may hold, as a part of the threshold, in one round after the other.
 # The larger, the fewer terms are looked up and the more pairs are computed; 0 ends it, as then no term is common.
 _COMMON_SHARES = (0.5, 0.2, 0.0)
+_FEW = 16  # so few vectors are looked at one by one, rather than told apart by what is enough for their class
 
 Scores = dict[tuple[str, str], float]
 
@@ -56,35 +58,50 @@ def idf(documents: int, frequency: int) -> float:
     return math.log(1 + documents / max(frequency, 1))
 
 
+class _Memo(dict[str, float]):
+    """What a function says of each marked term, asked once for each."""
+
+    def __init__(self, say: Callable[[str], float]) -> None:
+        self._say = say
+
+    def __missing__(self, marked: str) -> float:
+        said = self[marked] = self._say(marked)
+        return said
+
+
 class Weights:
     """What each term of a collection weighs: its `idf`, times 1 + ln(how often it occurs in the text)."""
 
     def __init__(self, documents: int, frequencies: Mapping[str, int]) -> None:
         self.documents = documents
         self.frequencies = frequencies
-        self._squares: dict[str, float] = {}
-        self._idfs: dict[int, float] = {}
+        self.squares = _Memo(self._square)
+        """The squared weight of each marked term, also of one that the collection has not."""
 
-    def square(self, marked: str) -> float:
-        """Return the squared weight of a marked term, which the collection need not have."""
-        square = self._squares.get(marked)
-        if square is None:
-            term, _, times = marked.partition(":")
-            frequency = self.frequencies.get(term, 0)
-            if frequency not in self._idfs:
-                self._idfs[frequency] = idf(self.documents, frequency)
-            square = (self._idfs[frequency] * (1 + math.log(int(times or 1)))) ** 2
-            self._squares[marked] = square
-        return square
+    def _square(self, marked: str) -> float:
+        term, _, times = marked.partition(":")
+        return (idf(self.documents, self.frequencies.get(term, 0)) * (1 + math.log(int(times or 1)))) ** 2
 
     def weigh(self, vector: Vector) -> Weighted:
         """Return the weights of a vector."""
-        squares = dict(zip(vector.terms, map(self.square, vector.marked), strict=True))
+        squares = dict(zip(vector.terms, map(self.squares.__getitem__, vector.marked), strict=True))
         return Weighted(squares, math.fsum(squares.values()))
 
 
+class _Profile(NamedTuple):
+    """What bounds the cosines of a vector: profiles are in the order of `share`."""
+
+    share: float
+    """The norm of its common part, where the whole has 1."""
+    key: str
+    weight: float
+    """The largest weight of a rare term of it that others have too."""
+    rare: tuple[str, ...]
+    """These terms."""
+
+
 class Pairs:
-    """Collects the pairs of some vectors that reach `threshold`, at most `most` of them.
+    """Collects the pairs of some vectors, weighed by what they hold together, that reach `threshold`, at most `most`.
 
     `scores` holds them by their keys, the smaller key first; `complete` is False if there are more.
     """
@@ -126,50 +143,54 @@ class Pairs:
         vectors and thus rarer terms; in the last one every term is rare.
         """
         pending = sorted(key for key, vector in self.vectors.items() if vector.terms)
+        frequencies = self.weights.frequencies
         for common_share in _COMMON_SHARES:
             if pending and self.complete:
-                pending = self._round(pending, self.threshold * common_share)
+                pending = self._round(pending, frequencies, self.threshold * common_share)
+                frequencies = Counter(chain.from_iterable([self.vectors[key].terms for key in pending]))
 
-    def _round(self, keys: list[str], common_share: float) -> list[str]:
-        vectors = self.vectors
-        frequencies = Counter(chain.from_iterable([vectors[key].terms for key in keys]))
+    def _round(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> list[str]:
         rarest = self._rarest(keys, frequencies, common_share)
-        profiles = sorted(self._profiles(keys, frequencies, rarest))
         rare = {term for term, times in frequencies.items() if 1 < times <= rarest}
+        profiles = sorted(self._profiles(keys, frequencies, rarest, rare))
         for start in range(0, len(profiles), _BLOCK):
             self._search_block(profiles, start, rare)
             if not self.complete:
                 break
-        heaviest_share = profiles[-1][0]
-        return [key for share, key, _ in profiles if share * heaviest_share >= self.threshold - _SLACK]
+        heaviest_share = profiles[-1].share
+        return [one.key for one in profiles if one.share * heaviest_share >= self.threshold - _SLACK]
 
-    def _search_block(self, profiles: list[tuple[float, str, float]], start: int, rare: set[str]) -> None:
+    def _search_block(self, profiles: list[_Profile], start: int, rare: set[str]) -> None:
         """Compute the pairs of a block's vectors with each other and with all later ones, where terms admit it.
 
         Who of the block has a term is one number, a bit for each vector. A sum of such numbers by bits counts the
         shared terms of a vector with all of the block at once, a machine word of vectors at a time.
         """
-        vectors, threshold = self.vectors, self.threshold - _SLACK
+        threshold = self.threshold - _SLACK
         block = profiles[start : start + _BLOCK]
-        classes = _classes([weight for _, _, weight in block])
+        classes = _classes([one.weight for one in block])
         having = dict.fromkeys(rare, 0)
-        for place, (share, key, weight) in enumerate(profiles[start:]):
-            terms = vectors[key].terms
-            counts = _add(list(filter(None, map(having.get, terms))))
+        for place, (share, key, weight, terms) in enumerate(profiles[start:]):
+            counts = _add(list(filter(None, map(having.__getitem__, terms))))
             needed = threshold - share * share  # at least: the others come earlier, so their shares are no larger
-            for heaviest, members in classes if counts and weight > 0 else ():
-                enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - _SLACK
-                for other in places_of(_at_least(counts, math.ceil(enough)) & members):
-                    their_share, name, their_weight = block[other]
+            found = -1
+            for heaviest, members, rest in classes if counts and weight > 0 else ():
+                found &= rest
+                if found.bit_count() > _FEW:
+                    enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - _SLACK
+                    found = _at_least(counts, math.ceil(enough)) & rest
+                for other in places_of(found & members):
+                    their_share, name, their_weight, _ = block[other]
                     if 0 < threshold - share * their_share <= _digit_sum(counts, other) * weight * their_weight:
                         self.examine(key, name)
+                if not found:
+                    break
             if not self.complete:
                 break
             if place < len(block):
                 bit = 1 << place
                 for term in terms:
-                    if term in having:
-                        having[term] |= bit
+                    having[term] |= bit
 
     def _rarest(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> int:
         """Return up to which frequency terms are rare, so that the others are at most that share of most vectors."""
@@ -190,21 +211,19 @@ class Pairs:
         return limits[high]
 
     def _profiles(
-        self, keys: list[str], frequencies: Mapping[str, int], rarest: int
-    ) -> Iterator[tuple[float, str, float]]:
-        """Yield for each vector the norm of its common part, its key, and its largest weight of a shared rare term."""
-        all_marked = set(chain.from_iterable([self.vectors[key].marked for key in keys]))
-        squares, common, rare = {}, {}, {}
-        for marked in all_marked:
-            frequency = frequencies[marked.partition(":")[0]]
-            squares[marked] = square = self.weights.square(marked)
-            common[marked] = square if frequency > rarest else 0.0
-            rare[marked] = square if 1 < frequency <= rarest else 0.0
+        self, keys: list[str], frequencies: Mapping[str, int], rarest: int, rare: set[str]
+    ) -> Iterator[_Profile]:
+        def part(marked: str, above: int, below: float) -> float:
+            return squares[marked] if above < frequencies[marked.partition(":")[0]] <= below else 0.0
+
+        squares = self.weights.squares
+        common, shared = _Memo(lambda one: part(one, rarest, math.inf)), _Memo(lambda one: part(one, 1, rarest))
         for key in keys:
-            own = self.vectors[key].marked
+            own, terms = self.vectors[key].marked, self.vectors[key].terms
             whole = sum(map(squares.__getitem__, own))
-            part = sum(map(common.__getitem__, own))
-            yield math.sqrt(part / whole), key, math.sqrt(max(map(rare.__getitem__, own)) / whole)
+            share = math.sqrt(sum(map(common.__getitem__, own)) / whole)
+            weight = math.sqrt(max(map(shared.__getitem__, own)) / whole)
+            yield _Profile(share, key, weight, tuple(filter(rare.__contains__, terms)))
 
     def find_of(self, keys: Iterable[str]) -> None:
         """Find every pair that has one of `keys`; fast when they are few.
@@ -235,19 +254,21 @@ class Pairs:
                 self.examine(key, other)
 
 
-def _classes(weights: list[float]) -> list[tuple[float, int]]:
-    """Part places by their weight: the largest weight of each class, and a number with a bit for each of its places.
+def _classes(weights: list[float]) -> list[tuple[float, int, int]]:
+    """Part places by their weight, the heaviest first: the largest weight of each class, and numbers with a bit for
+    each of its places, and for each of those and of lighter ones.
 
     A few short texts have much heavier terms than the others, and what they may reach must not slow down all.
     """
     order = sorted(range(len(weights)), key=weights.__getitem__)
     ends = sorted({len(order) * share // 100 for share in (50, 80, 95, 99, 100)} - {0})
-    classes = []
+    classes, rest = [], 0
     for begin, end in pairwise((0, *ends)):
-        heaviest = weights[order[end - 1]]
+        heaviest, members = weights[order[end - 1]], sum(1 << place for place in order[begin:end])
         if heaviest > 0:
-            classes.append((heaviest, sum(1 << place for place in order[begin:end])))
-    return classes
+            rest |= members
+            classes.append((heaviest, members, rest))
+    return classes[::-1]
 
 
 def _add(numbers: list[int]) -> list[int]:

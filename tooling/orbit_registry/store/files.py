@@ -28,6 +28,11 @@ def read_text(path: Path, *, limit: int = RECORD_LIMIT) -> str:
 
 def read_bytes(path: Path | str, *, limit: int) -> bytes:
     """Return a file's bytes; see `read_text` for what is refused."""
+    return read_found(path, limit=limit)[0]
+
+
+def read_found(path: Path | str, *, limit: int) -> tuple[bytes, os.stat_result]:
+    """Return a file's bytes, and what the system said of it before they were read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
@@ -42,7 +47,7 @@ def read_bytes(path: Path | str, *, limit: int) -> bytes:
             if len(content) != found.st_size:  # cut short by a signal, or growing
                 with os.fdopen(handle, "rb", closefd=False) as file:
                     content += file.read(max(found.st_size + 1 - len(content), 0))
-            return content
+            return content, found
         finally:
             os.close(handle)
     except OSError as error:

@@ -33,6 +33,8 @@ NAMING = frozenset({"source", "freshness", "evidence"})
 """Fields by which a record names what stands outside the collection."""
 PROOFS = frozenset({"commit", "file", "task"})
 """Kinds of evidence that can be looked for."""
+_UNUSUAL = ("\\u", "\\b", "\\f")
+"""How JSON in ASCII writes what no English keyboard types."""
 
 
 class Entry(NamedTuple):
@@ -103,6 +105,8 @@ class Reading:
         """Record and vote files by path."""
         self.unkept: set[str] = set()
         """The paths of records of which a file was parsed and not kept; in the files of the others no secret stands."""
+        self.usual: set[str] = set()
+        """The paths of records whose files were parsed now and hold nothing but what an English keyboard types."""
         known = self._cache.unchanged(entry.path for entry in self.entries)
         for entry in self.entries:
             self._look_at(entry, known.get(entry.path) or self._cache.state(entry.path))
@@ -119,8 +123,11 @@ class Reading:
         found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
         # What `text.yaml.load` returns is what JSON can say.
-        if record is None or problems or not self._cache.keep(state, record.data, _named(record), plain=True):
+        said = self._cache.keep(state, record.data, _named(record), plain=True) if record and not problems else None
+        if said is None:
             self.unkept.add(entry.path)
+        elif not any(escape in said for escape in _UNUSUAL):
+            self.usual.add(entry.path)
         return found
 
     def named(self, entry: Entry) -> Named | None:
@@ -208,7 +215,7 @@ class Reading:
             return [], wrong
         votes, wrong = parse_votes(text, state.path, record.id, self._now)
         rows = [[vote.voter_model, vote.voted_at.isoformat(), vote.task_id] for vote in votes]
-        if wrong or not self._cache.keep(state, rows):
+        if wrong or self._cache.keep(state, rows) is None:
             self.unkept.add(record.path)
         return votes, wrong
 

@@ -31,7 +31,12 @@ class IdForms:
 
     def may_stand_in(self, text: str) -> bool:
         """Say quickly whether a text can cite anything surely: false only where it holds no prefix."""
-        return any(prefix in text for prefix in self.prefixes)
+        return any(map(text.__contains__, self._endings))
+
+    @cached_property
+    def _endings(self) -> tuple[str, ...]:
+        """The prefixes that end in no other one: `R-` stands wherever `ADR-` does."""
+        return tuple(one for one in self.prefixes if not any(one != end and one.endswith(end) for end in self.prefixes))
 
     @cached_property
     def prefixes(self) -> tuple[str, ...]:

@@ -33,6 +33,11 @@ class Text:
 def strings_of(record: Record) -> Iterator[Text]:
     """Yield the texts of a record's file, keys of its own included, and its prose where that stands elsewhere."""
     yield from _below(record.data, ())
+    yield from prose_of(record)
+
+
+def prose_of(record: Record) -> Iterator[Text]:
+    """Yield a record's prose where that stands outside its file."""
     if not record.kind.in_record and record.prose:
         yield Text(PROSE, record.prose, None)
 

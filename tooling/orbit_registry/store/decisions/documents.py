@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,8 @@ class Document:
         entries = self.entries
         if heading is None:
             return entries[0] if len(entries) == 1 else None
-        by_number = [entry for entry in entries if entry.number is not None and _same_number(entry.number, heading)]
+        wanted = _number(heading)
+        by_number = [entry for entry in entries if wanted is not None and _number(entry.number or "") == wanted]
         by_title = [entry for entry in entries if entry.title == heading]
         found = by_number or by_title
         return found[0] if found else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
@@ -154,6 +156,8 @@ def entry_span(entry: AdrDocument) -> tuple[int, int]:
     return entry.heading_span.end if entry.heading_span else entry.span.start, entry.span.end
 
 
-def _same_number(number: str, heading: str) -> bool:
-    left, right = _DIGITS.findall(number), _DIGITS.findall(heading)
-    return bool(left and right) and int(left[0]) == int(right[0])
+@lru_cache(maxsize=65_536)  # a log of many decisions is asked for each of them
+def _number(text: str) -> int | None:
+    """Return the first number in a text."""
+    found = _DIGITS.search(text)
+    return int(found[0]) if found else None
