@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,26 @@ def test_every_test_states_a_fact(path: Path) -> None:
     """Every test has a docstring, which says what is true when it passes."""
     tests = [node for node in functions(path) if node.name.startswith("test_")]
     assert [node.name for node in tests if ast.get_docstring(node) is None] == []
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield what a file imports from the package, inside of functions too; not what the type checker alone sees."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield from imported(node)
+
+
+def test_no_imports_make_a_circle() -> None:
+    """No module imports itself by way of others, at whatever time."""
+    files = {
+        ".".join(path.relative_to(ROOT / "tooling").with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / "tooling").rglob("*.py")
+    }
+    graph = {name: files.keys() & {*imported(ast.parse(path.read_bytes()))} - {name} for name, path in files.items()}
+    TopologicalSorter(graph).prepare()
 
 
 def test_importing_the_package_imports_nothing_else() -> None:

@@ -114,16 +114,21 @@ def test_a_harmed_snapshot_is_built_anew_on_the_next_read(project: Any, harm: An
     assert again.digest == first.digest
 
 
+def damage_without_a_trace(project: Any, path: Path) -> None:
+    """Damage a snapshot, and let what is known of it be what it is now."""
+    damage(path)
+    state = project.workspace.cache / "snapshot.json"
+    said = json.loads(state.read_text("utf-8"))
+    found = path.stat()
+    said["stamp"] = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+    state.write_text(json.dumps(said), "utf-8")
+
+
 def test_a_file_damaged_without_a_trace_is_built_anew(project: Any) -> None:
     """Damage that kept inode, size and times is found when the file is opened, and mended then."""
     project.learning("aaaaa")
     first = project.sync()
-    damage(first.path)
-    state = project.workspace.cache / "snapshot.json"
-    said = json.loads(state.read_text("utf-8"))
-    found = first.path.stat()
-    said["stamp"] = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
-    state.write_text(json.dumps(said), "utf-8")
+    damage_without_a_trace(project, first.path)
     assert project.sync().path == first.path
     assert counted(project) == 1
     assert project.sync().path != first.path
@@ -134,12 +139,7 @@ def test_a_base_damaged_without_a_trace_is_not_built_upon(project: Any) -> None:
     for code in ("aaaaa", "bbbbb", "ccccc"):
         project.learning(code, body="Words. " * 2000)
     first = project.sync()
-    damage(first.path)
-    state = project.workspace.cache / "snapshot.json"
-    said = json.loads(state.read_text("utf-8"))
-    found = first.path.stat()
-    said["stamp"] = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
-    state.write_text(json.dumps(said), "utf-8")
+    damage_without_a_trace(project, first.path)
     project.learning("aaaaa", priority=7)
     assert project.sync().built
     assert project.ask("SELECT id, priority, length(body) FROM records ORDER BY id") == [

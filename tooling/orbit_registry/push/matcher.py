@@ -4,6 +4,14 @@ The compiler writes canonical texts only (no braces, no `**` inside a segment, s
 checked here. This module imports nothing: it is loaded when a pattern has to be tried, in the start of a hook.
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
+
+    Part = TypeVar("Part", "Chunk", "tuple[Segment, ...]")
+    Whole = TypeVar("Whole", str, list[str])
+
 MAX_PATH = 4096
 
 # One character of a name: itself, None for any, or a class (negated, ranges).
@@ -75,20 +83,21 @@ def fits(asked: Program, path: str) -> bool:
     choice of places fits, the leftmost one does, so nothing is tried twice. Segments in a path and characters in a
     segment are told apart in the same way.
     """
-    return len(path) <= MAX_PATH and _groups_fit(asked, path.split("/"))
+    return len(path) <= MAX_PATH and _fit(asked, path.split("/"), _names_at)
 
 
-def _groups_fit(groups: Program, names: list[str]) -> bool:
-    first, last = groups[0], groups[-1]
-    if len(groups) == 1:
-        return len(first) == len(names) and _names_at(first, names, 0)
-    start, end = len(first), len(names) - len(last)
-    if start > end or not _names_at(last, names, end) or not _names_at(first, names, 0):
+def _fit(parts: "Sequence[Part]", whole: "Whole", at: "Callable[[Part, Whole, int], bool]") -> bool:
+    """Say whether `whole` is the parts in their order, with anything between two of them; `at` tries one of them."""
+    first, last = parts[0], parts[-1]
+    if len(parts) == 1:
+        return len(first) == len(whole) and at(first, whole, 0)
+    start, end = len(first), len(whole) - len(last)
+    if start > end or not at(last, whole, end) or not at(first, whole, 0):
         return False
-    for group in groups[1:-1]:
-        while start + len(group) <= end and not _names_at(group, names, start):
+    for part in parts[1:-1]:
+        while start + len(part) <= end and not at(part, whole, start):
             start += 1
-        start += len(group)
+        start += len(part)
         if start > end:
             return False
     return True
@@ -96,25 +105,9 @@ def _groups_fit(groups: Program, names: list[str]) -> bool:
 
 def _names_at(group: tuple[Segment, ...], names: list[str], start: int) -> bool:
     for segment in group:
-        if not _chunks_fit(segment, names[start]):
+        if not _fit(segment, names[start], _characters_at):
             return False
         start += 1
-    return True
-
-
-def _chunks_fit(chunks: Segment, name: str) -> bool:
-    first, last = chunks[0], chunks[-1]
-    if len(chunks) == 1:
-        return len(first) == len(name) and _characters_at(first, name, 0)
-    start, end = len(first), len(name) - len(last)
-    if start > end or not _characters_at(last, name, end) or not _characters_at(first, name, 0):
-        return False
-    for chunk in chunks[1:-1]:
-        while start + len(chunk) <= end and not _characters_at(chunk, name, start):
-            start += 1
-        start += len(chunk)
-        if start > end:
-            return False
     return True
 
 
