@@ -158,6 +158,31 @@ def test_standard_output_carries_the_protocol_alone(root: Path) -> None:
     assert all(line.startswith(b'{"jsonrpc":"2.0"') for line in done.stdout.splitlines())
 
 
+def test_whoever_asks_in_a_way_that_cannot_be_read_is_told_so(root: Path) -> None:
+    """The request that a line names is answered with an error, and what comes after it as always."""
+    lines = [
+        json.dumps(HELLO).encode(),
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{"a":"\\ud83d"}}}',
+        b'{"jsonrpc":"2.0","id":"a","method":["tools/list"]}',
+        b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":' + b"[" * 10_000,
+        b"not json",
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+        b'{"jsonrpc":"2.0","id":2,"method":"ping"}',
+    ]
+    answers: list[dict[str, Any]] = []
+    with subprocess.Popen(PROGRAM, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as served:
+        assert served.stdin is not None
+        assert served.stdout is not None
+        served.stdin.write(b"".join(line + b"\n" for line in lines))
+        served.stdin.flush()
+        while not {1, 2} <= {one["id"] for one in answers}:
+            answers.append(json.loads(served.stdout.readline()))
+
+    refused = [one["id"] for one in answers if one.get("error", {}).get("code") == types.PARSE_ERROR]
+    assert refused == [7, "a", None, None]
+    assert len(answers) == 6
+
+
 @pytest.fixture
 def address(root: Path) -> Iterator[str]:
     """Yield the address of a server over HTTP that this test may speak to."""

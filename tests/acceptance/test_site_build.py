@@ -293,7 +293,9 @@ def test_a_server_answers_this_machine_alone(demo: tuple[Path, Path, SiteResult]
         assert "http://127.0.0.1:" in server.url
         assert "Store sessions in files" in fetch(f"{server.url}adrs/ADR-0002/")[1]
         assert fetch(f"{server.url}adrs/", host="evil.example.org")[0] == 403
+        assert fetch(f"{server.url}adrs/", host="[::1")[0] == 403
         assert fetch(f"{server.url}gone/")[0] == 404
+        assert fetch(f"{server.url}%00")[0] == 404
     finally:
         server.close()
 

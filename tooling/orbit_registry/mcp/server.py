@@ -5,6 +5,8 @@ The project that a call is about is the one named at the start, else the client'
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Sequence
@@ -20,6 +22,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.mcp import calls, prompts, resources
@@ -85,8 +89,32 @@ def act_as_agent() -> None:
 
 async def _over_stdio(door: Door) -> None:
     server = door.server()
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    send, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+
+        async def pass_on() -> None:
+            async with send:
+                async for message in read:
+                    if isinstance(message, Exception):  # the SDK would leave whoever asked waiting
+                        await write.send(SessionMessage(_unread(message)))
+                    else:
+                        await send.send(message)
+
+        tasks.start_soon(pass_on)
+        await server.run(readable, write, server.create_initialization_options())
+
+
+def _unread(error: Exception) -> types.JSONRPCError:
+    """Return the answer to a line that is no message, such as one with half a character, to whom it names if to any."""
+    number: str | int | None = None
+    for one in error.errors() if isinstance(error, ValidationError) else ():
+        asked = one["input"]
+        with contextlib.suppress(ValueError, RecursionError):
+            asked = json.loads(asked) if isinstance(asked, str) else asked
+        named = asked.get("id") if isinstance(asked, dict) else None
+        number = named if isinstance(named, str) or type(named) is int else number
+    said = types.ErrorData(code=types.PARSE_ERROR, message="this is no message of the protocol, or no valid Unicode")
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=said)
 
 
 class Door:

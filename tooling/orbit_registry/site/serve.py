@@ -102,14 +102,20 @@ class _Handler(SimpleHTTPRequestHandler):
         with contextlib.suppress(ConnectionError):  # who asked has left
             self.wfile.write(content)
 
+    def translate_path(self, path: str) -> str:
+        """Return where a page would stand; no file has a name with a null character, and asking for one would fail."""
+        return super().translate_path(path).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
     def do_HEAD(self) -> None:
         """Answer with a file's headers."""
         if self._is_local():
             super().do_HEAD()
 
     def _is_local(self) -> bool:
+        name = None
         # A page elsewhere whose name was pointed at this address must not read the site.
-        name = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+        with contextlib.suppress(ValueError):  # half an address
+            name = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         if name in ("127.0.0.1", "localhost"):
             return True
         self.send_error(403, "only this machine is served")
