@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -129,6 +130,25 @@ def test_nothing_is_written_through_a_planted_link(repo: Path, tmp_path: Path, l
 
     assert [file.name for file in outside.iterdir()] == ["kept"]
     assert (outside / "kept").read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes"])
+def test_what_a_planted_link_leads_to_is_not_copied_into_the_repository(
+    repo: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`init` adds lines to files that a clone may bring as links; it says so, and writes nothing at all."""
+    secret = tmp_path / "id_rsa"
+    secret.write_text("a key", "utf-8")
+    (repo / name).unlink()
+    (repo / name).symlink_to(secret)
+    shutil.rmtree(repo / ".orbit")
+
+    assert run(["init", "--yes"]) == 1
+
+    assert f"passes through a symbolic link at {name}" in capsys.readouterr().err
+    assert (repo / name).is_symlink()
+    assert secret.read_text("utf-8") == "a key"
+    assert not (repo / ".orbit").exists()
 
 
 def test_a_record_does_not_steer_the_readers_terminal(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:

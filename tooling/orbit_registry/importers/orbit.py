@@ -30,6 +30,8 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import (
     GITATTRIBUTES,
     GITIGNORE,
+    SetupReport,
+    add_lines,
     config_text,
     detect_style,
     schema_texts,
@@ -147,11 +149,8 @@ def make_workspace(target: Workspace) -> None:
         write_schemas(open_workspace(target.root))
     hidden = _hidden_from_git(target)
     if hidden:
-        ignore = target.root / ".gitignore"
-        text = ignore.read_text(encoding="utf-8", errors="surrogateescape") if ignore.exists() else ""
-        glue = "" if not text or text.endswith("\n") else "\n"
-        lines = "".join(f"!{ORBIT}/{name}\n" for name in hidden)
-        write_atomic(ignore, (text + glue + lines).encode("utf-8", "surrogateescape"))
+        lines = tuple(f"!{ORBIT}/{name}" for name in hidden)
+        add_lines(SetupReport(target.root), ".gitignore", lines, dry_run=False)
 
 
 def _hidden_from_git(target: Workspace) -> list[str]:

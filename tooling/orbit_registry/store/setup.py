@@ -17,7 +17,7 @@ from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.records.task import TASK_SCHEMA
 from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.store.decisions.paths import LOG_NAME
-from orbit_registry.store.files import inside, read_text, walk, write_atomic
+from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name
@@ -64,6 +64,7 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     Raises:
         ForeignWorkspaceError: an `.orbit/` of another tool stands there.
         WorkspaceNotFoundError: `.orbit` is a file, or the folder is a git directory without files.
+        UnsafePathError: `.gitignore` or `.gitattributes` is a symbolic link.
         WriteError: the disk refused.
     """
     git = Git(folder.resolve())
@@ -76,6 +77,8 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     config = orbit / "config.yaml"
     if orbit.is_dir() and not config.exists() and any(entry.name != "state" for entry in orbit.iterdir()):
         raise ForeignWorkspaceError(f"{orbit} was not written by this tool", hint=IMPORT_HINT)
+    for path in (".gitignore", ".gitattributes") if git.top is not None else ():
+        inside(root, path)
     report = SetupReport(root)
     if config.exists():
         open_workspace(root)
@@ -87,8 +90,8 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     for name, text in schema_texts(kinds).items():
         _put(report, f"{schemas}/{name}", text, dry_run)
     if git.top is not None:
-        _add_lines(report, ".gitignore", GITIGNORE, dry_run)
-        _add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
+        add_lines(report, ".gitignore", GITIGNORE, dry_run)
+        add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
         report.driver = offer_driver(git, dry_run=dry_run)
     return report
 
@@ -222,11 +225,16 @@ def _put(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
         write_atomic(target, text)
 
 
-def _add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
-    """Add the lines a file lacks at its end; whatever else it holds stays as it is."""
-    target = report.root / path
+def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: bool) -> None:
+    """Add the lines a file lacks at its end; whatever else it holds stays as it is.
+
+    Raises:
+        UnsafePathError: it is a symbolic link: what that leads to, a clone would have us copy into the repository.
+        UnreadableFileError: it is no file, or too large.
+    """
+    target = inside(report.root, path)
     there = target.exists()
-    text = target.read_bytes().decode("utf-8", "surrogateescape") if there else ""
+    text = read_bytes(target, limit=DOCUMENT_LIMIT).decode("utf-8", "surrogateescape") if there else ""
     present = {line.strip() for line in text.splitlines()}
     missing = [line for line in lines if line not in present]
     if not missing:
