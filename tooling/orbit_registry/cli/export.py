@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,16 +74,9 @@ def skills(agent: str, check: bool, dry_run: bool, output: str) -> None:
     written = not (check or dry_run)
     if written:
         make(root, changes)
-    lines = [
-        f"{agent}: skills in {FOLDERS[agent]}" + ("" if changes else ", as they were"),
-        *_changed(changes, written),
-    ]
-    data = {"agent": agent, "changes": [change.as_data() for change in changes], "written": written}
-    differs = check and bool(changes)
     following = [f"orbit export skills --agent {agent}"] if changes and not written else []
-    emit(output, data, "\n".join(lines), ok=not differs, next_commands=following)
-    if differs:
-        raise click.exceptions.Exit(1)
+    head = f"{agent}: skills in {FOLDERS[agent]}" + ("" if changes else ", as they were")
+    _say(output, {"agent": agent}, head, changes, written, following, ok=not (check and changes))
 
 
 @group.command()
@@ -108,9 +101,8 @@ def plugin(folder: Path, dry_run: bool, output: str) -> None:
     if not dry_run:
         place.mkdir(parents=True, exist_ok=True)
         make(place, changes)
-    lines = [f"{folder}: the plugin" + ("" if changes else ", as it was"), *_changed(changes, not dry_run)]
-    data = {"folder": str(place), "changes": [change.as_data() for change in changes], "written": not dry_run}
-    emit(output, data, "\n".join(lines), next_commands=[f"claude plugin marketplace add {folder}"])
+    head = f"{folder}: the plugin" + ("" if changes else ", as it was")
+    _say(output, {"folder": str(place)}, head, changes, not dry_run, [f"claude plugin marketplace add {folder}"])
 
 
 @group.command()
@@ -128,19 +120,20 @@ def reference(folder: Path, dry_run: bool, output: str) -> None:
     wanted = plan(open_registry().workspace, folder.expanduser())
     if not dry_run:
         write(wanted)
-    lines = [
-        f"{folder}: {plural(len(wanted.files), 'resource')}" + ("" if wanted.changes else ", as it was"),
-        *_changed(wanted.changes, not dry_run),
-        *(f"  note: {one}" for one in wanted.notes),
-    ]
-    data = {
-        "folder": str(wanted.folder),
-        "files": sorted(wanted.files),
-        "changes": [change.as_data() for change in wanted.changes],
-        "notes": list(wanted.notes),
-        "written": not dry_run,
-    }
-    emit(output, data, "\n".join(lines))
+    head = f"{folder}: {plural(len(wanted.files), 'resource')}" + ("" if wanted.changes else ", as it was")
+    data = {"folder": str(wanted.folder), "files": sorted(wanted.files), "notes": list(wanted.notes)}
+    _say(output, data, head, wanted.changes, not dry_run, more=[f"  note: {one}" for one in wanted.notes])
+
+
+def _say(
+    output: str, data: Mapping[str, object], head: str, changes: Sequence[Change], written: bool,
+    following: Sequence[str] = (), *, more: Sequence[str] = (), ok: bool = True,
+) -> None:  # fmt: skip
+    """Print what was written or would be; exits 1 where that is not as it should be."""
+    whole = {**data, "changes": [change.as_data() for change in changes], "written": written}
+    emit(output, whole, "\n".join([head, *_changed(changes, written), *more]), ok=ok, next_commands=following)
+    if not ok:
+        raise click.exceptions.Exit(1)
 
 
 def _changed(changes: Sequence[Change], written: bool) -> list[str]:
