@@ -18,6 +18,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, autolink, image, link
 from markdown_it.token import Token
+from pyromark import Options, events_with_range, html
 
 from orbit_registry.text.places import Place, cell_places, destination, to_text, verified
 from orbit_registry.text.position import Position, Span
@@ -36,6 +37,13 @@ _AUTOLINK = re.compile(r"<[^\s<>]{1,64}[:@]")
 _MARKUP = re.compile(r"[*_`\\<>&!\[\]\n]")
 _SEPARATOR = re.compile(r"(?<!\\)\|")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_SHOWN = Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH
+_TAG = re.compile(rb"<(?=[A-Za-z/!?])")
+_MAY_SHOW_CODE = re.compile(rb"`|~~~|\n[ \t>]*\n(?: {4}|\t)")
+_MOST_LOOKS = 32
+"""So many blocks of HTML in a row are told from code that shows some; a longer row is not."""
+_FENCE = re.compile(r"^([ >]*(?:`{3,}|~{3,}))[ \t]+$", re.MULTILINE)
+"""What closes a block of code, with what pyromark takes for more: a tab after it."""
 _LONGEST_ROW = 4096
 """A longer one is not searched for code: what opens and closes it would be looked for again and again."""
 _HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
@@ -80,30 +88,52 @@ def render_html(text: str) -> str:
     _, first_line = find_front_matter(text, lines)
     start = lines.start_of(first_line) if first_line else int(text.startswith("\ufeff"))
     body = text[start:].replace("\r\n", "\n").replace("\r", "\n")
-    env: dict[str, Any] = {}
-    tokens = _renderer().parse(body, env)
-    whole = _with_whole_rows(body, tokens)
-    if whole != body:
-        return str(_renderer().render(whole))
-    return str(_renderer().renderer.render(tokens, _renderer().options, env))
+    if "\t\n" in body:
+        body = _FENCE.sub(r"\1", body)
+    return html(_with_whole_rows(_without_html(body)), options=_SHOWN)
 
 
-def _with_whole_rows(body: str, tokens: Sequence[Token]) -> str:
+def _without_html(body: str) -> str:
+    """Return a text with no HTML in it: a `<` that opens a tag or block stands there as the character that it is.
+
+    What follows in a block is ordinary text then, in which the next may open; so it is looked at again.
+    """
+    for _ in range(_MOST_LOOKS):
+        raw, parts, end = body.encode(), [], 0
+        if _TAG.search(raw) is None:
+            return body
+        for event, place in events_with_range(body, options=_SHOWN):
+            if event == {"Start": "HtmlBlock"} or "InlineHtml" in event:
+                at, last = raw.index(b"<", place["start"]), place["end"]
+                if _MAY_SHOW_CODE.search(raw, at, last):
+                    last = at + 2
+                parts += [raw[end:at], _TAG.sub(b"&lt;", raw[at:last])]
+                end = last
+        if not parts:
+            return body
+        body = b"".join((*parts, raw[end:])).decode()
+    return _TAG.sub(b"&lt;", body.encode()).decode()
+
+
+def _with_whole_rows(body: str) -> str:
     """Return a text whose tables have no row with more cells than columns: such cells would not be shown at all.
 
     Most of them come of a `|` in code that nobody escaped, as in `Edit | Write`.
     """
-    lines: list[str] = []
-    columns = 0
-    for token in tokens:
-        if token.type == "table_open":
-            columns = 0
-        elif token.type == "th_open":
-            columns += 1
-        elif token.type == "tr_open" and token.map and columns:
-            lines = lines or body.split("\n")
-            lines[token.map[0]] = _whole_row(lines[token.map[0]], columns)
-    return "\n".join(lines) if lines else body
+    if "|" not in body:
+        return body
+    raw, parts, end, columns = body.encode(), [], 0, 0
+    for event, place in events_with_range(body, options=_SHOWN):
+        match event:
+            case {"Start": {"Table": alignments}}:
+                columns = len(alignments)
+            case {"Start": "TableRow"}:
+                first = raw.rfind(b"\n", 0, place["start"]) + 1
+                last = raw.find(b"\n", place["start"])
+                line = raw[first:] if last < 0 else raw[first:last]
+                parts += [raw[end:first], _whole_row(line.decode(), columns).encode()]
+                end = first + len(line)
+    return b"".join((*parts, raw[end:])).decode() if parts else body
 
 
 def _whole_row(line: str, columns: int) -> str:
@@ -169,11 +199,6 @@ def _parser() -> MarkdownIt:
     markdown.inline.ruler.at("image", _recording(image, "image"))
     markdown.inline.ruler.at("autolink", _recording(autolink, "autolink"))
     return markdown
-
-
-@cache
-def _renderer() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 @dataclass(slots=True)
