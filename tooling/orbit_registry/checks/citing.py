@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
-from orbit_registry.text.citations import Citation, IdForms, find_citations
+from orbit_registry.text.citations import Citation, IdForms, find_citations, outside
 from orbit_registry.text.position import Span
 
 if TYPE_CHECKING:
@@ -63,15 +63,13 @@ def in_text(
     Weak ones are only for those who know which records there are. `code` are its blocks, where they are known.
     """
     markdown = is_markdown(path)
-    found = find_citations(text, forms)
-    if not any(weak or not citation.weak for citation in found):
+    found = [one for one in find_citations(text, forms) if weak or not one.weak]
+    if not found:
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
     if code is None:
         code = _parsed(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
-    for citation in find_citations(text, forms, code) if code else found:
-        if citation.weak and not weak:
-            continue
+    for citation in outside(found, code):
         start = citation.span.start
         line = text.rfind("\n", at, start) + 1
         if line:

@@ -16,6 +16,7 @@ from orbit_registry.errors import RefusedError, UnsafePathError
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 MANIFEST = ".orbit-site.json"
 FORMAT = "orbit-site 1"
 _TURNS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
@@ -224,8 +225,12 @@ def replace_file(path: Path, data: bytes) -> None:
 
 def _create(path: Path, data: bytes) -> None:
     """Write a new file; one that a killed build left under that name goes first, and a link is not followed."""
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+    try:
+        opened = os.open(path, _NEW, 0o666)
+    except FileExistsError:
+        path.unlink()
+        opened = os.open(path, _NEW, 0o666)
+    with os.fdopen(opened, "wb") as file:
         file.write(data)
 
 

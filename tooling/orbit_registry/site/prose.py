@@ -21,7 +21,7 @@ _PIECE = re.compile(r"<[^<>]*>")
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
-_NAME = re.compile(r"(?<![\w/.#&-])[A-Z][A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
+_NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
 """What the name of a task looks like, or of a record in another tool: a word that ends in a number."""
 
 
@@ -203,9 +203,12 @@ class _Renderer:
         """Return a text with links to what it cites; in a line's `code` only where that says a name and no more."""
         if code > 1:
             return piece  # a block
+        cited = sorted(self._cited(piece), key=lambda found: found[0].start)
+        if not cited:
+            return piece
         out: list[str] = []
         end = 0
-        for span, url in sorted(self._cited(piece), key=lambda found: found[0].start):
+        for span, url in cited:
             if url is None or url == self.place.page or span.start < end or (code and span.of(piece) != piece):
                 continue
             opening = citation(self.site, self.place.page, url)

@@ -23,7 +23,8 @@ _SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
 class IdForms:
     """Which ids count as ids: the prefixes of the kinds that number their records, and of those that give codes.
 
-    The kinds at hand decide (`KindTable.id_forms`); the patterns are compiled once for each value.
+    The kinds at hand decide (`KindTable.id_forms`); the patterns are compiled once for each value. Each begins with
+    letters, what stands before them is looked at after that: so most of a text is passed over without being tried.
     """
 
     numbered: tuple[str, ...]
@@ -46,8 +47,8 @@ class IdForms:
     @cached_property
     def local(self) -> re.Pattern[str]:
         """What matches an id up to its end; whether it begins there is for the caller to see."""
-        numbered = [rf"(?:{_any(self.numbered)})[0-9]{{1,9}}"] if self.numbered else []
-        coded = [rf"(?:{_any(self.coded)})(?P<code>{_CODE})"] if self.coded else []
+        numbered = (rf"{re.escape(prefix)}[0-9]{{1,9}}" for prefix in self.numbered)
+        coded = (rf"{re.escape(prefix)}{_CODE}" for prefix in self.coded)
         return re.compile(rf"(?:{'|'.join((*numbered, *coded))})(?![\w/]|[.-]\w)")
 
     @cached_property
@@ -58,9 +59,8 @@ class IdForms:
     @cached_property
     def mention(self) -> re.Pattern[str]:
         """What matches a number in prose: `ADR 12`, `ADRs #12`."""
-        return re.compile(
-            rf"(?<![\w/.-])(?P<word>{_any(self.words)})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)"
-        )
+        words = "|".join(rf"{word}(?<![\w/.-]{word})" for word in map(re.escape, self.words))
+        return re.compile(rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)")
 
     @cached_property
     def next_mention(self) -> re.Pattern[str]:
@@ -97,18 +97,21 @@ def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tupl
     if not places:
         return ()
     newlines = [0, *(match.end() for match in re.finditer("\n", text))]
+    found = (
+        Citation(cited, _position(newlines, span.start), span, number, weak) for cited, span, number, weak in places
+    )
+    return outside(sorted(found, key=lambda citation: citation.span.start), skip)
+
+
+def outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citation, ...]:
+    """Return those that begin in none of the `skip` spans (sorted, not overlapping)."""
     starts = [span.start for span in skip]
 
     def hidden(offset: int) -> bool:
         index = bisect_right(starts, offset) - 1
         return index >= 0 and offset < skip[index].end
 
-    found = [
-        Citation(cited, _position(newlines, span.start), span, number, weak)
-        for cited, span, number, weak in places
-        if not hidden(span.start)
-    ]
-    return tuple(sorted(found, key=lambda citation: citation.span.start))
+    return tuple(one for one in citations if not hidden(one.span.start)) if skip else tuple(citations)
 
 
 def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
@@ -118,9 +121,9 @@ def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]
         start = _namespace_start(text, match.start())
         if start is None:
             continue
-        code = match.group().partition("-")[2]
+        prefix, _, code = match.group().partition("-")
         number = Span(match.end() - len(code), match.end())
-        weak = match.lastgroup == "code" and _SURE_CODE.match(code) is None
+        weak = f"{prefix}-" in forms.coded and _SURE_CODE.match(code) is None
         yield text[start : match.end()], Span(start, match.end()), number, weak
 
 
