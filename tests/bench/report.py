@@ -16,7 +16,7 @@ LIBRARIES = (
     "duckdb",
     "jsonschema-rs",
     "ryaml",
-    "markdown-it-py",
+    "pyromark",
     "mkdocs-material",
     "check-jsonschema",
 )

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from orbit_registry.text.markdown import parse_markdown, render_html
+from orbit_registry.text.html import render_html
+from orbit_registry.text.markdown import parse_markdown
 
 NEWLINES = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 

@@ -12,7 +12,8 @@ from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap
 from orbit_registry.site.urls import relative
 from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import find_citations
-from orbit_registry.text.markdown import parse_markdown, render_html
+from orbit_registry.text.html import render_html
+from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Span
 
 DEAD_LINK = "ORB390"

@@ -1,4 +1,4 @@
-"""Markdown structure with places in the original text; the only importer of markdown-it-py, and it opens no file.
+"""Markdown structure with places in the original text; it makes no HTML and opens no file.
 
 Every `Span` counts characters of the text as given: a byte order mark, CRLF, tabs and a missing last
 newline shift nothing. Headings, links and tables inside fenced code, indented code or HTML blocks do
@@ -8,19 +8,16 @@ not exist here, because the parser does not see them either.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, cast
+from urllib.parse import quote
 
-from markdown_it import MarkdownIt
-from markdown_it.common.utils import normalizeReference
-from markdown_it.rules_core import StateCore
-from markdown_it.rules_inline import StateInline, autolink, image, link
-from markdown_it.token import Token
-from pyromark import Options, events_with_range, html
+from pyromark import Options, events_with_range, reference_definitions
+from pyromark.event import Range
 
-from orbit_registry.text.places import Place, cell_places, destination, to_text, verified
 from orbit_registry.text.position import Position, Span
 from orbit_registry.text.structure import (
     Cell,
@@ -33,20 +30,22 @@ from orbit_registry.text.structure import (
     find_front_matter,
 )
 
-_AUTOLINK = re.compile(r"<[^\s<>]{1,64}[:@]")
-_MARKUP = re.compile(r"[*_`\\<>&!\[\]\n]")
-_SEPARATOR = re.compile(r"(?<!\\)\|")
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
-_SHOWN = Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH
-_TAG = re.compile(rb"<(?=[A-Za-z/!?])")
-_MAY_SHOW_CODE = re.compile(rb"`|~~~|\n[ \t>]*\n(?: {4}|\t)")
-_MOST_LOOKS = 32
-"""So many blocks of HTML in a row are told from code that shows some; a longer row is not."""
-_FENCE = re.compile(r"^([ >]*(?:`{3,}|~{3,}))[ \t]+$", re.MULTILINE)
-"""What closes a block of code, with what pyromark takes for more: a tab after it."""
-_LONGEST_ROW = 4096
-"""A longer one is not searched for code: what opens and closes it would be looked for again and again."""
+_CONTAINERS = frozenset({"BlockQuote", "List"})
+_ROWS = frozenset({"TableHead", "TableRow"})
+_SPEAKING = frozenset({"TableCell", "Heading", "Link", "Image"})
+"""What has a text of its own."""
+_READ = Options.ENABLE_TABLES
+_FENCE = re.compile(r"^([ >]*(?:`{3,}|~{3,}))([ \t]+)(?=\r?$)", re.MULTILINE)
+"""What closes a block of code; the parser takes it for more where a tab follows."""
+_HALF = re.compile("[\ud800-\udfff]")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
+_HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\r\n]|\Z)[ \t]*")
+_CLOSING = re.compile(r"(?:^|[ \t])#+\Z")
+_REFUSED = re.compile(r"\s*(?:vbscript|javascript|file|data(?!:image/(?:gif|png|jpeg|webp);)):", re.IGNORECASE)
+"""Addresses that are no links: they would run something."""
+_KEPT = ";/?:@&=+$,-_.!~*'()#%"
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 @lru_cache(maxsize=1024)
@@ -60,10 +59,8 @@ def parse_markdown(text: str) -> MarkdownDocument:
     start = lines.start_of(first_line)
     if first_line == 0 and text.startswith("\ufeff"):
         start = 1
-    env: dict[str, Any] = {}
-    tokens = _parser().parse(text[start:], env)
-    reader = _Reader(text, lines, first_line, env)
-    reader.read(tokens)
+    reader = _Reader(text, lines, start)
+    reader.read()
     return MarkdownDocument(
         text,
         lines,
@@ -75,130 +72,8 @@ def parse_markdown(text: str) -> MarkdownDocument:
         tuple(sorted((*reader.code, *reader.html), key=lambda span: span.start)),
         tuple(reader.rules),
         tuple(reader.tables),
-        tuple(reader.links),
+        tuple(sorted(reader.links, key=lambda link: link.span.start)),
     )
-
-
-def render_html(text: str) -> str:
-    """Return `text` as HTML without its front matter; raw HTML in it comes out escaped.
-
-    The result still has to be sanitised before it is published: this decides structure, not safety.
-    """
-    lines = TextLines(text)
-    _, first_line = find_front_matter(text, lines)
-    start = lines.start_of(first_line) if first_line else int(text.startswith("\ufeff"))
-    body = text[start:].replace("\r\n", "\n").replace("\r", "\n")
-    if "\t\n" in body:
-        body = _FENCE.sub(r"\1", body)
-    return html(_with_whole_rows(_without_html(body)), options=_SHOWN)
-
-
-def _without_html(body: str) -> str:
-    """Return a text with no HTML in it: a `<` that opens a tag or block stands there as the character that it is.
-
-    What follows in a block is ordinary text then, in which the next may open; so it is looked at again.
-    """
-    for _ in range(_MOST_LOOKS):
-        raw, parts, end = body.encode(), [], 0
-        if _TAG.search(raw) is None:
-            return body
-        for event, place in events_with_range(body, options=_SHOWN):
-            if event == {"Start": "HtmlBlock"} or "InlineHtml" in event:
-                at, last = raw.index(b"<", place["start"]), place["end"]
-                if _MAY_SHOW_CODE.search(raw, at, last):
-                    last = at + 2
-                parts += [raw[end:at], _TAG.sub(b"&lt;", raw[at:last])]
-                end = last
-        if not parts:
-            return body
-        body = b"".join((*parts, raw[end:])).decode()
-    return _TAG.sub(b"&lt;", body.encode()).decode()
-
-
-def _with_whole_rows(body: str) -> str:
-    """Return a text whose tables have no row with more cells than columns: such cells would not be shown at all.
-
-    Most of them come of a `|` in code that nobody escaped, as in `Edit | Write`.
-    """
-    if "|" not in body:
-        return body
-    raw, parts, end, columns = body.encode(), [], 0, 0
-    for event, place in events_with_range(body, options=_SHOWN):
-        match event:
-            case {"Start": {"Table": alignments}}:
-                columns = len(alignments)
-            case {"Start": "TableRow"}:
-                first = raw.rfind(b"\n", 0, place["start"]) + 1
-                last = raw.find(b"\n", place["start"])
-                line = raw[first:] if last < 0 else raw[first:last]
-                parts += [raw[end:first], _whole_row(line.decode(), columns).encode()]
-                end = first + len(line)
-    return b"".join((*parts, raw[end:])).decode() if parts else body
-
-
-def _whole_row(line: str, columns: int) -> str:
-    if len(_separators(line)) < columns:
-        return line
-    if len(line) <= _LONGEST_ROW:
-        line = _CODE_SPAN.sub(lambda found: _SEPARATOR.sub(r"\\|", found[0]), line)
-    places = _separators(line)[columns - 1 :]
-    if not places:
-        return line
-    first, end = places[0], places[-1] + 1
-    return line[:first] + _SEPARATOR.sub(r"\\|", line[first:end]) + line[end:]
-
-
-def _separators(line: str) -> list[int]:
-    """Return where the cells of a table's row part."""
-    first = len(line) - len(line.lstrip(" \t>"))
-    last = len(line.rstrip()) - 1
-    return [found.start() for found in _SEPARATOR.finditer(line) if found.start() not in (first, last)]
-
-
-def _recording(rule: Callable[[StateInline, bool], bool], kind: LinkKind) -> Callable[[StateInline, bool], bool]:
-    """Wrap an inline rule so that the token it pushes remembers where in the paragraph it stands."""
-
-    def wrapped(state: StateInline, silent: bool) -> bool:
-        start, first = state.pos, len(state.tokens)
-        found = rule(state, silent)
-        if found and not silent:
-            # The pending text is flushed as a token of its own before the link's.
-            opened = next(token for token in state.tokens[first:] if token.type in ("link_open", "image"))
-            opened.meta["place"] = (start, state.pos)
-            opened.meta["kind"] = kind
-            if kind in ("inline", "image"):
-                label_at = start + (kind == "image")
-                opened.meta["label"] = (label_at, state.md.helpers.parseLinkLabel(state, label_at, kind == "inline"))
-        return found
-
-    return wrapped
-
-
-def _needed_inline(state: StateCore) -> None:
-    """Parse the inline content that can hold a link or gives a title; the rest, most of a text, is left alone."""
-    references = bool(state.env.get("references"))
-    for index, token in enumerate(state.tokens):
-        if token.type != "inline":
-            continue
-        content = token.content
-        children: list[Token] = []
-        titled = index > 0 and state.tokens[index - 1].type in ("heading_open", "th_open", "td_open")
-        may_link = "](" in content or (references and "[" in content) or _AUTOLINK.search(content) is not None
-        if may_link or (titled and _MARKUP.search(content)):
-            state.md.inline.parse(content, state.md, state.env, children)
-        elif titled and content:
-            children = [Token("text", "", 0, content=content)]
-        token.children = children
-
-
-@cache
-def _parser() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark").enable("table")
-    markdown.core.ruler.at("inline", _needed_inline)
-    markdown.inline.ruler.at("link", _recording(link, "inline"))
-    markdown.inline.ruler.at("image", _recording(image, "image"))
-    markdown.inline.ruler.at("autolink", _recording(autolink, "autolink"))
-    return markdown
 
 
 @dataclass(slots=True)
@@ -212,74 +87,120 @@ class _OpenHeading:
     body_start: int
 
 
-class _Reader:
-    """One pass over the parser's tokens that turns its line numbers into spans of the original text."""
+@dataclass(slots=True)
+class _Open:
+    """What was begun and whose text is being read: where it began, in bytes, and what it says so far."""
 
-    def __init__(self, text: str, lines: TextLines, first_line: int, env: Mapping[str, Any]) -> None:
-        self.text = text
-        self.lines = lines
-        self.shift = first_line
-        self.references: Mapping[str, Any] = env.get("references", {})
+    start: int
+    tag: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    text: list[str] = field(default_factory=list)
+
+
+class _Reader:
+    """One pass over the parser's events that turns its places in bytes into spans of the original text."""
+
+    def __init__(self, text: str, lines: TextLines, start: int) -> None:
+        self.text, self.lines, self.start = text, lines, start
+        self.body = parsable(text[start:] if start else text)
+        self.bytes: list[int] = []
+        """Where each character ends that takes more than one byte, and how many bytes more there are by then."""
+        self.more = [0]
+        if not self.body.isascii():
+            for found in re.finditer(r"[^\x00-\x7f]", self.body):
+                self.more.append(self.more[-1] + len(found[0].encode()) - 1)
+                self.bytes.append(found.end() + self.more[-1])
         self.headings: list[_OpenHeading] = []
         self.code: list[Span] = []
         self.html: list[Span] = []
         self.rules: list[Span] = []
         self.tables: list[Table] = []
         self.links: list[Link] = []
+        self.open: list[_Open] = []
+        self.rows: list[tuple[Cell, ...]] = []
+        self.cells: list[Cell] = []
+        self.depth = 0
+        """How many quotes and lists are open."""
+        self.last = 0
+        """Where the last piece of text ended, in bytes."""
 
-    def read(self, tokens: Sequence[Token]) -> None:
-        rows: list[tuple[Cell, ...]] = []
-        cells: list[Cell] = []
-        cursor = table = 0
-        for index, token in enumerate(tokens):
-            if token.type == "heading_open" and token.level == 0:
-                self._heading(token, tokens[index + 1])
-            elif token.type in ("fence", "code_block"):
-                self.code.append(self._line_span(token))
-            elif token.type == "html_block":
-                self.html.append(self._line_span(token))
-            elif token.type == "hr":
-                self.rules.append(self._line_span(token))
-            elif token.type == "table_open":
-                rows, table = [], self._line_span(token).start
-            elif token.type == "tr_open":
-                cells, cursor = [], self._line_span(token).start
-            elif token.type == "tr_close":
-                rows.append(tuple(cells))
-            elif token.type == "table_close":
-                self._table(table, rows)
-            elif token.type == "inline":
-                in_cell = _in_cell(tokens, index)
-                if not in_cell and not token.children:
-                    continue
-                places = self._places(token, cursor if in_cell else None)
-                if in_cell:
-                    span = Span(places[0][1], places[-1][2]) if places and token.content else None
-                    cursor = span.end if span else cursor
-                    cells.append(Cell(_plain(token.children or ()), span))
-                self._inline(token, places)
+    def read(self) -> None:
+        for event, place in events_with_range(self.body, options=_READ):
+            if isinstance(event, str):
+                if event == "Rule":
+                    self.rules.append(self._lines(place))
+                for one in self.open:
+                    one.text.append(" ")
+                continue
+            [(kind, value)] = event.items()
+            if kind == "Start":
+                self._begin(value, place)
+                continue
+            if kind == "End":
+                self._end(value if isinstance(value, str) else next(iter(cast(Mapping[str, Any], value))), place)
+            else:
+                for one in self.open:
+                    one.text.append(str(value))
+            self.last = place["end"]
 
-    def _line_span(self, token: Token) -> Span:
-        first, last = token.map or (0, 0)
-        return Span(self.lines.start_of(first + self.shift), self.lines.start_of(last + self.shift))
+    def _begin(self, value: object, place: Range) -> None:
+        tag, given = (value, {}) if isinstance(value, str) else next(iter(cast(Mapping[str, Any], value).items()))
+        if tag == "HtmlBlock":
+            self.html.append(self._lines(place))
+        elif tag == "CodeBlock":
+            self.code.append(self._lines(place))
+        elif tag in _CONTAINERS:
+            self.depth += 1
+        elif tag == "Table":
+            self.rows = []
+        elif tag in _ROWS:
+            self.cells = []
+        elif tag in _SPEAKING:
+            self.last = place["start"] + (2 if tag == "Image" else 1)
+            self.open.append(_Open(place["start"], tag, given))
+
+    def _end(self, tag: str, place: Range) -> None:
+        if tag in _CONTAINERS:
+            self.depth -= 1
+        elif tag == "TableCell":
+            done, start = self.open.pop(), self._at(place["start"])
+            span = _stripped(self.text, Span(start, self._at(place["end"])))
+            self.cells.append(Cell("".join(done.text), span if span.start < span.end else None))
+        elif tag in _ROWS:
+            self.rows.append(tuple(self.cells))
+        elif tag == "Table":
+            self._table(self._lines(place).start, self.rows)
+        elif tag == "Heading":
+            self._heading(self.open.pop(), place)
+        elif tag in ("Link", "Image"):
+            self._link(self.open.pop(), place)
+
+    def _at(self, byte: int) -> int:
+        return byte - self.more[bisect_right(self.bytes, byte)] + self.start
+
+    def _lines(self, place: Range) -> Span:
+        first, last = self._at(place["start"]), self._at(place["end"])
+        index = self.lines.index_of
+        return Span(self.lines.start_of(index(first)), self.lines.start_of(index(max(first, last - 1)) + 1))
 
     def _table(self, start: int, rows: list[tuple[Cell, ...]]) -> None:
         """Add a table; it begins with its first line, be there nothing in the cells of that."""
         end = max((cell.span.end for row in rows for cell in row if cell.span), default=start)
         self.tables.append(Table(tuple(rows), Span(start, end)))
 
-    def _heading(self, token: Token, inline: Token) -> None:
-        whole = self._line_span(token)
-        places = self._places(inline, None)
-        title = Span(places[0][1], places[-1][2]) if places else _empty_title(self.text, whole)
-        text = _plain(inline.children or ())
+    def _heading(self, done: _Open, place: Range) -> None:
+        if self.depth:
+            return  # in a quote or a list it parts no text
+        whole = self._lines(place)
+        title = self._title(Span(max(whole.start, self.start), whole.end))
+        text = "".join(done.text)
         explicit = _HEADING_ID.search(title.of(self.text))
         if explicit:
             title = Span(title.start, title.start + explicit.start())
             text = _HEADING_ID.sub("", text)
         self.headings.append(
             _OpenHeading(
-                int(token.tag[1]),
+                int(done.given["level"][1]),
                 text.strip(),
                 title,
                 explicit.group(1) if explicit else None,
@@ -289,78 +210,103 @@ class _Reader:
             )
         )
 
-    def _places(self, token: Token, cell_from: int | None) -> list[Place]:
-        """Return (offset in the token's content, start, end in the text) for each line of an inline token."""
-        first, last = token.map or (0, 0)
-        places: list[Place] = []
-        offset = 0
-        for number, part in enumerate(token.content.split("\n")):
-            line = first + number + self.shift
-            if line >= min(last + self.shift, len(self.lines)):
-                break
-            start, end = self.lines.starts[line], self.lines.ends[line]
-            bare = part.strip()
-            if cell_from is not None:
-                return cell_places(self.text, bare, max(start, cell_from), end)
-            found = self.text.rfind(bare, start, end)
-            if found < 0:  # the parser changed a character (a NUL): the line's end is still right
-                found = max(start, end - len(bare))
-            lead = len(part) - len(part.lstrip())
-            places.append((offset + lead, found, found + len(bare)))
-            offset += len(part) + 1
-        return places
+    def _title(self, whole: Span) -> Span:
+        """Return where the title of a heading is written, after its `#` or above its underline."""
+        written = whole.of(self.text).rstrip()
+        hashes = _HASHES.match(written)
+        if hashes is None:
+            underline = max(written.rfind("\n"), written.rfind("\r"))
+            return _stripped(self.text, Span(whole.start, whole.start + underline))
+        inner = _CLOSING.sub("", written[hashes.end() :]).rstrip()
+        start = whole.start + hashes.end()
+        return Span(start, start + len(inner)) if inner else _empty_title(self.text, whole)
 
-    def _inline(self, token: Token, places: list[Place]) -> None:
-        children = token.children or []
-        if not places or not any("place" in child.meta for child in children):
-            return
-        for index, child in enumerate(children):
-            self._link(token.content, places, children, index, child)
-            for inner in child.children or ():  # a link in an image's description is plain text, not a link
-                inner.meta.pop("place", None)
-
-    def _link(self, content: str, places: list[Place], children: Sequence[Token], index: int, child: Token) -> None:
-        place = child.meta.get("place")
-        if place is None:
-            return
-        start, end = place
-        kind: LinkKind = child.meta["kind"]
-        span = Span(to_text(places, start), to_text(places, end - 1) + 1)
+    def _link(self, done: _Open, place: Range) -> None:
+        target, form = done.given["dest_url"], done.given["link_type"]
+        if _REFUSED.match(target) or any(one.tag == "Image" for one in self.open):
+            return  # in a picture's description it is plain text
+        span, after = Span(self._at(done.start), self._at(place["end"])), self._at(self.last)
+        kind: LinkKind = "reference"
         target_span: Span | None = None
-        target = str(child.attrGet("src" if kind == "image" else "href") or "")
-        if kind == "autolink":
-            target_span = Span(span.start + 1, span.end - 1)
-        elif content[end - 1] == ")":
-            inner = destination(content, child.meta["label"][1] + 1, end)
-            if inner is not None:
-                target_span = Span(to_text(places, inner[0]), to_text(places, inner[1] - 1) + 1)
-                target_span = verified(self.text, target_span, content[inner[0] : inner[1]], span)
+        if form in ("Autolink", "Email"):
+            kind, target_span = "autolink", Span(span.start + 1, span.end - 1)
+            target = target if form == "Autolink" else f"mailto:{target}"
+        elif form == "Inline":
+            kind = "inline"
+            opening = self.text.find("](", after, span.end)
+            target_span = _destination(self.text, opening + 1, span.end) if opening >= 0 else None
         else:
-            label_start, label_end = child.meta["label"]
-            own = content[label_start + 1 : label_end]
-            full = content[label_end + 2 : end - 1] if content[label_end + 1 : label_end + 2] == "[" else ""
-            target_span = self._definition(full or own)
-            kind = "reference" if kind == "inline" else kind
-        text = child.content if kind == "image" else _plain(_inside(children, index))
-        self.links.append(Link(text, target, self.lines.position(span.start), span, target_span, kind))
+            target_span = self._definition(done.given["id"])
+            if form == "Collapsed" and self.text.startswith("[]", span.end):
+                span = Span(span.start, span.end + 2)
+        text = "".join(done.text)
+        if done.tag == "Image":
+            kind, text = "image", self.text[span.start + 2 : after]
+        self.links.append(Link(text, _encoded(target), self.lines.position(span.start), span, target_span, kind))
 
     def _definition(self, label: str) -> Span | None:
         """Return where the target of a reference definition is written."""
-        definition = self.references.get(normalizeReference(label))
-        if not definition or not definition.get("map"):
+        place = self._definitions.get(_label(label))
+        if place is None:
             return None
-        first, last = definition["map"]
-        start = self.lines.start_of(first + self.shift)
-        end = self.lines.start_of(last + self.shift)
+        start, end = self._at(place["start"]), self._at(place["end"])
         head = self.text.find("]:", start, end)
-        if head < 0:
-            return None
-        inner = destination(self.text, head + 1, end)
-        return Span(*inner) if inner else None
+        return _destination(self.text, head + 1, end) if head >= 0 else None
+
+    @cached_property
+    def _definitions(self) -> Mapping[str, Range]:
+        found = reference_definitions(self.body, options=_READ)
+        return {_label(name): definition["span"] for name, definition in found.items()}
 
 
-def _in_cell(tokens: Sequence[Token], index: int) -> bool:
-    return index > 0 and tokens[index - 1].type in ("td_open", "th_open")
+def _label(written: str) -> str:
+    return " ".join(written.split()).casefold()
+
+
+def parsable(body: str) -> str:
+    """Return a text of the same length that the parser reads as CommonMark says; it takes no half of a character."""
+    if not body.isascii():
+        body = _HALF.sub("\ufffd", body)
+    body = body.replace("\0", "\ufffd")
+    if "\r" in body:
+        body = _LONE_RETURN.sub("\n", body)
+    return _FENCE.sub(lambda found: found[1] + " " * len(found[2]), body) if "\t\n" in body or "\t\r" in body else body
+
+
+def _encoded(target: str) -> str:
+    """Return an address as it stands in HTML, with what is encoded already left as it is."""
+    return quote(_STRAY_PERCENT.sub("%25", target), safe=_KEPT)
+
+
+def _stripped(text: str, span: Span) -> Span:
+    """Return a span without the blanks at its ends."""
+    written = span.of(text)
+    start = span.start + len(written) - len(written.lstrip())
+    return Span(start, start + len(written.strip()))
+
+
+def _destination(content: str, opening: int, limit: int) -> Span | None:
+    """Return where the destination after the `(` or `:` at `opening` is written, without `<` and `>`."""
+    start = opening + 1
+    while start < limit and content[start] in " \t\r\n":
+        start += 1
+    if start >= limit:
+        return None
+    if content[start] == "<":
+        end = content.find(">", start, limit)
+        return Span(start + 1, end) if end > start + 1 else None
+    end, depth = start, 0
+    while end < limit and content[end] not in " \t\r\n":
+        if content[end] == "\\" and end + 1 < limit:
+            end += 1
+        elif content[end] == "(":
+            depth += 1
+        elif content[end] == ")":
+            if depth == 0:
+                break
+            depth -= 1
+        end += 1
+    return Span(start, end) if end > start else None
 
 
 def _empty_title(text: str, whole: Span) -> Span:
@@ -369,27 +315,6 @@ def _empty_title(text: str, whole: Span) -> Span:
     while end < whole.end and text[end] in "# \t":
         end += 1
     return Span(end, end)
-
-
-def _inside(children: Sequence[Token], index: int) -> Iterator[Token]:
-    """Yield the tokens between a `link_open` and its `link_close`."""
-    for following in range(index + 1, len(children)):
-        if children[following].type == "link_close":
-            return
-        yield children[following]
-
-
-def _plain(children: Sequence[Token] | Iterator[Token]) -> str:
-    """Return inline tokens as plain text: markers gone, code and unknown tags kept as written."""
-    parts: list[str] = []
-    for child in children:
-        if child.type in ("softbreak", "hardbreak"):
-            parts.append(" ")
-        elif child.type == "image":
-            parts.append(_plain(child.children or ()))
-        elif child.content:
-            parts.append(child.content)
-    return "".join(parts)
 
 
 def _with_sections(headings: Sequence[_OpenHeading], end_of_text: int) -> list[Heading]:
