@@ -45,6 +45,11 @@ class IdForms:
         return (*self.numbered, *self.coded)
 
     @cached_property
+    def first(self) -> re.Pattern[str]:
+        """What begins anything that may be cited: a text without it cites nothing."""
+        return re.compile(_any((*self.words, *self.coded)) or r"(?!)")
+
+    @cached_property
     def local(self) -> re.Pattern[str]:
         """What matches an id up to its end; whether it begins there is for the caller to see."""
         numbered = (rf"{re.escape(prefix)}[0-9]{{1,9}}" for prefix in self.numbered)
@@ -93,6 +98,8 @@ class Citation:
 
 def find_citations(text: str, forms: IdForms, skip: Sequence[Span] = ()) -> tuple[Citation, ...]:
     """Return every record id in `text` outside the `skip` spans (sorted, not overlapping), in order."""
+    if forms.first.search(text) is None:
+        return ()
     places = [*_strong(text, forms), *_weak(text, forms)]
     if not places:
         return ()
@@ -115,8 +122,6 @@ def outside(citations: Sequence[Citation], skip: Sequence[Span]) -> tuple[Citati
 
 
 def _strong(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
-    if not forms.may_stand_in(text):
-        return
     for match in forms.local.finditer(text):
         start = _namespace_start(text, match.start())
         if start is None:
@@ -142,7 +147,7 @@ def _namespace_start(text: str, at: int) -> int | None:
 
 
 def _weak(text: str, forms: IdForms) -> Iterator[tuple[str, Span, Span, bool]]:
-    if not any(word in text for word in forms.words):
+    if not forms.words:
         return
     for match in forms.mention.finditer(text):
         word = match["word"]
