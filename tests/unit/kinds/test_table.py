@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -107,7 +108,7 @@ WRONG = {
     "a prefix of small letters": ("prefix: X-", "prefix: x", "`prefix` is capitals and a hyphen"),
     "a name with a space": ("kind: experiment", "kind: my experiment", "lower-case words"),
     "a name that leads out": ("plural: experiments", "plural: ../experiments", "lower-case words"),
-    "statuses that are a list": ("statuses:", "statuses: []\nrest:", "`statuses` in kind.yaml is not a mapping"),
+    "statuses that are a list": ("statuses:", "statuses: []\nx-rest:", "`statuses` in kind.yaml is not a mapping"),
     "columns that are a text": ("columns: [id, status, title, runs]", "columns: id", "is not a list"),
     "a budget that is no number": ("budget: 100", "budget: much", "kind.yaml"),
     "a numbering nobody knows": ("numbering: code", "numbering: random", "`numbering` is"),
@@ -118,6 +119,9 @@ WRONG = {
     "a taken name": ("kind: experiment", "kind: learning", "already has that name, plural or prefix"),
     "a taken plural": ("plural: experiments", "plural: adrs", "already has that name, plural or prefix"),
     "a truth value that is a text": ("pushed: false", 'pushed: "false"', "not true or false"),
+    "a field nobody knows": ("gate: scoped", "gate: scoped\ncolums: [id]", "did you mean columns?"),
+    "a field of a status that nobody knows": ("phase: live,", "phase: live, wrod: x,", "unknown field `wrod`"),
+    "a file without end": ("gate: scoped", f"gate: scoped # {'x' * 1_000_000}", "at most 1,000,000 are read"),
 }
 
 
@@ -137,10 +141,35 @@ def test_a_kind_that_contradicts_itself_is_refused(folder: Path, name: str) -> N
     assert words in caught.value.message + (caught.value.hint or "")
 
 
+@pytest.mark.parametrize("name", ["kind.yaml", "schema.json"])
+@pytest.mark.parametrize("harm", ["link", "link to nothing", "linked folder", "pipe", "folder"])
+def test_a_kind_is_made_of_files_of_its_own(folder: Path, name: str, harm: str) -> None:
+    """What is no regular file is neither followed nor waited for nor passed over; the error names it."""
+    file = folder / name
+    kept = file.rename(folder.parent.parent / name)
+    if harm == "linked folder":
+        kept.rename(file)
+        folder.symlink_to(folder.rename(folder.parent.parent / "elsewhere"))
+    elif harm == "pipe":
+        os.mkfifo(file)
+    elif harm == "folder":
+        file.mkdir()
+    else:
+        file.symlink_to(kept if harm == "link" else folder / "nothing")
+
+    with pytest.raises(ConfigError) as caught:
+        load_kinds(folder.parent)
+
+    assert str(folder) in caught.value.message
+    assert "not a regular file" in caught.value.message or "is a symbolic link" in caught.value.message
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (None, "schema.json"),
+        ("[" * 50_000, "schema.json"),
+        ('{"title":\n !}', "schema.json:2:2: not valid JSON"),
         ("{", "schema.json"),
         ("[]", "a schema is an object"),
         ('{"properties": {"title": {"type": "txt"}}}', "not a JSON Schema"),

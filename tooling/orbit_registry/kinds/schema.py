@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ENVELOPE = Path(__file__).with_name("record.schema.json")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_VERSION = 1
+_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +152,39 @@ def _merged(envelope: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, An
     return {name: {**envelope.get(name, {}), **own.get(name, {})} for name in dict.fromkeys(order)}
 
 
+def read_part(file: Path) -> str:
+    """Return the text of a file in a kind's folder.
+
+    Raises:
+        ConfigError: it is missing, no regular file, too large, not UTF-8, or a link in a kind that is not shipped.
+    """
+    can_be_link = ENVELOPE.parent in file.parents  # some installers link a package's files
+    try:
+        if not can_be_link and (file.is_symlink() or file.parent.is_symlink()):
+            raise ConfigError(f"{file} is a symbolic link", hint="put the file itself there")
+        if file.exists() and not file.is_file():  # a pipe would be waited for
+            raise ConfigError(f"{file}: not a regular file", hint="make it a file that can be read")
+        if (size := file.stat().st_size) > _LIMIT:
+            raise ConfigError(
+                f"{file} has {size:,} bytes; at most {_LIMIT:,} are read", hint="move long text elsewhere"
+            )
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
+    except FileNotFoundError:
+        raise ConfigError(f"{file} is missing", hint=f"a kind's folder needs a {file.name}") from None
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror}", hint="make it a file that can be read") from None
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{file}: {error}", hint="a kind's folder needs a schema.json") from None
+        value = json.loads(read_part(file))
+    except json.JSONDecodeError as error:
+        said = f"{file}:{error.lineno}:{error.colno}: not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise ConfigError(said, hint="check quotes, commas and braces near that place") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: nested too deeply", hint="flatten the structure") from None
     if not isinstance(value, dict):
         raise ConfigError(f"{file}: a schema is an object", hint='begin it with `{"properties": {`')
     return value

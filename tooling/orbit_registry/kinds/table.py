@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from orbit_registry.errors import ConfigError, meant
-from orbit_registry.kinds.schema import RecordSchema, compile_schema
+from orbit_registry.kinds.schema import RecordSchema, compile_schema, read_part
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
@@ -24,6 +25,11 @@ LAST_PLACE = 99
 """Where records of a kind that claims no place stand in a text."""
 SHIPPED = Path(__file__).parent
 _COMPARE = f"compare it with a shipped one: {SHIPPED / 'learning/kind.yaml'}"
+_FIELDS = frozenset(
+    {"kind", "plural", "prefix", "label", "labels", "numbering", "headline", "prose", "gate", "initial", "statuses",
+     "brief", "places", "columns", "verbs", "voted"}
+)  # fmt: skip
+_STATUS_FIELDS = frozenset({"phase", "pushed", "searched", "shown", "word", "banner", "to", "waits"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _PREFIX = re.compile(r"[A-Z][A-Z0-9]*-\Z")
 
@@ -91,7 +97,7 @@ class Kind:
 
     def template(self, name: str = "new.md") -> str:
         """Return the text of a template in the kind's folder."""
-        return _text_of(self.folder / name)
+        return read_part(self.folder / name)
 
     def file_of(self, record_id: str) -> str:
         """Return where a record's file stands below the folder that holds records: `.orbit`, or the inbox."""
@@ -179,16 +185,24 @@ def load_kinds(*more: Path) -> KindTable:
 
 def _stamp(parent: Path) -> tuple[tuple[str, int, int], ...]:
     """Return what tells that a folder of kinds has changed; the shipped ones never do."""
-    found = [*parent.glob("*/kind.yaml"), *parent.glob("*/schema.json")]
-    states = [(file, file.stat()) for file in sorted(found)]
+    found = [*_files(parent, "kind.yaml"), *_files(parent, "schema.json")]
+    states = [(file, file.lstat()) for file in found]
     return tuple((str(file), state.st_mtime_ns, state.st_size) for file, state in states)
+
+
+def _files(parent: Path, name: str) -> list[Path]:
+    """Return the files of a name in a folder of kinds, links that lead nowhere among them: what is there is read."""
+    try:
+        return sorted(file for folder in parent.iterdir() if os.path.lexists(file := folder / name))
+    except OSError:
+        return []
 
 
 @lru_cache(maxsize=8)
 def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
     kinds: dict[str, Kind] = {}
     for parent in (SHIPPED, *more):
-        for file in sorted(parent.glob("*/kind.yaml")):
+        for file in _files(parent, "kind.yaml"):
             kind = _read_kind(file)
             if parent != SHIPPED:
                 _ = kind.schema.fast  # a project's own has to be told that it is none
@@ -201,20 +215,9 @@ def _load(more: tuple[Path, ...], _stamps: tuple[object, ...]) -> KindTable:
     return KindTable(kinds)
 
 
-def _text_of(file: Path) -> str:
-    try:
-        if file.exists() and not file.is_file():  # a pipe would be waited for
-            raise ConfigError(f"{file}: not a regular file", hint="make it a file that can be read")
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file}: not valid UTF-8", hint="save the file as UTF-8") from None
-    except OSError as error:
-        raise ConfigError(f"{file}: {error.strerror}", hint="make it a file that can be read") from None
-
-
 def _read_kind(file: Path) -> Kind:
     try:
-        data = load(_text_of(file))
+        data = load(read_part(file))
     except YamlProblemError as error:
         place = error.problem.position
         said = f"{file}:{place.line if place else 1}: {error.problem.message}"
@@ -230,6 +233,7 @@ def _read_kind(file: Path) -> Kind:
 
 
 def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
+    _refuse_unknown(data, _FIELDS)
     table = _mapping(data["statuses"], "statuses")
     statuses = {name: _status_from(name, _mapping(entry, f"statuses.{name}")) for name, entry in table.items()}
     initial = {role: str(status) for role, status in _mapping(data["initial"], "initial").items()}
@@ -262,6 +266,7 @@ def _kind_from(data: Mapping[str, object], folder: Path) -> Kind:
 
 
 def _status_from(name: str, data: Mapping[str, object]) -> Status:
+    _refuse_unknown(data, _STATUS_FIELDS)
     phase = str(data["phase"])
     if phase not in PHASES:
         raise ValueError(f"status {name!r} has phase {phase!r}; phases are {', '.join(PHASES)}")
@@ -302,6 +307,12 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
         wrong.append(f"the schema has no field {kind.headline!r} to be the headline")
     if wrong:
         raise ConfigError(f"{folder / 'kind.yaml'}: {wrong[0]}", hint=_COMPARE)
+
+
+def _refuse_unknown(data: Mapping[str, object], known: frozenset[str]) -> None:
+    for name in map(str, data):
+        if name not in known and not name.startswith("x-"):
+            raise ValueError(f"unknown field `{name}`; {meant(name, known)}own fields start with `x-`")
 
 
 def _mapping(value: object, name: str) -> Mapping[str, object]:

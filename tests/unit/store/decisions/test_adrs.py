@@ -95,6 +95,7 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
         ("ADR-0001-table.md", "docs/adr/ADR-0002-use-sqlite.md"),
         ("001-mark-and-no-end.md", "docs/adr/002-use-sqlite.md"),
         ("01-quoted.md", "docs/adr/02-use-sqlite.md"),
+        ("adr-01.md", "docs/adr/adr-02.md"),
     ],
 )
 def test_the_name_follows_the_newest_neighbour(registry: Registry, neighbour: str, path: str) -> None:

@@ -62,7 +62,7 @@ def _stem(name: str) -> str:
 
 def _order(name: str) -> int | None:
     found = read_name(_stem(name))
-    if found is None or found.dash not in ("-", "_"):
+    if found is None or (found.dash not in ("-", "_") and found.title):
         return None
     return int(found.number or re.sub(r"\D", "", found.dated).ljust(8, "0"))
 
@@ -88,7 +88,8 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
         return posixpath.normpath(f"{neighbours.folder}/{written}{slug(title, name.dash)}{ending}")
     lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
-    return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{dash}{slug(title, dash)}{ending}")
+    words = f"{dash}{slug(title, dash)}" if dash else ""  # `adr-42.md` says no more than its number
+    return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
 
 
 def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:

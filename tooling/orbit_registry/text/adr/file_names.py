@@ -13,7 +13,7 @@ GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 _DATED = re.compile(
     r"(?P<dated>(?P<y>(?:19|20)\d\d)[-_]?(?P<m>0[1-9]|1[0-2])[-_]?(?P<d>0[1-9]|[12]\d|3[01]))(?P<dash>[-_. ]|$)"
 )
-_MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
+_MONTH = re.compile(r"(?P<dated>(?:19|20)\d\d-?(?:0[1-9]|1[0-2]))(?P<dash>[-_. ])")
 _PERIOD = re.compile(r"(?P<dated>(?:19|20)\d\d[-_ ]?(?:Q[1-4]|H[12]|W[0-5]\d))(?P<dash>[-_. ]|$)", re.IGNORECASE)
 SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-_][a-z]{1,12}){0,2}"
 """What a series of decisions calls its own, in either case: `adr`, `DR`, `TDR`, `ODH-ADR-DSP`."""

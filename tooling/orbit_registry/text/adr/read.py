@@ -25,6 +25,7 @@ from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
 from orbit_registry.text.adr.titles import TitleParts, split_entry, split_title
+from orbit_registry.text.adr.words import plain
 from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Problem, Span
@@ -39,12 +40,18 @@ _TEMPLATE_NAME = re.compile(
     re.IGNORECASE,
 )
 _TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
+_TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
 _INDEX_NAMES = frozenset(
     {"index", "toc", "inhalt", "índice", "indice", "sommaire", "содержание", "索引", "目录", "目錄", "一覧", "目次"}
 )
 _NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
     {"agents", "claude", "gemini", "contributing", "changelog", "license", "summary", "code_of_conduct"}
 )
+_NO_TITLES = frozenset(
+    {"adr", "rfc", "rfc proposal", "request for comments", "design document", "decision record",
+     "architecture decision record", "architectural decision record", "architecture decision record (adr)"}
+)  # fmt: skip
+"""Headings that name the form: the file's name says more."""
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
@@ -229,6 +236,7 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     heading = _title_heading(document)
     after = heading.body.start if heading else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
+    named = heading if heading and plain(heading.text.strip(" :")) not in _NO_TITLES else None
     citations = find_citations(document.text, _DECISIONS, document.code)
     zones = tuple(_zones(document, after, inside, heading))
     header = Header(document, zones, inside, fields, False, citations)
@@ -236,14 +244,14 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
     )
     parts = (
-        split_title(document.text, heading.title, heading.text, path_number)
-        if heading
+        split_title(document.text, named.title, named.text, path_number)
+        if named
         else TitleParts(None, None, title_of_path(path), Span(after, after))
     )
     number = _number(stated) or path_number or parts.number
     entry = build(
         header,
-        heading=heading,
+        heading=named,
         parts=parts,
         number=number,
         span=Span(0, len(document.text)),
@@ -316,7 +324,7 @@ def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: 
         or (stem.lower() == "readme" and not is_decision_name(pure.parent.name))
     ):
         return "an index or a guide, by its name"
-    if entry.title.startswith(("{", "[short title", "<short title")):
+    if entry.title.startswith(("{", "[short title", "<short title")) or _TO_FILL_IN.search(entry.title):
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
         return _NO_VERDICT

@@ -46,7 +46,7 @@ STATUSES: Mapping[Status, str] = {
     """,
     "accepted": """
         accepted, accept, approved, implementable, implementing, implemented, merged, adopted, agreed,
-        decided, active, ratified, enacted, final, done, current, completed,
+        decided, active, ratified, enacted, final, done, current, complete, completed,
         amended, extended, valid, akzeptiert, angenommen, beschlossen, entschieden, genehmigt,
         gültig, umgesetzt, implementiert, aktiv, accepté, acceptée, approuvé, approuvée, adopté, adoptée, validé,
         validée, implémenté, implémentée, décidé, aceptado, aceptada, aprobado, aprobada, adoptado, adoptada,
@@ -170,7 +170,8 @@ SECTION_OF: Mapping[str, str] = _by_word({
     "decision": """
         decision, decisions, decision outcome, outcome, proposal, proposed solution, solution, approach, resolution,
         the decision, detailed design, detail design, design, what we decided, decision summary, recommendation,
-        proposed design, proposed decision, entscheidung, entscheid, beschluss, lösung, décision, décisions,
+        proposed design, proposed decision, detailed explanation, detailed explanation and rationale,
+        entscheidung, entscheid, beschluss, lösung, décision, décisions,
         résultat de la décision,
         decisión, decisiones, resultado de la decisión, solución, decisão, decisões, resultado da decisão, solução,
         decisione, besluit, beslissing, decyzja, beslut, решение, 決定, 決定事項, 決定内容, 判断, 决策, 决定, 決策,
@@ -185,7 +186,9 @@ SECTION_OF: Mapping[str, str] = _by_word({
     "options": """
         considered options, options considered, options, considered alternatives, alternatives,
         alternatives considered, alternative approaches, alternatives rejected, rejected alternatives, alternative,
-        alternatives considered and rejected, options and trade-offs, alternative proposals, betrachtete optionen,
+        alternatives considered and rejected, options and trade-offs, alternative proposals, rationale and alternatives,
+        prior art and alternatives,
+        betrachtete optionen,
         betrachtete alternativen, alternativen, optionen, options envisagées, options considérées,
         alternatives considérées, alternatives envisagées, opciones consideradas, alternativas consideradas,
         alternativas, opciones, opções consideradas, opções, alternativas avaliadas, alternativas evaluadas,
@@ -209,7 +212,8 @@ SECTION_OF: Mapping[str, str] = _by_word({
     """,
     "negative": """
         negative, negative consequences, cons, risks, risk, drawbacks, costs, cost, disadvantages, trade-offs,
-        tradeoffs, risks and mitigations, costs and risks, bad, risks and trade-offs, nachteile,
+        tradeoffs, trade-offs and mitigations,
+        risks and mitigations, costs and risks, bad, risks and trade-offs, nachteile,
         negative konsequenzen, risiken, kosten, inconvénients, négatives, conséquences négatives, risques, coûts,
         desventajas, negativas, negativos, negativo, riesgos, costes, costos, desvantagens, riscos, custos,
         svantaggi, rischi, nadelen, risico's, wady, ryzyka, nackdelar, risker, отрицательные, минусы, недостатки,

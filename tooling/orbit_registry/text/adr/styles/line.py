@@ -16,6 +16,8 @@ _NEXT_KEY = re.compile(
     r"[ \t]+(?:[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[·•][ \t]+(?=\*\*|__))"
 )
 """Where a line goes on with another key."""
+_OTHER_KEY = re.compile(r"[A-Z][\w-]*(?:[ ][\w-]+){0,4}:[ ]")
+"""A line with a key that means nothing here: `Implementation Status: verified`."""
 
 
 def read(header: Header) -> Iterator[Fact]:
@@ -67,6 +69,8 @@ def _says_superseded(text: str, start: int, end: int) -> bool:
 def _continues(content: str) -> bool:
     """Say whether a line can go on with the paragraph above it: no heading, list, table or relation of its own."""
     bare = content.lstrip()
+    if _OTHER_KEY.match(bare):
+        return False
     if bare.startswith(("#", "- ", "* ", "+ ", "|", ">", "---", "***", "```", "~~~", "**", "__", "<")):
         return False
     return not any(phrase.verb.start <= 1 for phrase in find_phrases(bare))

@@ -14,6 +14,8 @@ from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, within
 
 NAME = "section"
+_DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
+_BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
 _BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
 _KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "tags"}
@@ -42,14 +44,15 @@ def _paragraphs(header: Header, heading: Heading) -> list[Span]:
     open_end = -1
     for line in visible_lines(header.document, Span(heading.body.start, end), header.document.hidden):
         content = text[line.start : line.end].strip()
-        if not content or content.startswith(">") or set(content) <= {"-", "*", "_"}:
+        if not content or content.startswith(">") or set(content) <= {"-", "*", "_"} or _DEFINITION.match(content):
             open_end = -1
             continue
         lead = _LEAD.match(text, line.start, line.end)
         start = lead.end() if lead else line.start
         stop = line.start + len(text[line.start : line.end].rstrip())
         own = start > line.start + 3 or text[line.start : start].strip() or _states_relation(text, start, stop)
-        if open_end >= 0 and not own:
+        has_key = keyed(text, start, stop) is not None or _BOLD_KEY.match(content)
+        if open_end >= 0 and not own and not has_key:
             spans[-1] = Span(spans[-1].start, stop)
         else:
             spans.append(Span(start, stop))
@@ -72,10 +75,11 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     if ticked:
         yield from _boxes(header.text, ticked)
         return
-    first = paragraphs[0]
-    named = keyed(header.text, first.start, first.end)
+    keys = [keyed(header.text, span.start, span.end) for span in paragraphs]
+    at = next((index for index, named in enumerate(keys) if named and named[0] == "status"), 0)
+    first, named = paragraphs[at], keys[at]
     yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, NAME)
-    for span in paragraphs[1:]:
+    for span in (*paragraphs[:at], *paragraphs[at + 1 :]):
         found = keyed(header.text, span.start, span.end)
         if found and found[0] == "date":
             yield Fact("date", found[1].of(header.text), found[1], NAME)
