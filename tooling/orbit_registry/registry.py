@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from orbit_registry.search.hits import Searcher, SearchResult
     from orbit_registry.search.query import Query
     from orbit_registry.search.suggestion import Proposal
+    from orbit_registry.search.vectors import Vectors
     from orbit_registry.snapshot import matches
     from orbit_registry.snapshot.coverage import Coverage
     from orbit_registry.snapshot.sync import SyncResult
@@ -391,10 +392,8 @@ class Registry:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""
         from orbit_registry.snapshot import current
 
-        return current.query(self.workspace, sql, form, search=self.search)
+        return current.query(self.workspace, sql, form, search=self.search, vectors=self.vectors)
 
-    def export_snapshot(self, file: str | Path, parquet: Path | None = None, *, unfiltered: bool = False) -> list[Path]:
-        """Write a copy of the snapshot without local state; see `snapshot.current`."""
-        from orbit_registry.snapshot import current
-
-        return current.export_snapshot(self.workspace, Path(file), parquet, unfiltered=unfiltered)
+    def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
+        """Return the records' vectors and those of some texts; see `search.hits.Searcher`."""
+        return self.searcher.vectors(texts)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from orbit_registry.cli.main import run
@@ -127,6 +128,65 @@ def test_a_program_can_be_the_model(root: Path) -> None:
     config.write_text(f"{config.read_text('utf-8')}search: {{command: {command}}}\n", "utf-8")
 
     assert Registry.open(root).search(Query("car")).hits[0].record.title == "Wash the automobile weekly"
+
+
+PROGRAM = """
+import json, sys
+topics = {"car": 0, "automobile": 0, "loaf": 1, "ledger": 2}
+texts = json.load(sys.stdin)["texts"]
+said = [[word.strip(".,").lower() for word in text.split()] for text in texts]
+print(json.dumps({"vectors": [[sum(topics.get(word) == n for word in one) + 0.01 for n in range(3)] for one in said]}))
+"""
+
+
+def test_sql_ranks_by_exact_cosine(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row a record, keyed by its content's hash and the model; nearest to a text, and to a record; in an export too.
+
+    Without a model there is no such table, and a question may use the name for its own.
+    """
+
+    def asked(sql: str) -> list[dict[str, Any]]:
+        capsys.readouterr()
+        assert run(["query", sql, "--format", "json"]) == 0
+        rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["data"]
+        return rows
+
+    assert asked("WITH vectors AS (SELECT 1 AS one) FROM vectors") == [{"one": 1}]
+    (root / "model.py").write_text(PROGRAM, "utf-8")
+    config = root / ".orbit/config.yaml"
+    command = json.dumps([sys.executable, str(root / "model.py")])
+    config.write_text(f"{config.read_text('utf-8')}search: {{command: {command}}}\n", "utf-8")
+    held = asked("SELECT r.title, v.model, v.vector FROM vectors AS v JOIN records AS r USING (content_hash)")
+    assert {one["title"]: [round(number, 1) for number in one["vector"]].index(1.0) for one in held} == {
+        "Wash the automobile weekly": 0, "Bake a loaf slowly": 1, "Keep one ledger": 2
+    }  # fmt: skip
+    assert {one["model"] for one in held} == {f"command {command}"}
+    first, *rest = asked("SELECT title, cosine FROM meaning('car')")
+    assert first["title"] == "Wash the automobile weekly"
+    assert first["cosine"] > 0.999
+    assert all(abs(one["cosine"]) < 0.1 for one in rest)
+    (own,) = asked("SELECT id FROM records WHERE title = 'Keep one ledger'")
+    assert len(asked(f"FROM near('{own['id']}')")) == 2
+
+    assert run(["snapshot", "export", str(tmp_path / "out.duckdb"), "--vectors"]) == 0
+    with duckdb.connect(str(tmp_path / "out.duckdb"), read_only=True) as connection:
+        near = connection.execute("SELECT title, cosine FROM near(?)", [own["id"]]).fetchall()
+        assert {title for title, _ in near} == {"Wash the automobile weekly", "Bake a loaf slowly"}
+        assert connection.execute("SELECT count(DISTINCT content_hash) FROM vectors").fetchone() == (3,)
+
+
+def test_vectors_are_exported_only_where_they_tell_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not without a model, nor past what `site.publish` withholds."""
+    assert run(["snapshot", "export", "out.duckdb", "--vectors"]) == 2
+    assert "search.model" in capsys.readouterr().err
+    (root / "model.py").write_text(PROGRAM, "utf-8")
+    config = root / ".orbit/config.yaml"
+    command = json.dumps([sys.executable, str(root / "model.py")])
+    more = f"search: {{command: {command}}}\nsite: {{publish: {{kinds: [learning]}}}}\n"
+    config.write_text(f"{config.read_text('utf-8')}{more}", "utf-8")
+    assert run(["snapshot", "export", "out.duckdb", "--vectors"]) == 2
+    assert "--unfiltered" in capsys.readouterr().err
+    assert run(["snapshot", "export", "out.duckdb", "--vectors", "--unfiltered"]) == 0
 
 
 def test_sizes_that_change_are_a_fault(root: Path) -> None:

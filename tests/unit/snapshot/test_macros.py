@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +108,11 @@ def test_ranked_agrees_with_the_tally(tmp_path_factory: Any, votes: list[list[da
     for name, count, score in found:
         assert count == expected[name].count
         assert math.isclose(score, expected[name].score, rel_tol=1e-2, abs_tol=1e-290)
-    keys = [(-exact_log(by_id(records, name), half_life), name) for name, _, _ in found]
-    assert keys == sorted(keys)
+    for (first, *_), (second, *_) in pairwise(found):
+        one, other = by_id(records, first), by_id(records, second)
+        assert exact_log(one, half_life) >= exact_log(other, half_life) - 1e-6
+        if sorted(vote.voted_at for vote in one.votes) == sorted(vote.voted_at for vote in other.votes):
+            assert first < second
 
 
 def by_id(records: list[Any], name: str) -> Any:
@@ -117,13 +121,13 @@ def by_id(records: list[Any], name: str) -> Any:
 
 
 def exact_log(record: Any, half_life: float) -> float:
-    """Return log2 of the sum at a fixed time, rounded so that equal sums are equal."""
+    """Return log2 of the sum at a fixed time."""
     ages = [(vote.voted_at - NOW).total_seconds() / 86400 for vote in record.votes]
     if not ages:
         return -math.inf
     exponents = [age / half_life if half_life else 0.0 for age in ages]
     top = max(exponents)
-    return round(top + math.log2(math.fsum(2 ** (one - top) for one in exponents)), 6)
+    return top + math.log2(math.fsum(2 ** (one - top) for one in exponents))
 
 
 def record_with(number: int, times: list[datetime]) -> Any:

@@ -64,12 +64,17 @@ def group() -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--parquet", type=click.Path(file_okay=False, path_type=Path), help="Also a Parquet file a table, here.")
 @click.option("--unfiltered", is_flag=True, help="Also what `site.publish` withholds.")
+@click.option("--vectors", is_flag=True, help="Also the vectors of the configured model, a row a record.")
 @format_option
-def export(file: Path, parquet: Path | None, unfiltered: bool, output: str) -> None:
+def export(file: Path, parquet: Path | None, unfiltered: bool, vectors: bool, output: str) -> None:
     """Write a copy of the snapshot without local state, readable by DuckDB 1.2 and later.
 
     \b
     orbit snapshot export orbit.duckdb --parquet tables/
     """
-    written = open_registry().export_snapshot(file, parquet, unfiltered=unfiltered)
+    from orbit_registry.snapshot.current import export_snapshot  # of the other commands none needs it
+
+    registry = open_registry()
+    made = registry.vectors if vectors else None
+    written = export_snapshot(registry.workspace, file, parquet, unfiltered=unfiltered, vectors=made)
     emit(output, {"written": [str(path) for path in written]}, "\n".join(str(path) for path in written))

@@ -227,7 +227,10 @@ def query(asked: Asked) -> Answer:
     limit, said = asked.number("limit", 100), asked.arguments.get("seconds")
     seconds = float(said) if isinstance(said, int | float) else USUAL_SECONDS
     registry = asked.registry
-    found = answer(registry.workspace, asked.text("sql"), seconds=seconds, rows=limit, search=registry.search)
+    found = answer(
+        registry.workspace, asked.text("sql"), seconds=seconds, rows=limit, search=registry.search,
+        vectors=registry.vectors,
+    )  # fmt: skip
     rows = [{name: _cell(value) for name, value in row.items()} for row in found.as_data()]
     more = ["there are more rows: narrow the question, or raise `limit`"] if found.is_cut else []
     text = "\n".join([found.render("table").rstrip("\n"), *more])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -226,11 +227,17 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
         content = sections[name].tobytes()
         body += content, bytes(-len(content) % 8)
     body += b"\0", *heap.parts, bytes(-heap.length % 8)
-    whole = b"".join(body)
-    length = reader.HEADER_WORDS * 8 + len(whole)
-    words[: reader.W_HOLDOUT + 1] = reader.MAGIC, reader.FORMAT, length, 0, zlib.crc32(whole), *counts
-    words[reader.W_HEADER_SUM] = reader.checksum(b"".join(word.to_bytes(8, "little") for word in words))
-    return b"".join(word.to_bytes(8, "little") for word in words) + whole
+    words[reader.W_MAGIC], words[reader.W_FORMAT] = reader.MAGIC, reader.FORMAT
+    words[reader.W_RECORDS : reader.W_HOLDOUT + 1] = counts
+    return _headed(words, b"".join(body))
+
+
+def _headed(words: list[int], body: bytes) -> bytes:
+    """Return a body behind its header, which says how long and what it is."""
+    words[reader.W_LENGTH] = reader.HEADER_WORDS * 8 + len(body)
+    words[reader.W_HEADER_SUM], words[reader.W_BODY_SUM] = 0, zlib.crc32(body)
+    words[reader.W_HEADER_SUM] = reader.checksum(array("Q", words).tobytes())
+    return array("Q", words).tobytes() + body
 
 
 def is_whole(content: mmap | bytes) -> bool:
@@ -243,6 +250,42 @@ def rests_in(index: Index) -> list[str]:
     """Return what the records of an index rest on, each thing once, as parts say it."""
     starts = index.rest.tolist()
     return [index.content[start:end].decode("utf-8") for start, end in pairwise(starts)]
+
+
+def resting_on(index: Index, rest: str) -> list[int]:
+    """Return the numbers of the pushed records that rest on something, as parts say it."""
+    found: list[int] = []
+    starts, said = index.rows, rest.encode()
+    end = starts[index.pushed]
+    at = index.content.find(said, starts[0], end)
+    while at >= 0:
+        number = bisect_right(starts, at) - 1
+        row = index.row(number)
+        if row is not None and rest in row.words(RESTS):
+            found.append(number)
+        at = index.content.find(said, starts[number + 1], end)
+    return found
+
+
+def with_rows(index: Index, fresh: Mapping[int, Part]) -> bytes:
+    """Return the bytes of an index in which some records say something else, by which none is found: what `pack` makes
+    of all parts, without looking at those of the others."""
+    content, words = index.content, array("Q", index.content[: reader.HEADER_WORDS * 8]).tolist()
+    starts, flags = index.rows.tolist(), bytearray(index.flags)
+    rows = [content[start:end] for start, end in pairwise(starts)]
+    for number, part in fresh.items():
+        rows[number], flags[number] = "\0".join(part.row).encode(), part.flags
+    now = [starts[0] + start for start in _starts(map(len, rows))]
+    more = now[-1] - starts[-1]
+    globs, rests = ([start + more for start in one] for one in (index.globs, index.rest))
+    begins = words[reader.FIRST_SECTION + 2 * reader.SECTIONS.index("row")]
+    heap = words[reader.FIRST_SECTION + 2 * reader.SECTIONS.index("rest")] + 8 * len(rests)
+    body = [
+        content[reader.HEADER_WORDS * 8 : begins], array("Q", now).tobytes(), array("Q", globs).tobytes(), bytes(flags),
+        bytes(-len(flags) % 8), array("Q", rests).tobytes(), content[heap : starts[0]], *rows,
+        content[starts[-1] : index.rest[-1]], bytes(-rests[-1] % 8),
+    ]  # fmt: skip
+    return _headed(words, b"".join(body))
 
 
 def unpack(index: Index) -> tuple[list[Part], dict[str, str]]:

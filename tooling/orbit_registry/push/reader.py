@@ -177,8 +177,8 @@ class Index:
         self._bucket, self._hash, self._text = section("bucket", "I"), section("hash", "Q"), section("text", "Q")
         self._detail, self._detail_key = section("detail", "I"), section("detail_key", "Q")
         self._use, self._pattern, self._posting = section("use", "I"), section("pattern", "Q"), section("posting", "I")
-        self.hits, self._row, self._glob = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
-        self.flags, self.glob_count, self.rest = section("flag", "B"), len(self._glob) - 1, section("rest", "Q")
+        self.hits, self.rows, self.globs = section("hit", "Q"), section("row", "Q"), section("glob", "Q")
+        self.flags, self.glob_count, self.rest = section("flag", "B"), len(self.globs) - 1, section("rest", "Q")
         self._programs: dict[int, Program] = {}
         self._folders: dict[tuple[str, str | None], Folder] = {}
 
@@ -220,7 +220,7 @@ class Index:
     def row(self, number: int) -> Row | None:
         """Return a record by its number; None where the index is damaged there."""
         try:
-            values = self.content[self._row[number] : self._row[number + 1]].decode("utf-8").split("\0")
+            values = self.content[self.rows[number] : self.rows[number + 1]].decode("utf-8").split("\0")
             if len(values) == FIELDS:
                 return Row(number, values, self.flags[number])
         except DAMAGE:
@@ -388,5 +388,5 @@ class Index:
 
     def glob_entry(self, number: int) -> tuple[str, str]:
         """Return a glob by its number: as it is written, and what it was compiled to."""
-        text, _, entry = self.content[self._glob[number] : self._glob[number + 1]].decode("utf-8").partition("\x1d")
+        text, _, entry = self.content[self.globs[number] : self.globs[number + 1]].decode("utf-8").partition("\x1d")
         return text, entry

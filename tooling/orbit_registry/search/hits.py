@@ -30,7 +30,7 @@ from orbit_registry.text.secrets import without_secrets
 
 if TYPE_CHECKING:
     from orbit_registry.resources.chunk import Chunk
-    from orbit_registry.search.vectors import Embedder, Meanings
+    from orbit_registry.search.vectors import Embedder, Meanings, Vectors
 
 SNIPPET = 150
 """Characters a snippet has at most."""
@@ -156,6 +156,15 @@ class Searcher:
         found, _ = self._found(query, replace(deep, linked=False), 0)
         held = [one for one in found if one.record.kind.name != SKILL and not one.record.path.startswith("~/")]
         return [(one.record.path, one.score.total) for one in _ordered(held, deep.limit, half_life_days())]
+
+    def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
+        """Return the records' vectors and those of some texts; None where no model is configured.
+
+        Raises:
+            ConfigError: the model can't be used.
+            ProgramError: it is a program that failed.
+        """
+        return None if self._embedder is None else self._meanings.vectors([without_secrets(text) for text in texts])
 
     # ------------------------------------------------------------------------------------------------------- steps
 

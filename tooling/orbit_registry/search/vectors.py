@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import mul
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from orbit_registry.errors import ConfigError, UnsafePathError
 from orbit_registry.store.files import inside
@@ -155,6 +155,14 @@ def unit(vector: Iterable[float]) -> array[float]:
     return array("f", (one / length for one in held)) if length and math.isfinite(length) else array("f", held)
 
 
+class Vectors(NamedTuple):
+    """Vectors of one model, of length one or without a direction: of records, by path, and of texts."""
+
+    model: str
+    records: Mapping[str, Sequence[float]]
+    texts: Mapping[str, Sequence[float]]
+
+
 class Meanings:
     """The vectors of texts, by key, made only of those that changed since the last run."""
 
@@ -188,6 +196,15 @@ class Meanings:
         if any(len(vector) != len(asked) for vector in self._vectors.values()):
             raise ConfigError("the model's vectors have another length than before", hint="delete .orbit/state/cache")
         return {key: math.fsum(map(mul, asked, vector)) for key, vector in self._vectors.items()}
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors that there are, with those of more texts.
+
+        Raises:
+            ConfigError: the model can't be used.
+        """
+        more = self._embed([text[:LONGEST] for text in texts]) if texts else []
+        return Vectors(self._embedder.name, self._vectors, dict(zip(texts, more, strict=True)))
 
     def _embed(self, texts: Sequence[str]) -> list[array[float]]:
         vectors = [unit(vector) for vector in self._embedder.embed(texts)]

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -16,6 +17,9 @@ from orbit_registry.errors import SnapshotError
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error
+
+if TYPE_CHECKING:
+    from orbit_registry.search.vectors import Vectors
 
 STORAGE = "v1.2.0"
 """The storage version that DuckDB 1.2 to 2.0 and the browser engine read."""
@@ -26,16 +30,24 @@ MACROS = Path(__file__).with_name("macros.sql")
 SMALLEST_BUFFER = 1024 * 1024
 """DuckDB reads through several buffers of twice the longest row, in bytes."""
 DIGEST = """
-SELECT sha256(concat(
-    (SELECT string_agg(concat_ws(chr(0), path, role, sha256, size), chr(10) ORDER BY path, role)
-     FROM sources WHERE NOT inbox), chr(1),
-    (SELECT string_agg(concat_ws(chr(0), record_id, rel, target, coalesce(target_id, ''), derived), chr(10)
-            ORDER BY record_id, rel, target, derived)
-     FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox)), chr(1),
-    (SELECT string_agg(content_hash, chr(10) ORDER BY path) FROM records WHERE NOT inbox)
-))
+SELECT bit_xor(md5_number(line)) FROM (
+    SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line FROM sources WHERE NOT inbox {files}
+    UNION SELECT concat_ws(chr(0), 'record', path, content_hash) FROM records WHERE NOT inbox {records}
+    UNION SELECT concat_ws(chr(0), 'link', record_id, rel, target, coalesce(target_id, ''), derived)
+    FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox) {links}
+)
 """
-"""A hash over every content row that git carries: equal in two clones, whenever they were built."""
+"""A hash over every content row that git carries: equal in two clones, whenever they were built. It is the sum, without
+carry, of the hashes of the rows, so that an edit changes it by what its own rows were and are."""
+NEAR = """
+CREATE {within}MACRO near(any_id) AS TABLE
+SELECT r.id, array_cosine_similarity(v.vector, o.vector)::DOUBLE AS cosine, r.title, r.kind, r.status, r.path
+FROM vectors AS v
+JOIN records AS r ON r.content_hash = v.content_hash AND r.phase = 'live' AND r.searched
+JOIN records AS a ON a.id = any_id AND a.id <> r.id
+JOIN vectors AS o ON o.content_hash = a.content_hash AND o.model = v.model
+ORDER BY cosine DESC, r.id
+"""
 _REFERENCES = "SELECT record_id, list(target) FROM links WHERE derived AND rel = 'references' GROUP BY record_id"
 _OF_TEXTS = """
 SELECT path, id, inbox, content_hash FROM records WHERE id IN (
@@ -58,10 +70,22 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 @contextlib.contextmanager
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection that holds nothing, for several questions and files: to make one takes 0.02 s of processor
+    time."""
+    # Each further thread has buffers of its own, 40 MB at 10,000 records, and saves no CPU time.
+    connection = duckdb.connect(":memory:", config={**OFFLINE, "threads": 1})
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
 def new_database(
-    path: Path, like: Path | None = None, source: Path | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a connection whose current database is a new file with our tables; it is complete when the block ends.
+    connection: duckdb.DuckDBPyConnection, path: Path, like: Path | None = None, source: Path | None = None
+) -> Iterator[None]:
+    """Make a new file with our tables the current database of a connection; it is complete when the block ends.
 
     `like` is a snapshot that the new one begins as a copy of; of `source`, a snapshot that is attached as `held`, it
     has the tables and macros alone, and no row.
@@ -72,31 +96,30 @@ def new_database(
     try:
         if like is not None:
             shutil.copyfile(like, path)
-        # Each further thread has buffers of its own, 40 MB at 10,000 records, and saves no CPU time.
-        connection = duckdb.connect(":memory:", config={**OFFLINE, "threads": 1})
+        connection.execute(f"ATTACH {quoted(str(path))} AS snapshot (STORAGE_VERSION '{STORAGE}')")
         try:
-            connection.execute(f"ATTACH {quoted(str(path))} AS snapshot (STORAGE_VERSION '{STORAGE}')")
             connection.execute("USE snapshot")
             if source is not None:
                 connection.execute(f"ATTACH {quoted(str(source))} AS held (READ_ONLY)")
-                # What is written in one transaction, and at its end at once, never goes through the log.
-                connection.execute("SET checkpoint_threshold = '1KB'")
                 connection.execute(f"SET force_compression = '{COMPRESSION}'")
-                connection.execute("BEGIN")
+            # What is written in one transaction, and at its end at once, never goes through the log.
+            connection.execute("SET checkpoint_threshold = '1KB'")
+            connection.execute("BEGIN")
+            if source is not None:
                 # To parse and bind the macros takes 0.02 s, to take them over a tenth of that.
                 connection.execute("COPY FROM DATABASE held TO snapshot (SCHEMA)")
             elif like is None:
                 connection.execute(TABLES.read_text(encoding="utf-8"))
-            yield connection
-            if source is not None:
-                connection.execute("COMMIT")
-            elif like is None:
+            yield
+            if source is None and like is None:
                 connection.execute(MACROS.read_text(encoding="utf-8"))
+            connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
+        finally:
+            with contextlib.suppress(duckdb.Error):  # there is none to undo where all is well
+                connection.execute("ROLLBACK")
             connection.execute("USE memory")
             connection.execute("DETACH snapshot")
-        finally:
-            connection.close()
         _settle(path)
     except duckdb.Error as error:
         raise SnapshotError(
@@ -139,11 +162,12 @@ def _settle(path: Path) -> None:
 
 
 def write_database(
-    path: Path, rows: Rows, meta: Mapping[str, str | None], base: Base | None = None, events: Sequence[str] = ()
-) -> str:
+    path: Path, rows: Rows, meta: Mapping[str, str | None], base: Base | None = None, events: Sequence[str] = (),
+    within: duckdb.DuckDBPyConnection | None = None,
+) -> str:  # fmt: skip
     """Write a snapshot file that must not exist yet: of rows alone, or of an earlier one in which they replace others.
 
-    `events` are the lines of the event log. Returns the digest.
+    `events` are the lines of the event log, `within` a connection of `engine`, else one is made. Returns the digest.
 
     Rows go through files of JSON lines: DuckDB reads them about a hundred times faster than values handed over one
     by one, and no further library is needed.
@@ -154,14 +178,18 @@ def write_database(
     try:
         lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=path.parent))
         try:
-            with new_database(path, base.file if base is not None else None) as connection:
+            made = engine() if within is None else contextlib.nullcontext(within)
+            with made as connection, new_database(connection, path, base.file if base is not None else None):
+                texts = base if base is not None and base.texts is not None else None
+                rest = 0 if texts is None else _said(connection) ^ _digest(connection, texts)
                 if base is not None:
                     _clear(connection, base)
                 for table in (*CONTENT, *LOCAL):
                     if base is None or base.texts is None or table not in NAMING:
                         fill(connection, table, rows.of(table), lines)
-                fill_events(connection, "events", events)
-                return fill_meta(connection, meta)
+                if events:
+                    fill_events(connection, "events", events)
+                return fill_meta(connection, meta, rest, texts)
         finally:
             shutil.rmtree(lines, ignore_errors=True)
     except OSError as error:
@@ -169,11 +197,45 @@ def write_database(
         raise SnapshotError(refused.message, hint=refused.hint) from None
 
 
-def fill_meta(connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | None]) -> str:
-    """Say what a filled snapshot is, and return its digest."""
-    ((digest,),) = connection.execute(DIGEST).fetchall()
+def fill_meta(
+    connection: duckdb.DuckDBPyConnection, meta: Mapping[str, str | None], rest: int = 0, changed: Base | None = None
+) -> str:
+    """Say what a filled snapshot is, and return its digest; `rest` is that of all rows but those that `changed`."""
+    digest = f"{rest ^ _digest(connection, changed):032x}"
     connection.executemany("INSERT INTO meta VALUES (?, ?)", sorted({**meta, "digest": digest}.items()))
-    return str(digest)
+    return digest
+
+
+def _digest(connection: duckdb.DuckDBPyConnection, base: Base | None = None) -> int:
+    """Return the digest of all rows, or of those of the files and records that changed since `base`, whose links did
+    not."""
+    if base is None:
+        found = connection.execute(DIGEST.format(files="", records="", links="")).fetchall()
+    else:
+        files, records = (f"AND {column} IN (SELECT unnest(?::VARCHAR[]))" for column in ("path", "id"))
+        asked = DIGEST.format(files=files, records=records, links="AND false")
+        found = connection.execute(asked, [list(base.texts or ()), list(base.replaced)]).fetchall()
+    return int(found[0][0] or 0)
+
+
+def _said(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return the digest that a snapshot says it has."""
+    ((digest,),) = connection.execute("SELECT value FROM meta WHERE name = 'digest'").fetchall()
+    return int(digest, 16)
+
+
+def fill_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors, within: str = "") -> None:
+    """Add a table of records' vectors, and the macro that asks it which records are near one by exact cosine.
+
+    `within` begins its names: `TEMP ` for a connection's own.
+    """
+    size = max(map(len, vectors.records.values()), default=1)
+    connection.execute(
+        f"CREATE {within}TABLE vectors AS SELECT r.content_hash, $2 AS model, v.vector FROM records AS r JOIN "
+        f"(SELECT unnest($1::VARCHAR[]) AS path, unnest($3::FLOAT[{size}][]) AS vector) AS v ON v.path = r.path",
+        [list(vectors.records), vectors.model, list(map(list, vectors.records.values()))],
+    )
+    connection.execute(NEAR.format(within=within))
 
 
 def _clear(connection: duckdb.DuckDBPyConnection, base: Base) -> None:
@@ -181,8 +243,10 @@ def _clear(connection: duckdb.DuckDBPyConnection, base: Base) -> None:
     rows = dict.fromkeys((*CONTENT, "vote_keys"), ("record_id", base.replaced)) | {"records": ("id", base.replaced)}
     if base.texts is not None:
         rows |= {"sources": ("path", base.texts), "freshness_states": ("record_id", base.replaced)}
+    sizes = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'snapshot' AND estimated_size > 0"
+    held = {name for (name,) in connection.execute(sizes).fetchall()}
     for table in dict.fromkeys((*WHOLE, "meta", *rows)):
-        if base.texts is not None and table in NAMING:
+        if table not in held or (base.texts is not None and table in NAMING):
             continue
         if table in rows and (base.texts is not None or table not in WHOLE):
             column, gone = rows[table]
@@ -216,13 +280,26 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def texts_changed(path: Path, now: Mapping[str, str]) -> tuple[dict[str, str], Held] | None:
+@contextlib.contextmanager
+def _held(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
+    """Make a snapshot the current database of a connection, read only."""
+    connection.execute(f"ATTACH {quoted(str(path))} AS held (READ_ONLY)")
+    try:
+        connection.execute("USE held")
+        yield
+    finally:
+        connection.execute("USE memory")
+        connection.execute("DETACH held")
+
+
+def texts_changed(
+    connection: duckdb.DuckDBPyConnection, path: Path, now: Mapping[str, str]
+) -> tuple[dict[str, str], Held] | None:
     """Return the documents and bodies that have another hash than a snapshot says, with their role, and what it holds
     of their records; None where it knows of others than `now`, or its rows say more of those records than a text does.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True, config={**OFFLINE, "threads": 1})
-        try:
+        with _held(connection, path):
             then = connection.execute("SELECT path, role, sha256 FROM sources WHERE role IN ('document', 'body')")
             known = {at: (role, sha256) for at, role, sha256 in then.fetchall()}
             if known.keys() != now.keys():
@@ -234,8 +311,6 @@ def texts_changed(path: Path, now: Mapping[str, str]) -> tuple[dict[str, str], H
             ((others,),) = connection.execute(_OTHERS, [list(changed), ids]).fetchall()
             theirs = f"{_REFERENCES} HAVING record_id IN (SELECT unnest(?))"
             references = dict(connection.execute(theirs, [ids]).fetchall())
-        finally:
-            connection.close()
     except duckdb.Error:
         return None
     if others or len(set(ids)) < len(ids) or any(inbox for _, _, inbox, _ in records):
@@ -253,16 +328,13 @@ def held_of(connection: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> Held
     return Held({at: (name, inbox, known) for at, name, inbox, known in records}, frozenset(), references)
 
 
-def held_by(path: Path) -> Held:
+def held_by(connection: duckdb.DuckDBPyConnection, path: Path) -> Held:
     """Return what a snapshot holds of records and files; nothing where it can't be asked."""
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=OFFLINE)
-        try:
+        with _held(connection, path):
             records = connection.execute("SELECT path, id, inbox, content_hash FROM records").fetchall()
             files = connection.execute("SELECT path, role, sha256 FROM sources WHERE NOT inbox").fetchall()
             references = dict(connection.execute(_REFERENCES).fetchall())
-        finally:
-            connection.close()
     except duckdb.Error:
         return Held({}, frozenset())
     return Held({at: (name, inbox, known) for at, name, inbox, known in records}, frozenset(files), references)

@@ -19,9 +19,11 @@ from orbit_registry.store.workspace import Workspace
 if TYPE_CHECKING:
     from orbit_registry.search.hits import SearchResult
     from orbit_registry.search.query import Query
+    from orbit_registry.search.vectors import Vectors
     from orbit_registry.snapshot.query import Answer, Found
 
     Search = Callable[[Query], SearchResult]
+    Meant = Callable[[Sequence[str]], Vectors | None]
 Result = TypeVar("Result")
 Diagnostics = Callable[[], Iterable[Diagnostic]]
 MOST_HITS = 1000
@@ -36,14 +38,17 @@ def query(
     form: str = "table",
     *,
     search: Search | None = None,
+    vectors: Meant | None = None,
     diagnostics: Diagnostics = tuple,
     policy: Policy = NO_SECRETS,
 ) -> str:
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
 
-    `search` is asked where the question is, so that the macro of that name gives what every search does.
+    `search` is asked where the question is, so that the macro of that name gives what every search does; `vectors`
+    where it is about vectors.
 
     Raises:
+        ConfigError: vectors are asked for, and the configured model can't be used.
         SnapshotError: the text is not one question, or the database refuses it; the hint lists the tables.
         UsageError: there is no such format.
     """
@@ -53,21 +58,28 @@ def query(
     # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
-    hits = _hits(sql, search)
-    return _with_current(workspace, lambda path: ask(path, sql, events=lines, hits=hits), diagnostics, policy).render(
-        form
-    )
+    hits, meant = _hits(sql, search), _meant(sql, vectors)
+    return _with_current(
+        workspace, lambda path: ask(path, sql, events=lines, hits=hits, vectors=meant), diagnostics, policy
+    ).render(form)
+
+
+def _meant(sql: str, vectors: Meant | None) -> Vectors | None:
+    """Return the vectors that a question may be about; None where it names none, or no model is configured."""
+    from orbit_registry.snapshot.query import names_vectors, texts_asked
+
+    return vectors(texts_asked(sql, "meaning")) if vectors is not None and names_vectors(sql) else None
 
 
 def _hits(sql: str, search: Search | None) -> dict[str, Found]:
     """Return what a search finds for the texts that a question asks it for; nothing for one without words."""
     from orbit_registry.search.query import Query  # most questions search for nothing
-    from orbit_registry.snapshot.query import texts_searched
+    from orbit_registry.snapshot.query import texts_asked
 
     found: dict[str, Found] = {}
     if search is None:
         return found
-    for text in texts_searched(sql):
+    for text in texts_asked(sql, "search"):
         try:
             found[text] = [(hit.record.id, hit.score) for hit in search(Query(text, limit=MOST_HITS)).hits]
         except UsageError:
@@ -84,9 +96,9 @@ def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
 
 def answer(
     workspace: Workspace, sql: str, *, seconds: float, rows: int, search: Search | None = None,
-    policy: Policy = NO_SECRETS,
+    vectors: Meant | None = None, policy: Policy = NO_SECRETS,
 ) -> Answer:  # fmt: skip
-    """Return the answer to one question that may take so many seconds and have so many rows; `search` as in `query`.
+    """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`.
 
     Raises:
         SnapshotError: as `query`, or it took longer.
@@ -95,13 +107,14 @@ def answer(
 
     from orbit_registry.snapshot.query import ask
 
-    hits = _hits(sql, search)
+    hits, meant = _hits(sql, search), _meant(sql, vectors)
 
     def asked(path: Path) -> Answer:
         # The database looks up between steps alone, and one step may take as long as it likes; nobody waits for that.
         thread = ThreadPoolExecutor(1)
         try:
-            return thread.submit(ask, path, sql, seconds=seconds, rows=rows, hits=hits).result(seconds + GRACE)
+            done = thread.submit(ask, path, sql, seconds=seconds, rows=rows, hits=hits, vectors=meant)
+            return done.result(seconds + GRACE)
         except TimeoutError:
             raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it") from None
         finally:
@@ -121,20 +134,29 @@ def export_snapshot(
     freshness: Mapping[str, Freshness] | None = None,
     unfiltered: bool = False,
     earlier: tuple[Path, Sequence[str]] | None = None,
+    vectors: Meant | None = None,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
     It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` and `freshness`
     are what the caller has read and derived of all records already. `earlier` is such a copy that the same code and
-    settings made, with the paths of the records that are all that says something else since.
+    settings made, with the paths of the records that are all that says something else since. `vectors` makes those
+    that the copy is to hold.
 
     Raises:
+        UsageError: vectors are wanted, and there is no model, or a filter that they would tell past.
         SnapshotError: the database refused.
         WriteError: the disk refused; what was there stands.
     """
     from orbit_registry.snapshot.export import export, export_again, export_published
 
+    meant = vectors(()) if vectors is not None else None
+    if vectors is not None and meant is None:
+        raise UsageError("no model is configured that makes vectors", hint="set `search.model` in .orbit/config.yaml")
     if workspace.config.publish.stated and not unfiltered:
+        if meant is not None:
+            said = "a record's vector tells of all its text, also of what `site.publish` withholds"
+            raise UsageError(said, hint="leave `--vectors` out, or add `--unfiltered`")
         return export_published(workspace, reading or Reading(workspace), file, parquet, freshness)
     read = reading or Reading(workspace)
     # A vote dated ahead counts from a day on, whatever says something else since.
@@ -145,8 +167,10 @@ def export_snapshot(
     if planned is not None and planned.base is not None:
         # To bring the one at hand up to date first would write everything twice; where it is damaged, that is done.
         with contextlib.suppress(SnapshotError):
-            return export(planned.base.file, file, parquet, lambda _: planned)
-    return _with_current(workspace, lambda path: export(path, file, parquet), diagnostics, policy, read, freshness)
+            return export(planned.base.file, file, parquet, lambda _: planned, vectors=meant)
+    return _with_current(
+        workspace, lambda path: export(path, file, parquet, vectors=meant), diagnostics, policy, read, freshness
+    )
 
 
 def _with_current(

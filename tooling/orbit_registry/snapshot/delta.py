@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
@@ -23,6 +24,9 @@ from orbit_registry.store.skills import Skill
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Material:
 
     def rows(
         self,
+        connection: duckdb.DuckDBPyConnection,
         previous: Path | None,
         usable: bool,
         diagnostics: Callable[[], Iterable[Diagnostic]],
@@ -61,7 +66,7 @@ class Material:
         """
 
         workspace, collection = self.workspace, self.reading.collection
-        held = held_by(previous) if previous is not None else Held({}, frozenset())
+        held = held_by(connection, previous) if previous is not None else Held({}, frozenset())
         inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
         kept = self.policy.admitted(collection.records)
         sources = sources_of(self.reading, self.prose, {one.path for one in kept}, bool(inbox))
@@ -85,14 +90,16 @@ class Material:
         )
         return held, rows, base
 
-    def texts(self, previous: Path, seen: frozenset[str]) -> tuple[Held, Rows, Base] | None:
+    def texts(
+        self, connection: duckdb.DuckDBPyConnection, previous: Path, seen: frozenset[str]
+    ) -> tuple[Held, Rows, Base] | None:
         """Return what `rows` does where only texts changed and each names what it named; no other record is read.
 
         `seen` are the files with another stamp of all that records rest on. None where more changed than texts do.
         """
 
         states = self.prose.states
-        found = texts_changed(previous, {path: state.sha256 for path, state in states.items()})
+        found = texts_changed(connection, previous, {path: state.sha256 for path, state in states.items()})
         if found is None or not seen <= states.keys() or any(one.pending for one in self.reading.entries):
             return None
         roles, held = found

@@ -10,8 +10,9 @@ import contextlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -19,7 +20,17 @@ from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.records.freshness import Freshness
-from orbit_registry.snapshot.build import Base, fill, fill_meta, held_of, new_database, quoted, write_database
+from orbit_registry.snapshot.build import (
+    Base,
+    engine,
+    fill,
+    fill_meta,
+    fill_vectors,
+    held_of,
+    new_database,
+    quoted,
+    write_database,
+)
 from orbit_registry.snapshot.delta import Material, Planned, sources_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.publication import publication_of
@@ -31,6 +42,9 @@ from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 
+if TYPE_CHECKING:
+    from orbit_registry.search.vectors import Vectors
+
 _LOCAL_IDS = "(SELECT id FROM held.records WHERE inbox)"
 
 
@@ -39,12 +53,13 @@ def export(
     file: Path,
     parquet: Path | None = None,
     plan: Callable[[duckdb.DuckDBPyConnection], Planned | None] = lambda held: None,
+    vectors: Vectors | None = None,
 ) -> list[Path]:
     """Write a copy of a snapshot, and where asked a Parquet file a table; returns what was written.
 
     `plan` says, of the snapshot that is attached as `held`, what the next one adds to it: the copy is then one of the
     next. It is written whole all the same: rows taken out of a finished file could leave their bytes in it. An existing
-    file is replaced as a whole; when anything fails, the old one stands.
+    file is replaced as a whole; when anything fails, the old one stands. `vectors` are those that it is to hold.
 
     Raises:
         SnapshotError: the database refused.
@@ -57,12 +72,15 @@ def export(
             raise IsADirectoryError(21, "is a folder", str(file))
         if file.exists() and not _is_database(file):
             raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
-        with new_database(temporary, source=snapshot) as connection:
+        with engine() as connection, new_database(connection, temporary, source=snapshot):
             planned = plan(connection)
             _copy(connection, planned.base if planned is not None else None)
             if planned is not None:
                 _add(connection, planned, file.parent)
-            written = _write_parquet(connection, parquet) if parquet is not None else []
+            if vectors is not None:
+                fill_vectors(connection, vectors)
+            more = ("vectors",) if vectors is not None else ()
+            written = _write_parquet(connection, parquet, (*CONTENT, "meta", *more)) if parquet is not None else []
         temporary.replace(file)
         sync_folder(file.parent)
     except OSError as error:
@@ -125,10 +143,10 @@ def _shared(table: str) -> str:
     return f"WHERE record_id NOT IN {_LOCAL_IDS}"
 
 
-def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path) -> list[Path]:
+def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path, tables: Iterable[str]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
-    for table in (*CONTENT, "meta"):
+    for table in tables:
         target = folder / f"{table}.parquet"
         temporary = folder / f"{TEMPORARY}{table}-{secrets.token_hex(4)}.parquet"
         try:

@@ -19,11 +19,11 @@ from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
 from orbit_registry.push import reader
 from orbit_registry.push.compile import BETWEEN, EVIDENCE, INPUT, SOURCE, TAKEN
-from orbit_registry.push.pack import SYMBOL, Part, rests_in
+from orbit_registry.push.pack import SYMBOL, Part, resting_on, rests_in
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.freshness import Found, Sight, derive
 from orbit_registry.records.record import Record
-from orbit_registry.store.cache import code_stamp, settled, stamp_of
+from orbit_registry.store.cache import NEVER, Stamp, code_stamp, packed, settled, stamp_of, unpacked
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.freshness.ground import Ground, files_named, look, moved
@@ -31,6 +31,8 @@ from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
 
 SEEN, INPUTS = "ground-seen", "ground-inputs"
+GONE: Stamp = (0, 0, -2, 0)
+"""Stands for the stamp of a file that is not there."""
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 """Before it nothing has expired or aged: those two are told when an index is read."""
 
@@ -41,12 +43,17 @@ class Seen:
     def __init__(self, workspace: Workspace, key: str) -> None:
         self._workspace = workspace
         self._kept = KeptValue(workspace, SEEN, key)
+        self._stamps = _unpacked(self._kept.value)
+        self._now: Mapping[str, object] = {}
 
-    def changed(self) -> frozenset[str] | None:
-        """Return the files that changed since; None where anything else did, or nothing is known."""
-        workspace, seen = self._workspace, self._kept.value
-        stamps, there, commits = (seen.get(name) for name in ("stamps", "there", "commits"))
-        if not (isinstance(stamps, dict) and isinstance(there, dict) and isinstance(commits, dict)):
+    def changed(self, known: Mapping[str, Stamp]) -> frozenset[str] | None:
+        """Return the files that changed since; None where anything else did, or nothing is known.
+
+        `known` are stamps that were asked for a moment ago.
+        """
+        workspace, seen, stamps = self._workspace, self._kept.value, self._stamps
+        there, commits = (seen.get(name) for name in ("there", "commits"))
+        if not (stamps is not None and isinstance(there, dict) and isinstance(commits, dict)):
             return None
         root = workspace.root
         if any(os.path.lexists(f"{root}/{path}") is not was for path, was in there.items()):
@@ -55,27 +62,55 @@ class Seen:
             return None
         if seen["strays"] is not None and _digest(_untracked(workspace)) != seen["strays"]:
             return None
-        return frozenset(path for path, was in stamps.items() if _stamp(f"{root}/{path}", None) != was)
+        return frozenset(
+            path
+            for path, was in stamps.items()
+            if known.get(path) != was and (was == NEVER or _stamp(f"{root}/{path}", None) != was)
+        )
 
-    def stands(self, index: Index, changed: frozenset[str]) -> bool:
-        """Say whether an index of the same key holds what one made now would, though these files changed.
+    def marked(self, index: Index, changed: frozenset[str]) -> dict[int, Part] | None:
+        """Return the records of an index of the same key, by number, of which one made now would say something else,
+        because these files changed; None where that is to be found out by making it.
 
-        Only what rests on them is judged again, and only where they are the origin of a text: for the rest, no.
+        Only what rests on them is judged again, and only where they are the origin of a text.
         """
-        began, workspace = time.time_ns(), self._workspace
-        touched = [one for one in rests_in(index) if one[0] != EVIDENCE and _may_rest(one, changed)]
-        bad, stamps = self._kept.value.get("bad"), self._kept.value["stamps"]
+        began, workspace, stamps = time.time_ns(), self._workspace, self._stamps or {}
+        bad = self._kept.value.get("bad")
         now = {path: _stamp(f"{workspace.root}/{path}", began) for path in changed}
-        if not isinstance(bad, list) or not isinstance(stamps, dict) or "-" in now.values():
-            return False
-        if any(one[0] == INPUT or stamps[path] == "-" for one in touched for path in changed):
-            return False
+        if not isinstance(bad, list) or any(GONE in (now[path], stamps.get(path, GONE)) for path in changed):
+            return None
+        touched = {one for one in rests_in(index) if one[0] != EVIDENCE and _may_rest(one, changed)}
+        if any(one[0] == INPUT for one in touched):
+            return None
         taken = {(said, known) for known, said in (_pair(one) for one in touched if one[0] == TAKEN)}
         sight = Sight(moved=moved(workspace, taken))
-        if any((one in bad) is not _is_bad(one, sight, frozenset()) for one in touched):
-            return False
-        self._kept.keep({**self._kept.value, "stamps": {**stamps, **now}})
-        return True
+        turned = {one for one in touched if (one in bad) is not _is_bad(one, sight, frozenset())}
+        by_rest = {one: resting_on(index, one) for one in turned}
+        turned = {one for one in turned if by_rest[one] or one in bad}
+        judged = _Judged(sight, {one for one in touched if (one in bad) is not (one in turned)}, {}, frozenset())
+        found = {}
+        for number in {number for one in turned for number in by_rest[one]}:
+            row = index.row(number)
+            if row is None or row.flags & reader.LOST or not touched.issuperset(row.words(reader.RESTS)):
+                return None
+            found[number] = _judged(workspace, Part(tuple(row.values), row.flags, pushed=True), judged)
+        self._now = {"bad": sorted(turned.symmetric_difference(bad)), **_packed({**stamps, **now})}
+        return found
+
+    def keep(self) -> None:
+        """Remember what `marked` saw, once there is an index that says so."""
+        self._kept.keep({**self._kept.value, **self._now})
+
+
+def _packed(stamps: Mapping[str, Stamp]) -> dict[str, object]:
+    return {"files": list(stamps), "stamps": packed(stamps.values())}
+
+
+def _unpacked(kept: Mapping[str, object]) -> dict[str, Stamp] | None:
+    files, stamps = kept.get("files"), kept.get("stamps")
+    if not (isinstance(files, list) and isinstance(stamps, str)):
+        return None
+    return dict(zip(files, zip(*unpacked(stamps, 4), strict=True), strict=True))
 
 
 def _may_rest(rest: str, changed: frozenset[str]) -> bool:
@@ -114,7 +149,7 @@ def with_doubts(workspace: Workspace, parts: Sequence[Part], tracked: Sequence[s
     sight = replace(sight, inputs=found, moved=moved(workspace, taken))
     bad = {one for one in rests if _is_bad(one, sight, homeless)}
     stamps = {path: _stamp(f"{workspace.root}/{path}", began) for path in {*seen.paths, *documents, *dict(taken)}}
-    kept = {"stamps": stamps, "there": there, "commits": _commits(sight), "bad": sorted(bad)}
+    kept = {**_packed(stamps), "there": there, "commits": _commits(sight), "bad": sorted(bad)}
     KeptValue(workspace, SEEN, key).keep({**kept, "strays": None if strays is None else _digest(strays)})
     judged = _Judged(sight, bad, lost, homeless)
     return [_judged(workspace, part, judged) if bad or lost or _is_marked(part) else part for part in parts]
@@ -224,7 +259,7 @@ class _Inputs:
             paths += self._below(text)
         self.paths.update(paths)
         stamps = [_stamp(f"{self._root}/{path}", self._began) for path in paths]
-        return _digest([*paths, *stamps]) if all(stamps) else ""
+        return _digest([*paths, *stamps]) if NEVER not in stamps else ""
 
     def _below(self, folder: str) -> Iterator[str]:
         name = PurePosixPath(folder).as_posix()
@@ -235,13 +270,13 @@ class _Inputs:
             yield self._tracked[place]
 
 
-def _stamp(path: str, began_ns: int | None) -> str:
-    """Return a file's stamp; with a moment, an empty text where a write since could leave the same one."""
+def _stamp(path: str, began_ns: int | None) -> Stamp:
+    """Return a file's stamp, or GONE; with a moment, NEVER where a write since could leave the same one."""
     try:
         stamp = stamp_of(os.lstat(path))
     except (OSError, ValueError):
-        return "-"
-    return " ".join(map(str, stamp)) if began_ns is None or settled(stamp, began_ns) else ""
+        return GONE
+    return stamp if began_ns is None else settled(stamp, began_ns) or NEVER
 
 
 def _pair(rest: str) -> tuple[str, str]:
@@ -278,5 +313,5 @@ def _untracked(workspace: Workspace) -> Sequence[str]:
         return ()
 
 
-def _digest(texts: Iterable[str]) -> str:
+def _digest(texts: Iterable[object]) -> str:
     return hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()

@@ -14,19 +14,20 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
 from orbit_registry.push.compile import Origin, entry_of, part_of, ranked, rests_of, with_breadth
-from orbit_registry.push.pack import Part, is_whole, pack, unpack
+from orbit_registry.push.pack import Part, is_whole, pack, unpack, with_rows
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import Seen, with_doubts
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
-from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.cache import Stamp, code_stamp
 from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
 from orbit_registry.store.freshness.ground import kinds_of, windows_of
 from orbit_registry.store.lock import locked
@@ -96,10 +97,12 @@ def sync_index(
     policy: Policy = NO_SECRETS,
     *,
     rebuild: bool = False,
+    known: Mapping[str, Stamp] = MappingProxyType({}),
 ) -> IndexSync:
     """Bring the push index up to date; where nothing changed, nothing is written.
 
-    `stamps` are those of `stamps_of` before anything was read: what changes later is then seen as a change.
+    `stamps` are those of `stamps_of` before anything was read: what changes later is then seen as a change. `known` are
+    stamps of files that were asked for a moment ago.
 
     Raises:
         WriteError: the disk refused; the old index stands.
@@ -113,39 +116,60 @@ def sync_index(
     personal = personal_of(workspace)
     files += personal.lines() if personal is not None else ()
     wanted = _Wanted(_base(workspace, policy), _digest(files), stamps, trust, personal)
-    done, seen = (None, None) if rebuild else _unchanged(workspace, folder, wanted)
-    if done is not None:
-        return done
+    found = _Found() if rebuild else _unchanged(workspace, folder, wanted, known)
+    if found.done is not None:
+        return found.done
     with locked(folder / "push.lock"):
-        if seen is None and not rebuild:
-            done, seen = _unchanged(workspace, folder, wanted)
-        if done is not None:
-            return done
+        if not rebuild and (found.index is None or reader.read_seal(str(folder)) != found.index.seal):
+            found = _unchanged(workspace, folder, wanted, known)
+        if found.done is not None:
+            return found.done
+        if found.index is not None and found.ground is not None and found.marked:
+            path = _publish(folder, with_rows(found.index, found.marked), found.index.seal[3], stamps)
+            found.ground.keep()
+            return IndexSync(path, found.index.records, 0, True, found.seen)
         collects = gc.isenabled()
         gc.disable()  # rows and postings make no cycles, and looking for some took a fifth of an update
         try:
-            return replace(_build(workspace, folder, reading, policy, entries, wanted, rebuild), seen=seen)
+            return replace(_build(workspace, folder, reading, policy, entries, wanted, rebuild), seen=found.seen)
         finally:
             if collects:
                 gc.enable()
 
 
-def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted) -> tuple[IndexSync | None, frozenset[str] | None]:
-    """Return what is to say of an index made from these very files, its stamps renewed, None where there is none; and
-    the files that changed of what records rest on.
-    """
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is known of the index at hand: what is to say of it where it is right; the files that changed of what its
+    records rest on; and the records that say something else because of these alone."""
+
+    done: IndexSync | None = None
+    seen: frozenset[str] | None = None
+    index: Index | None = None
+    ground: Seen | None = None
+    marked: Mapping[int, Part] | None = None
+
+
+def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted, known: Mapping[str, Stamp]) -> _Found:
+    """Return what is known of the index at hand, if it was made from these very files; its stamps are renewed."""
     index = open_index(workspace)
     if not isinstance(index, Index) or index.seal[3].split(" ")[:2] != [wanted.base, wanted.files]:
-        return None, None
+        return _Found()
     tracked = _tracked_known(index.seal, wanted.stamps) or _digest(_tracked(workspace) or ())
     key = f"{wanted.base} {wanted.files} {tracked}"
     ground = Seen(workspace, key) if index.seal[3] == key else None
-    seen = ground.changed() if ground is not None else None
-    if ground is None or seen is None or (seen and not ground.stands(index, seen)):
-        return None, seen
+    seen = ground.changed(known) if ground is not None else None
+    if ground is None or seen is None:
+        return _Found(seen=seen, index=index)
+    marked = ground.marked(index, seen) if seen else {}
+    if marked is None or (marked and (wanted.personal is not None or not is_whole(index.content))):
+        return _Found(seen=seen, index=index)
+    if marked:
+        return _Found(None, seen, index, ground, marked)
+    if seen:
+        ground.keep()
     if index.seal[4:] != list(wanted.stamps):
         _seal(folder, index.seal[1], index.seal[3], wanted.stamps)
-    return IndexSync(folder / index.seal[1], index.records, 0, False, seen), seen
+    return _Found(IndexSync(folder / index.seal[1], index.records, 0, False, seen))
 
 
 def _build(

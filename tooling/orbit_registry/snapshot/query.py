@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from orbit_registry.errors import SnapshotError, UsageError
-from orbit_registry.snapshot.build import OFFLINE
+from orbit_registry.snapshot.build import OFFLINE, fill_vectors
 from orbit_registry.snapshot.events import show_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
 from orbit_registry.text.inert import inert_json
+
+if TYPE_CHECKING:
+    from orbit_registry.search.vectors import Vectors
 
 FORMATS = ("table", "json", "csv")
 SECONDS = 60.0
@@ -38,13 +42,15 @@ _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = (
     f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, outcome_scores, cited_chunks, "
-    "system_knowledge; macros: scope_match(path), search(text), ranked(tag, half_life), resolve_id(id)"
+    "system_knowledge; macros: scope_match(path), search(text), ranked(tag, half_life), resolve_id(id); "
+    "with a model configured vectors(content_hash, model, vector), meaning(text), near(id)"
 )
 
 
 Found = Sequence[tuple[str, float]]
 """Ids and scores of what a search found, the best first."""
-_SEARCH = re.compile(r"\bsearch\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IGNORECASE)
+_ASKED = r"\b{}\s*\((?:\s*('(?:[^']|'')*')\s*\))?"
+_VECTORS = re.compile(r"\bvectors\b|\b(?:meaning|near)\s*\(", re.IGNORECASE)
 _FOUND = """
 CREATE TEMP MACRO search(said) AS TABLE
 SELECT
@@ -53,6 +59,14 @@ SELECT
 FROM temp.found_hits AS h LEFT JOIN records AS r ON r.id = h.id LEFT JOIN skills AS s ON s.path = h.id
 WHERE h.asked = said AND coalesce(r.id, s.path) IS NOT NULL
 ORDER BY h.place
+"""
+_MEANING = """
+CREATE TEMP MACRO meaning(said) AS TABLE
+SELECT r.id, array_cosine_similarity(v.vector, a.vector)::DOUBLE AS cosine, r.title, r.kind, r.status, r.path
+FROM temp.vectors AS v
+JOIN records AS r ON r.content_hash = v.content_hash AND r.phase = 'live' AND r.searched
+JOIN temp.asked_vectors AS a ON a.asked = said
+ORDER BY cosine DESC, r.id
 """
 REBUILD = "`orbit sync --rebuild` makes it anew"
 
@@ -101,11 +115,12 @@ def ask(
     rows: int | None = None,
     events: Sequence[str] | None = None,
     hits: Mapping[str, Found] = MappingProxyType({}),
+    vectors: Vectors | None = None,
 ) -> Answer:
     """Return the answer to one question, of at most so many rows.
 
     `events` are the lines of the event log, where the table of events is to hold those of now; `hits` are what a search
-    finds for the texts that `texts_searched` names.
+    finds for the texts that `texts_asked` names; `vectors` stand as a table beside the others.
 
     Raises:
         CorruptSnapshotError: the file can't be opened.
@@ -124,6 +139,8 @@ def ask(
                 show_events(connection, events)
             if hits:
                 _show_hits(connection, hits)
+            if vectors is not None:
+                _show_vectors(connection, vectors)
             with _deadline(connection, seconds):
                 connection.execute(statements[0])
                 columns = tuple(column[0] for column in connection.description or ())
@@ -139,10 +156,15 @@ def ask(
             raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
 
 
-def texts_searched(sql: str) -> list[str]:
-    """Return the texts that a question has `search` look for; none where one of them is not written out."""
-    found = _SEARCH.findall(sql)
+def texts_asked(sql: str, macro: str) -> list[str]:
+    """Return the texts that a question hands to a macro; none where one of them is not written out."""
+    found = re.findall(_ASKED.format(macro), sql, re.IGNORECASE)
     return [] if any(not said for said in found) else [said[1:-1].replace("''", "'") for said in dict.fromkeys(found)]
+
+
+def names_vectors(sql: str) -> bool:
+    """Say whether a question may be about vectors."""
+    return _VECTORS.search(sql) is not None
 
 
 def _show_hits(connection: duckdb.DuckDBPyConnection, hits: Mapping[str, Found]) -> None:
@@ -152,6 +174,18 @@ def _show_hits(connection: duckdb.DuckDBPyConnection, hits: Mapping[str, Found])
     if rows:
         connection.executemany("INSERT INTO found_hits VALUES (?, ?, ?, ?)", rows)
     connection.execute(_FOUND)
+
+
+def _show_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> None:
+    """Let a connection see records' vectors, and ask what is near a text."""
+    fill_vectors(connection, vectors, "TEMP ")
+    if not vectors.texts:
+        return
+    size = max(map(len, vectors.texts.values()))
+    connection.execute(f"CREATE TEMP TABLE asked_vectors (asked VARCHAR, vector FLOAT[{size}])")
+    for text, vector in vectors.texts.items():
+        connection.execute("INSERT INTO asked_vectors VALUES (?, ?)", [text, list(vector)])
+    connection.execute(_MEANING)
 
 
 @contextlib.contextmanager

@@ -31,6 +31,8 @@ from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
 
 if TYPE_CHECKING:
+    import duckdb
+
     from orbit_registry.snapshot.build import Held
     from orbit_registry.snapshot.delta import Planned
     from orbit_registry.snapshot.push_index import IndexSync
@@ -122,9 +124,12 @@ def sync(
     stamps = stamps_of(workspace)
     reading = Reading(workspace)
     knows_all = _knows_all(cache_folder(workspace))
-    index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild)
-    seen = index.seen if knows_all else None
-    done = sync_snapshot(workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild, seen=seen)
+    prose = prose_of(workspace, reading.entries, reading.documents)
+    index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild, known=prose.stamps)
+    done = sync_snapshot(
+        workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild,
+        seen=index.seen if knows_all else None, prose=prose,
+    )  # fmt: skip
     return replace(done, index=index, seconds=time.perf_counter() - began)
 
 
@@ -141,9 +146,8 @@ def _knows_all(folder: Path) -> bool:
 
 def last_built(workspace: Workspace) -> float | None:
     """Return when the snapshot at hand was written, in seconds since 1970; None where none can be read."""
-    folder = cache_folder(workspace)
-    state = _current(folder, None)
-    return None if state is None else (folder / state.file).stat().st_mtime
+    state = _current(cache_folder(workspace), None)
+    return None if state is None else state.stamp[0] / 1e9
 
 
 def sync_snapshot(
@@ -155,6 +159,7 @@ def sync_snapshot(
     rebuild: bool = False,
     freshness: Mapping[str, Freshness] | None = None,
     seen: frozenset[str] | None = None,
+    prose: ProseReading | None = None,
 ) -> SyncResult:
     """Bring the snapshot alone up to date with what was read.
 
@@ -162,7 +167,7 @@ def sync_snapshot(
     rest on, where nothing else of it did. Raises what `sync` does.
     """
     began = time.perf_counter()
-    prose = prose_of(workspace, reading.entries, reading.documents)
+    prose = prose or prose_of(workspace, reading.entries, reading.documents)
     settings = _settings(workspace, policy)
     skills = read_skills(workspace)[0]
     inputs = _inputs(workspace, settings, reading, prose, skills)
@@ -228,13 +233,15 @@ def next_rows(
     prose = prose_of(workspace, reading.entries, reading.documents)
     settings = _settings(workspace, policy)
     folder = cache_folder(workspace)
-    previous = _current(folder, None)
-    skills = read_skills(workspace)[0]
+    previous, skills = _current(folder, None), read_skills(workspace)[0]
     inputs = _inputs(workspace, settings, reading, prose, skills)
     if previous is None or previous.inputs == inputs or previous.settings != settings:
         return None
     build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False, skills=skills)
-    planned = build.plan(previous, tuple, freshness, shared=True)[1]
+    from orbit_registry.snapshot.build import engine
+
+    with engine() as connection:
+        planned = build.plan(connection, previous, tuple, freshness, shared=True)[1]
     return planned if planned.base is not None else None
 
 
@@ -257,20 +264,25 @@ class _Build:
         self, diagnostics: Callable[[], Iterable[Diagnostic]], freshness: Mapping[str, Freshness] | None
     ) -> SyncResult:
         """Write the next file, out of the one at hand where that was made by the same code and settings."""
+        # DuckDB, and what makes rows, cost more to import than it costs to find that nothing changed.
+        from orbit_registry.snapshot.build import engine
+
         previous = _current(self.folder, None)
-        held, planned = self.plan(previous, diagnostics, freshness)
-        _tidy(self.folder)
-        try:
-            state = self._publish(planned)
-        except SnapshotError:
-            if planned.base is None:
-                raise
-            return replace(self, rebuild=True, seen=None).run(diagnostics, freshness)  # the one at hand may be damaged
+        with engine() as connection:
+            held, planned = self.plan(connection, previous, diagnostics, freshness)
+            _tidy(self.folder)
+            try:
+                state = self._publish(connection, planned)
+            except SnapshotError:
+                if planned.base is None:
+                    raise
+                return replace(self, rebuild=True, seen=None).run(diagnostics, freshness)  # that one may be damaged
         _tidy(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
         return _counted(held, planned, state.digest, self.folder / state.file)
 
     def plan(
         self,
+        connection: duckdb.DuckDBPyConnection,
         previous: _State | None,
         diagnostics: Callable[[], Iterable[Diagnostic]],
         freshness: Mapping[str, Freshness] | None,
@@ -278,7 +290,6 @@ class _Build:
         shared: bool = False,
     ) -> tuple[Held, Planned]:
         """Return what the snapshot at hand holds, and the rows of the next one; `shared` as in `Material.rows`."""
-        # What makes rows, and DuckDB, cost more to import than it costs to find that nothing changed.
         from orbit_registry.snapshot.delta import Material, Planned
 
         material = Material(self.workspace, self.reading, self.prose, self.policy, self.skills)
@@ -287,20 +298,20 @@ class _Build:
         meta = meta_of(self.workspace)
         if file is not None and previous is not None and usable and self.seen is not None and freshness is None:
             is_near = previous.looked == _today() and previous.inputs.split(" ")[0] == self.inputs.split(" ")[0]
-            found = material.texts(file, self.seen) if is_near else None
+            found = material.texts(connection, file, self.seen) if is_near else None
             if found is not None:
                 return found[0], Planned(found[1], found[2], meta, previous.records)
-        held, rows, base = material.rows(file, usable, diagnostics, freshness, shared=shared)
+        held, rows, base = material.rows(connection, file, usable, diagnostics, freshness, shared=shared)
         return held, Planned(rows, base, meta, len(rows.hashes))
 
-    def _publish(self, planned: Planned) -> _State:
+    def _publish(self, connection: duckdb.DuckDBPyConnection, planned: Planned) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""
         from orbit_registry.snapshot.build import write_database
         from orbit_registry.snapshot.events import event_lines
 
         temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
         lines = event_lines(self.workspace.state)
-        digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines)
+        digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines, connection)
         name = f"snapshot-{_last_number(self.folder) + 1:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
         timed = any(one.code == BROKEN_VOTE for one in self.reading.problems)

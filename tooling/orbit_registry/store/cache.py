@@ -128,13 +128,15 @@ class FileCache:
 
     def unchanged_folders(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """Return the names in those folders that have not changed, as `names` would, in half the time for many."""
-        found = {}
-        for path in paths:
-            held = self._folders.get(path)
-            if held is not None and held[0] == self._stamp(path):
-                self._seen_folders[path] = held
-                found[path] = held[1]
-        return found
+        held = ((path, self._folders.get(path)) for path in paths)
+        found = {path: one for path, one in held if one is not None and one[0] == self._stamp(path)}
+        self._seen_folders |= found
+        return {path: names for path, (_, names) in found.items()}
+
+    @property
+    def stamps(self) -> dict[str, Stamp]:
+        """The stamps of the files that were asked about in this run; NEVER where a later write may share it."""
+        return {path: entry.stamp for path, entry in self._seen_entries.items()}
 
     @property
     def listed(self) -> Mapping[str, Sequence[str]]:
@@ -145,8 +147,7 @@ class FileCache:
         """Return the states of those files that have not changed, as `state` would, in half the time for many."""
         found = {}
         for path in paths:
-            held = self._entries.get(path)
-            if held is not None and held.sha256 and held.stamp == self._stamp(path):
+            if (held := self._entries.get(path)) is not None and held.sha256 and held.stamp == self._stamp(path):
                 self._seen_entries[path] = held
                 found[path] = FileState(path, held.sha256, held.stamp[2], held.stamp[0])
         return found
@@ -262,10 +263,10 @@ class FileCache:
             columns = {
                 "fingerprint": self._fingerprint,
                 "files": list(seen),
-                "places": _packed((*one.stamp, one.offset, one.length) for one in seen.values()),
+                "places": packed((*one.stamp, one.offset, one.length) for one in seen.values()),
                 "hashes": [one.sha256 for one in seen.values()],
                 "folders": list(self._seen_folders),
-                "stamps": _packed((*mark, lists[*held]) for mark, held in self._seen_folders.values()),
+                "stamps": packed((*mark, lists[*held]) for mark, held in self._seen_folders.values()),
                 "names": list(lists),
             }
             manifest = f"{_encode(columns)}\n{_encode(list(self.notes.values()))}".encode()
@@ -314,11 +315,11 @@ class FileCache:
             said = json.loads(head)
             if said["fingerprint"] != self._fingerprint:
                 return
-            *marks, offsets, lengths = _unpacked(said["places"], 6)
+            *marks, offsets, lengths = unpacked(said["places"], 6)
             rows = range(len(offsets))
             columns = zip(zip(*marks, strict=True), said["hashes"], offsets, lengths, rows, strict=True)
             self._entries = dict(zip(said["files"], map(_Entry._make, columns), strict=True))
-            *marks, lists = _unpacked(said["stamps"], 5)
+            *marks, lists = unpacked(said["stamps"], 5)
             names = map(said["names"].__getitem__, lists)
             self._folders = dict(zip(said["folders"], zip(zip(*marks, strict=True), names, strict=True), strict=True))
             self._seal, self._kept_notes = [values], notes
@@ -335,24 +336,23 @@ class FileCache:
             return None
 
 
-def _packed(rows: Iterable[Iterable[int]]) -> str:
+def packed(rows: Iterable[Iterable[int]]) -> str:
+    """Return rows of numbers as a text."""
     return b64encode(array("q", chain.from_iterable(rows)).tobytes()).decode()
 
 
-def _unpacked(text: str, width: int) -> list[array[int]]:
-    """Return the columns of what `_packed` made of rows of that width."""
+def unpacked(text: str, width: int) -> list[array[int]]:
+    """Return the columns of what `packed` made of rows of that width."""
     numbers = array("q", b64decode(text))
     return [numbers[column::width] for column in range(width)]
 
 
 def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
     """Return the keys of what is new, gone or not the same."""
-    found = set(before.keys() - now.keys())
-    for key, value in now.items():
-        held = before.get(key)
-        if held is not value and held != value:
-            found.add(key)
-    return found
+    if before == now:
+        return set()
+    found = ((key, value, before.get(key)) for key, value in now.items())
+    return {key for key, value, held in found if held is not value and held != value} | (before.keys() - now.keys())
 
 
 @lru_cache(maxsize=1)

@@ -132,13 +132,15 @@ class Reading:
 
     def named(self, entry: Entry) -> Named | None:
         """Return what a record names, without building the record; None where it names nothing."""
-        return self._names.get(entry.path)
+        note = self._notes.get(entry.path)
+        if isinstance(note, (list, Named)):
+            return Named(*note)
+        record, _ = self._fresh.get(entry.path, (None, ()))
+        return _named(record) if record is not None else None
 
     @cached_property
-    def _names(self) -> Mapping[str, Named | None]:
-        kept = {path: Named(*note) for path, note in self._cache.notes.items() if isinstance(note, (list, Named))}
-        rest = ((path, record) for path, (record, _) in self._fresh.items() if path not in kept)
-        return {**kept, **{path: _named(record) for path, record in rest if record is not None}}
+    def _notes(self) -> Mapping[str, object]:
+        return self._cache.notes
 
     def document_of(self, entry: Entry) -> str | None:
         """Return the document that a record names, without building the record."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.cache import FileState
+from orbit_registry.store.cache import FileState, Stamp
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode
 from orbit_registry.store.reader import Entry, cache_of
 from orbit_registry.store.workspace import Workspace
@@ -22,11 +22,17 @@ class ProseReading:
         self._cache = cache_of(workspace, "documents")
         self.states: dict[str, FileState] = {}
         """Documents and bodies by path; one that can't be read is not among them."""
-        folders = Folders(workspace.root)
-        for path in (*filter(folders.hold, sorted(set(documents))), *sorted(bodies)):
-            state = self._cache.state(path, DOCUMENT_LIMIT)
+        paths = [*filter(Folders(workspace.root).hold, sorted(set(documents))), *sorted(bodies)]
+        known = self._cache.unchanged(paths)
+        for path in paths:
+            state = known.get(path) or self._cache.state(path, DOCUMENT_LIMIT)
             if state.error is None:
                 self.states[path] = state
+
+    @property
+    def stamps(self) -> Mapping[str, Stamp]:
+        """How the files stood when they were looked at, as `FileCache.stamps`."""
+        return self._cache.stamps
 
     def body_of(self, entry: Entry) -> FileState | None:
         """Return the state of the body beside a record, where one is read."""
