@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
@@ -24,9 +25,6 @@ from orbit_registry.store.skills import Skill
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,6 @@ class Material:
 
         `seen` are the files with another stamp of all that records rest on. None where more changed than texts do.
         """
-
         states = self.prose.states
         found = texts_changed(connection, previous, {path: state.sha256 for path, state in states.items()})
         if found is None or not seen <= states.keys() or any(one.pending for one in self.reading.entries):

@@ -237,9 +237,9 @@ def next_rows(
     inputs = _inputs(workspace, settings, reading, prose, skills)
     if previous is None or previous.inputs == inputs or previous.settings != settings:
         return None
-    build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False, skills=skills)
     from orbit_registry.snapshot.build import engine
 
+    build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False, skills=skills)
     with engine() as connection:
         planned = build.plan(connection, previous, tuple, freshness, shared=True)[1]
     return planned if planned.base is not None else None
