@@ -13,10 +13,12 @@ from playwright.sync_api import Browser
 from tests.acceptance.browsing import served, tab
 from tests.acceptance.site_cases import site_of
 
+from orbit_registry.importers.takeover import import_from
 from orbit_registry.registry import Registry
+from orbit_registry.search.query import Query
 from orbit_registry.search.terms import STOP_WORDS, terms
 from orbit_registry.site.build import build_site
-from orbit_registry.site.finder import LONGEST_LEAD, lead
+from orbit_registry.site.finder import LONGEST_LEAD, entries, files, lead
 from orbit_registry.site.serve import SiteServer
 from orbit_registry.site.theme import overrides
 
@@ -82,6 +84,42 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
         found = opened.go(url).evaluate(said, [texts, sorted(STOP_WORDS)])
     assert [one["term"] for one in found] == terms("\n".join(texts))
     assert len(found) > 10_000
+
+
+def test_a_name_leads_to_its_record_as_in_orbit_search(browser: Browser, corpora: Path, tmp_path: Path) -> None:
+    """Of 190 real records: an id always, so does an earlier name that is no other's id; a title no less often."""
+    root = Path(shutil.copytree(corpora / "orbit-2026-07", tmp_path / "repo"))
+    (root / "dot_orbit").rename(root / ".orbit")
+    import_from(root / ".orbit", start=root)
+    registry = Registry.open(root)
+    records = list(registry.records)
+    out = tmp_path / "out"
+    (out / "search").mkdir(parents=True)
+    shutil.copy(overrides() / "assets/orbit/search.js", out)
+    (out / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
+    for name, text in files(entries(records, lambda one: lead(one.prose or ""))):
+        (out / name).write_text(text, "utf-8")
+    ids = {one.id for one in records}
+    names = [(name, one.id) for one in records for name in (one.id, *(set(one.legacy_ids) - ids))]
+    said = """async (asked) => {
+        const [held, lines] = await Promise.all(["records.json", "terms.txt"].map((name) => fetch(`/search/${name}`)));
+        const data = await held.json();
+        const find = (await import("/search.js")).finder(data, (await lines.text()).trimEnd().split("\\n"));
+        return asked.map((text) => data.ids[find(text, 1).rows[0]] ?? "");
+    }"""
+
+    def ours(text: str) -> str:
+        return next((hit.record.id for hit in registry.search(Query(text, limit=1, everything=True)).hits), "")
+
+    with served(out) as url, tab(browser) as opened:
+        page = opened.go(url)
+        by_name = page.evaluate(said, [name for name, _ in names])
+        by_title = page.evaluate(said, [one.title for one in records])
+    assert len(names) > 300
+    assert by_name == [ours(name) for name, _ in names] == [own for _, own in names]
+    right = [sum(one.id == found(at, one) for at, one in enumerate(records))
+             for found in (lambda at, _: by_title[at], lambda _, one: ours(one.title))]  # fmt: skip
+    assert right[0] >= right[1] > 180
 
 
 def test_hostile_rows_are_text(look: Look, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ const postings = (line) => {
 /* Returns a function from what is typed to how many records that finds and the numbers of the `most` best; the last word
    may be the start of one. `lines` are the terms. What is no longer in force, which `orbit search` leaves out by itself,
    counts half. */
-export const finder = ({ ids, look, looks, common }, lines) => {
+export const finder = ({ ids, look, looks, names = {}, common }, lines) => {
   const closed = looks.map(([, css]) => css.startsWith("orbit-closed"));
   const known = new Set(common);
   const read = new Map();
@@ -159,6 +159,7 @@ export const finder = ({ ids, look, looks, common }, lines) => {
     const open = /[\p{L}\p{N}]$/u.test(typed);
     const all = asked.map((one, at) => reached(one, open && at === asked.length - 1));
     const id = typed.trim().toLowerCase();
+    const named = Object.hasOwn(names, id) ? names[id] : [];
     const holds = (row) => all.length && all.every((scores) => scores[row]);
     const whole = ids.some((_, row) => holds(row));
     const rows = [];
@@ -168,6 +169,7 @@ export const finder = ({ ids, look, looks, common }, lines) => {
       if (!whole || holds(row)) for (const scores of all) score[row] += scores[row];
       if (closed[look[row]]) score[row] /= 2;
       if (id.length > 2 && ids[row].toLowerCase().startsWith(id)) score[row] += ids[row].length === id.length ? 1e6 : 1e3;
+      if (named.includes(row)) score[row] += 1e6;
       if (!score[row]) continue;
       number++;
       if (rows.length === most && score[row] <= score[rows.at(-1)]) continue;

@@ -30,8 +30,9 @@ _SKIPPED = re.compile(
 )
 _MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
 
-Entry = tuple[str, str, str, str, str, str, str]
-"""Of one record: id, title, address, status in words, its classes, other words that find it, first line."""
+Entry = tuple[str, str, str, str, str, str, str, Sequence[str]]
+"""Of one record: id, title, address, status in words, its classes, other words that find it, first line, earlier
+names."""
 
 
 def description_of(record: Record, prose: str) -> str:
@@ -42,7 +43,8 @@ def description_of(record: Record, prose: str) -> str:
 def entry(record: Record, first_line: str) -> Entry:
     """Return what the search box knows of a record."""
     words = " ".join([record.id, *tags_of(record), *record.legacy_ids, record.kind.label])
-    return record.id, record.title, url_of(record), record.status.word, status_class(record), words, first_line
+    look = record.status.word, status_class(record)
+    return record.id, record.title, url_of(record), *look, words, first_line, record.legacy_ids
 
 
 def entries(records: Iterable[Record], lead_of: Callable[[Record], str]) -> list[Entry]:
@@ -57,7 +59,7 @@ def earlier(record: Record, row: Mapping[str, Any], line: str) -> Entry:
     """
     title, _, first_line = json.loads(line)
     words = " ".join([record.id, *row["tags"], *row["legacy_ids"], record.kind.label])
-    return record.id, title, "", "", "", words, first_line
+    return record.id, title, "", "", "", words, first_line, ()
 
 
 def files(
@@ -68,18 +70,23 @@ def files(
     `before` are the files of an earlier build, by path, `then` what it knew of the few records, by their number, of
     which it may have known something else: only their terms are looked at.
 
-    The first has each record's id and the number of its look, the `looks` (status in words, classes) and the `common`
-    words that no term is made of. The others are lines, of which a browser reads the few that a key asks for: a term
-    and the records that hold it, as numbers to the base of 36, eight times the distance from the record before, plus
-    the fields; and of each record title, address and first line as JSON.
+    The first has each record's id and the number of its look, the `looks` (status in words, classes), the records of
+    each earlier name and the `common` words that no term is made of. The others are lines, of which a browser reads
+    the few that a key asks for: a term and the records that hold it, as numbers to the base of 36, eight times the
+    distance from the record before, plus the fields; and of each record title, address and first line as JSON.
     """
     from orbit_registry.search.terms import STOP_WORDS  # most builds leave these files as they are
 
     looks = {look: number for number, look in enumerate(dict.fromkeys((one[3], one[4]) for one in entries))}
+    names: dict[str, list[int]] = {}
+    for number, one in enumerate(entries):
+        for name in one[7]:
+            names.setdefault(name.lower(), []).append(number)
     said = {
         "ids": [one[0] for one in entries],
         "look": [looks[one[3], one[4]] for one in entries],
         "looks": list(looks),
+        "names": names,
         "common": sorted(STOP_WORDS),
     }
     yield DATA, _as_json(said)
