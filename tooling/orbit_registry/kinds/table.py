@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -192,10 +192,18 @@ def _stamp(parent: Path) -> tuple[tuple[str, int, int], ...]:
 
 def _files(parent: Path, name: str) -> list[Path]:
     """Return the files of a name in a folder of kinds, links that lead nowhere among them: what is there is read."""
+    found: list[Path] = []
     try:
-        return sorted(file for folder in parent.iterdir() if os.path.lexists(file := folder / name))
-    except OSError:
+        for folder in parent.iterdir():
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                (folder / name).lstat()
+                found.append(folder / name)
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        hint = "check the owner and the permissions of the folder"
+        raise ConfigError(f"{error.filename}: {(error.strerror or '').lower()}", hint=hint) from None
+    return sorted(found)
 
 
 @lru_cache(maxsize=8)

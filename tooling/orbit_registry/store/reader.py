@@ -33,6 +33,8 @@ NAMING = frozenset({"source", "freshness", "evidence"})
 """Fields by which a record names what stands outside the collection."""
 PROOFS = frozenset({"commit", "file", "task"})
 """Kinds of evidence that can be looked for."""
+_UNLISTED = ["?"]
+"""The names in a folder that may not be listed: none that a record has."""
 _UNUSUAL = ("\\u", "\\b", "\\f")
 """How JSON in ASCII writes what no English keyboard types."""
 
@@ -262,9 +264,7 @@ def _entries_in(
     except FileNotFoundError:
         return
     except OSError as error:
-        said = f"can't be listed: {(error.strerror or '').lower()}"
-        hint = "make it a folder that can be read, and no symbolic link"
-        problems.append(Diagnostic(UNREADABLE, Severity.ERROR, said, Location(folder), hint))
+        problems.append(_unlisted(folder, (error.strerror or "").lower()))
         return
     record_file = f"{kind.name}.yaml"
     old = old_names(kind.plural, names)
@@ -279,21 +279,28 @@ def _entries_in(
             problems.append(_misplaced(path, f"`{name}` is not the folder of a record", kind))
         elif not files:
             continue  # git keeps no empty folder, and a killed move may leave one
+        elif files == _UNLISTED:
+            problems.append(_unlisted(path, "see its owner and permissions"))
         elif record_file not in files:
             problems.append(_misplaced(path, f"the folder holds no {record_file}", kind))
         else:
             yield Entry(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
 
 
+def _unlisted(folder: str, why: str) -> Diagnostic:
+    hint = "make it a folder that can be read, and no symbolic link"
+    return Diagnostic(UNREADABLE, Severity.ERROR, f"can't be listed: {why}", Location(folder), hint)
+
+
 def _files(workspace: Workspace, path: str, cache: FileCache) -> list[str] | None:
-    """Return the names in a record's folder; None where there is no folder, a name of none where it can't be listed."""
+    """Return the names in a record's folder; None where there is no folder, `_UNLISTED` where it can't be listed."""
     try:
         return cache.names(path)
     except NotADirectoryError:
         return None
     except OSError:
         found = os.lstat(workspace.root / path) if os.path.lexists(workspace.root / path) else None
-        return ["?"] if found is not None and stat.S_ISDIR(found.st_mode) else None
+        return _UNLISTED if found is not None and stat.S_ISDIR(found.st_mode) else None
 
 
 def _decoded(
