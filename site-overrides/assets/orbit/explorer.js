@@ -80,7 +80,7 @@
     return parts.join(" · ");
   };
   const row = ({ record, by }, path, root) => {
-    const link = made("a", "", made("span", "orbit-id", record.id), ` ${record.title}`);
+    const link = made("a", "", made("span", "orbit-id", record.id), record.title);
     link.href = new URL(record.url, root);
     const chip = made("span", `orbit-chip ${record.css}`, record.word);
     return made("li", "", link, " ", chip, made("div", "orbit-why", highlighted(by, path), made("small", "", why(record))));

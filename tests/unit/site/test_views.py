@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
-from orbit_registry.site.views import own_fields
+from orbit_registry.site.listing import recent_html
+from orbit_registry.site.render import about
+from orbit_registry.site.views import Relations, own_fields
 
 
 def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
@@ -16,3 +20,46 @@ def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
     }
     shown = [label for label, _ in own_fields(Record(kind, data, ".orbit/failures/F-1/failure.yaml"))]
     assert shown == ["Target", "Attempts", "Ttl days"]
+
+
+def _decision(number: int, *later: int) -> Record:
+    ids = [f"ADR-{one:04}" for one in later]
+    status = "superseded" if later else "accepted"
+    data: dict[str, object] = {"id": f"ADR-{number:04}", "title": "T", "status": status, "superseded_by": ids}
+    data["updated_at"] = "2026-05-04T00:00:00Z"
+    return Record(load_kinds()["adr"], data, f".orbit/adrs/ADR-{number:04}/adr.yaml")
+
+
+@pytest.mark.parametrize(
+    ("chain", "of_today"),
+    [
+        ({1: [2], 2: []}, []),
+        ({1: [2], 2: [3], 3: [4], 4: []}, ["ADR-0004"]),
+        ({1: [2, 3], 2: [4], 3: [], 4: []}, ["ADR-0004"]),
+        ({1: [2], 2: [3], 3: [1]}, []),
+        ({1: [2], 2: [9]}, ["ADR-0009"]),
+    ],
+    ids=["one step", "three steps", "a fork", "a circle", "one that is not here"],
+)
+def test_what_replaced_a_replaced_decision_is_known_to_its_end(
+    chain: dict[int, list[int]], of_today: list[str]
+) -> None:
+    """Beside its direct successors a decision leads to what stands at the end; where they are the end, to no more."""
+    records = [_decision(number, *later) for number, later in chain.items()]
+    assert Relations(records).today_of(records[0]) == of_today
+
+
+def test_a_title_reads_the_same_wherever_a_page_names_it() -> None:
+    """What stands between backticks is code beside a page as in its heading; markup in it is text."""
+    beside = [{"id": "ADR-0001", "title": "Run `orbit check` in <b>CI</b>", "url": "../ADR-0001/"}, None]
+    assert "Run <code>orbit check</code> in &lt;b&gt;CI&lt;/b&gt;</a>" in about(
+        {"records": [], "files": []}, beside, []
+    )
+
+
+def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
+    """Eight stand open, what changed before that below one line that says how far back it goes."""
+    records = [_decision(number) for number in range(1, 13)]
+    html = recent_html(records, "")
+    assert html.index("ADR-0005") < html.index("<summary>4 more, back to 2026-05-04<") < html.index("ADR-0004")
+    assert "<summary>" not in recent_html(records[:8], "")

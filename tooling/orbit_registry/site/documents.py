@@ -13,8 +13,8 @@ from orbit_registry.errors import UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.prose import Heading, Place, Prose, render
 from orbit_registry.site.sanitize import clean
-from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.site.urls import document_url
+from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
+from orbit_registry.site.urls import document_url, relative
 from orbit_registry.store.files import inside, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
@@ -123,10 +123,14 @@ def document_page(document: Document, text: str, site: SiteMap) -> tuple[str, st
     prose = render(text, Place(document.path, 1, document.url), site)
     title = title_of(prose.headings, document.path)
     edit = site.forge.edit(document.path)
-    banner = f'<p class="orbit-mirrored">{escape(BANNER.format(path=document.path))}'
-    banner += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
+    source = f'<p class="orbit-mirrored">{escape(BANNER.format(path=document.path))}'
+    source += f' <a href="{escape(edit)}">Edit the source</a></p>' if edit else "</p>"
+    folder = document.path.rpartition("/")[0]
+    shelf = f"{relative(document.url, OVERVIEW)}#{folder_anchor(folder)}"
+    crumbs = f'<p class="orbit-crumbs"><a href="{escape(shelf)}">Design documents</a> / {escape(folder)}</p>'
     heading = "" if any(one.level == 1 for one in prose.headings) else f"<h1>{escape(title)}</h1>"
-    body = clean(f'<div class="orbit-document">{banner}<div class="orbit-prose">{heading}{prose.html}</div></div>')
+    shown = f'<div class="orbit-prose">{heading}{prose.html}</div>'
+    body = clean(f'<div class="orbit-document">{crumbs}{shown}{source}</div>')
     # What leads on from a document, expand knows: the theme's own footer names only pages of the navigation.
     front = {"title": escape(title), "orbit_toc": contents(prose.headings), "hide": ["footer"]}
     return with_front_matter(front, f"{body.translate(_INERT)}{slot('about')}{slot('cards')}"), title, prose

@@ -140,14 +140,15 @@ def _day(record: Record, field: str) -> date | None:
 
 
 def _verdict(wanted: Sequence[Concern], unread: Sequence[str], total: int) -> str:
+    records = f"{total:,} record{'' if total == 1 else 's'}"
     said = [f'<a href="#{one.anchor}">{len(one.found):,} {escape(one.name.lower())}</a>' for one in wanted]
     said += [f'<a href="#unreadable">{len(unread):,} cannot be read</a>'] if unread else []
     if not said:
         return (
-            f'<p class="orbit-verdict"><b>Nothing wants attention</b> in {total:,} records. '
+            f'<p class="orbit-verdict"><b>Nothing wants attention</b> in {records}. '
             "<code>orbit check</code> runs the gate.</p>"
         )
-    return f'<p class="orbit-verdict"><b>Wants attention</b> in {total:,} records: {", ".join(said)}.</p>'
+    return f'<p class="orbit-verdict"><b>Wants attention</b> in {records}: {", ".join(said)}.</p>'
 
 
 def _tile(anchor: str, name: str, number: int, command: str) -> str:

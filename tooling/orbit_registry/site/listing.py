@@ -17,11 +17,11 @@ from orbit_registry.site.memo import key_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.views import Relations, index_cells
-from orbit_registry.site.words import CITED
+from orbit_registry.site.views import Relations
+from orbit_registry.site.words import CITED, words_in
 
 ROWS_A_PAGE = 500
-RECENT = 8
+RECENT, RECENT_FOLDED = 8, 32
 COUNTED_KINDS = 2
 _NAMES = {"id": "Id", CITED: "Cited by"}
 
@@ -78,9 +78,10 @@ def index_html(
     records = next(held for url, held in pages if url == page)
     total = sum(len(held) for _, held in pages)
     if not total:
-        return f"<p>There are no {escape(kind.labels.lower())} yet.</p>"
+        first = f" <code>orbit {escape(kind.name)} add</code> makes the first." if kind.is_expected else ""
+        return f"<p>There are no {escape(kind.labels.lower())} yet.{first}</p>"
     named = kind.label.lower() if total == 1 else kind.labels.lower()
-    cells = [index_cells(record, page, relations, site) for record in records]
+    cells = [_cells(record, page, relations, site) for record in records]
     used = {column for row in cells for column, text, _ in row if text}
     heads = "".join(_head(column) for column in (*kind.columns, CITED) if column in used)
     rows = "".join(
@@ -109,6 +110,24 @@ def _pager(page: str, pages: Sequence[tuple[str, Sequence[Record]]]) -> str:
         label = escape(f"{held[0].id} – {held[-1].id}")
         links.append(f"<b>{label}</b>" if url == page else f'<a href="{escape(relative(page, url))}">{label}</a>')
     return f'<p class="orbit-pages">{" ".join(links)}</p>'
+
+
+def _cells(record: Record, page: str, relations: Relations, site: SiteMap) -> Sequence[tuple[str, str, str | None]]:
+    """Return one row of an index: (column, text, address) for each column that the kind lists, then who cites it."""
+    cells: list[tuple[str, str, str | None]] = []
+    url = relative(page, url_of(record))
+    for column in record.kind.columns:
+        if column in ("id", record.kind.headline, "title"):
+            text = record.id if column == "id" else record.title
+            cells.append((column, text, url))
+        elif column == "status":
+            cells.append((column, record.status.word, None))
+        elif column == "date":
+            cells.append((column, (record.text(column) or "")[:10], None))
+        else:
+            cells.append((column, ", ".join(words_in(record.data.get(column))), None))
+    cells.append((CITED, str(relations.citers.count(url_of(record)) or ""), None))
+    return cells
 
 
 def _row(record: Record, row: Sequence[tuple[str, str, str | None]], page: str, relations: Relations) -> str:
@@ -166,11 +185,15 @@ def _tile(url: str, number: int, name: str, more: str, page: str) -> str:
 
 def recent_html(records: Sequence[Record], page: str) -> str:
     """Return the records that changed last."""
-    some = newest(records, RECENT)
+    some = newest(records, RECENT + RECENT_FOLDED)
     if not some:
         return "<p>Nothing yet.</p>"
-    days = ((record, (record.text("updated_at") or "")[:10]) for record in some)
-    items = items_html(((one, f'<time datetime="{escape(day)}">{escape(day)}</time>') for one, day in days), page)
+    days = [(record, escape((record.text("updated_at") or "")[:10])) for record in some]
+    rows = [(record, f'<time datetime="{day}">{day}</time>') for record, day in days]
+    items = items_html(rows[:RECENT], page)
+    if before := rows[RECENT:]:
+        summary = f"<summary>{len(before)} more, back to {days[-1][1]}</summary>"
+        items += f'<details class="orbit-more">{summary}{items_html(before, page)}</details>'
     ways = f'<a href="{relative(page, ATOM)}">Atom</a>, <a href="{relative(page, JSON_FEED)}">JSON</a>'
     return f'{items}<p class="orbit-note">Follow it: {ways}</p>'
 

@@ -12,6 +12,8 @@ from orbit_registry.site.urls import TASKS
 
 SHELL = "orbit-shell"
 SHELL_DEPTHS = (1, 2, 3)
+HIDDEN = ["toc", "footer"]
+"""What the theme adds to a page and none of these needs: they are lists, not chapters that follow each other."""
 MOST_IN_NAV = 80
 """Above this number of documents the navigation names their overview alone: it is repeated on every page."""
 
@@ -38,11 +40,11 @@ def curated_pages(
     if has_tasks:
         pages[f"{TASKS}index.md"] = _titled("Task references", "tasks")
     for kind in kinds:
-        front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": ["toc"]}
+        front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": HIDDEN}
         pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
     if documents:
         pages["documents/index.md"] = with_front_matter(
-            {"title": "Design documents", "hide": ["toc"]}, f"# Design documents\n\n{slot('documents')}"
+            {"title": "Design documents", "hide": HIDDEN}, f"# Design documents\n\n{slot('documents')}"
         )
     return pages
 
@@ -85,11 +87,11 @@ def _home(kinds: Sequence[Kind], title: str, has_documents: bool) -> str:
         "## Ways in",
         f'<dl class="orbit-ways">{items}</dl>',
     ]
-    return with_front_matter({"hide": ["toc"]}, "\n\n".join(body))
+    return with_front_matter({"hide": HIDDEN}, "\n\n".join(body))
 
 
 def _titled(title: str, content: str) -> str:
-    return with_front_matter({"title": title, "hide": ["toc"]}, f"# {title}\n\n{slot(content)}")
+    return with_front_matter({"title": title, "hide": HIDDEN}, f"# {title}\n\n{slot(content)}")
 
 
 def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], *, has_tasks: bool = False) -> list[object]:

@@ -32,9 +32,11 @@ _NEIGHBOURS = '<div class="orbit-neighbours"></div>'
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
     held = {file.name: file.read_text("utf-8") for file in sorted(_FOLDER.glob("*.html"))}
-    return ImmutableSandboxedEnvironment(
+    made = ImmutableSandboxedEnvironment(
         loader=DictLoader(held), autoescape=True, trim_blocks=False, keep_trailing_newline=False
     )
+    made.filters["headline"] = lambda text: Markup(headline(str(text)))
+    return made
 
 
 @cache

@@ -18,7 +18,7 @@ from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.site.words import CITED, date_of, own_columns, status_class, tags_of, texts_of, words_in
+from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
 
 RELATIONS: Mapping[str, str] = {
     "amends": "Amends",
@@ -161,6 +161,19 @@ class Relations:
         """Return the ids that replace this record, as either end says."""
         return list(dict.fromkeys([*record.superseded_by, *self._replaced_by.get(record.id, ())]))
 
+    def today_of(self, record: Record) -> list[str]:
+        """Return the ids that stand at the end of what replaced this record, without those that did so themselves."""
+        direct = self.replaced_by(record)
+        ahead, seen, ends = list(direct), {record.id}, []
+        while ahead:
+            any_id = ahead.pop(0)
+            if any_id not in seen:
+                later = self.replaced_by(self.by_id[any_id]) if any_id in self.by_id else []
+                ahead += later
+                ends += [] if later or any_id in direct else [any_id]
+                seen.add(any_id)
+        return ends
+
     def links(self, record: Record) -> list[tuple[str, list[str]]]:
         """Return labels and ids of the links from and to this record."""
         found: dict[str, list[str]] = defaultdict(list)
@@ -175,8 +188,11 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
     """Return everything a record's page shows but its prose; addresses are relative to `page`."""
     kind = record.kind
     scope = record.scope
-    banner = record.status.banner
     own = own_fields(record)
+
+    def named(ids: Sequence[str]) -> list[Ref]:
+        return [reference(any_id, page, relations, site) for any_id in ids]
+
     return {
         "id": record.id,
         "title": record.title,
@@ -187,7 +203,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         "status": record.status.name,
         "status_word": record.status.word,
         "status_class": status_class(record),
-        "banner": banner,
+        "banner": record.status.banner,
         "doubts": relations.doubts(record),
         "freshness": relations.standing(record),
         "legacy_ids": list(record.legacy_ids),
@@ -201,8 +217,9 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
         },
         "source": _file(record.source.path, page, site) if record.source else None,
         "file": _file(record.path, page, site),
-        "replaces": [reference(other, page, relations, site) for other in relations.replaces(record)],
-        "replaced_by": [reference(other, page, relations, site) for other in relations.replaced_by(record)],
+        "replaces": named(relations.replaces(record)),
+        "replaced_by": named(relations.replaced_by(record)),
+        "today": named(relations.today_of(record)),
         "scope": {
             "paths": [{"glob": glob, "url": glob_link(page, glob)} for glob in scope.paths],
             "tags": [{"word": tag, "url": groups.tag_link(tag, page)} for tag in scope.tags],
@@ -210,10 +227,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
             "tasks": [task_link(task, page) for task in scope.tasks],
             "symbols": list(scope.symbols),
         },
-        "links": [
-            (label, [reference(other, page, relations, site) for other in ids])
-            for label, ids in relations.links(record)
-        ],
+        "links": [(label, named(ids)) for label, ids in relations.links(record)],
         "evidence": [_evidence(kind_, text, page, relations, site) for kind_, text in record.evidence],
         "votes": relations.votes(record),
         "beside": [link_to(one, page) if one else None for one in relations.beside(record)],
@@ -228,7 +242,7 @@ def record_view(record: Record, page: str, relations: Relations, site: SiteMap, 
 
 def what_a_page_shows(record: Record, relations: Relations, site: SiteMap, groups: Groups) -> list[object]:
     """Return what `record_view` depends on beside the record's own files, without the work of making it."""
-    named = [*relations.replaces(record), *relations.replaced_by(record)]
+    named = [*relations.replaces(record), *relations.replaced_by(record), *relations.today_of(record)]
     links = relations.links(record)
     tokens: list[str] = []
     for kind, text in record.evidence:
@@ -351,26 +365,6 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
     elif kind == "external" and text.startswith(("https://", "http://")):
         url = text
     return {"kind": kind, "text": text, "url": url}
-
-
-def index_cells(
-    record: Record, page: str, relations: Relations, site: SiteMap
-) -> Sequence[tuple[str, str, str | None]]:
-    """Return one row of an index: (column, text, address) for each column that the kind lists, then who cites it."""
-    cells: list[tuple[str, str, str | None]] = []
-    url = relative(page, url_of(record))
-    for column in record.kind.columns:
-        if column in ("id", record.kind.headline, "title"):
-            text = record.id if column == "id" else record.title
-            cells.append((column, text, url))
-        elif column == "status":
-            cells.append((column, record.status.word, None))
-        elif column == "date":
-            cells.append((column, (record.text(column) or "")[:10], None))
-        else:
-            cells.append((column, ", ".join(words_in(record.data.get(column))), None))
-    cells.append((CITED, str(relations.citers.count(url_of(record)) or ""), None))
-    return cells
 
 
 def listing(record: Record, relations: Relations) -> dict[str, object]:
