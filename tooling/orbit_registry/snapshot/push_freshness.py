@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import PurePosixPath
 
 from orbit_registry.checks.matching import count_matches
@@ -23,7 +24,7 @@ from orbit_registry.push.pack import SYMBOL, Part, resting_on, rests_in
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.freshness import Found, Sight, derive
 from orbit_registry.records.record import Record
-from orbit_registry.store.cache import NEVER, Stamp, code_stamp, packed, settled, stamp_of, unpacked
+from orbit_registry.store.cache import NEVER, Stamp, code_stamp, settled, stamp_of
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.freshness.ground import Ground, files_named, look, moved
@@ -79,7 +80,8 @@ class Seen:
         now = {path: _stamp(f"{workspace.root}/{path}", began) for path in changed}
         if not isinstance(bad, list) or any(GONE in (now[path], stamps.get(path, GONE)) for path in changed):
             return None
-        touched = {one for one in rests_in(index) if one[0] != EVIDENCE and _may_rest(one, changed)}
+        near = (one for one in rests_in(index) if one[0] == INPUT or any(path in one for path in changed))
+        touched = {one for one in near if one[0] != EVIDENCE and _may_rest(one, changed)}
         if any(one[0] == INPUT for one in touched):
             return None
         taken = {(said, known) for known, said in (_pair(one) for one in touched if one[0] == TAKEN)}
@@ -103,14 +105,14 @@ class Seen:
 
 
 def _packed(stamps: Mapping[str, Stamp]) -> dict[str, object]:
-    return {"files": list(stamps), "stamps": packed(stamps.values())}
+    return {"files": list(stamps), "stamps": list(chain.from_iterable(stamps.values()))}
 
 
 def _unpacked(kept: Mapping[str, object]) -> dict[str, Stamp] | None:
-    files, stamps = kept.get("files"), kept.get("stamps")
-    if not (isinstance(files, list) and isinstance(stamps, str)):
+    files, numbers = kept.get("files"), kept.get("stamps")
+    if not (isinstance(files, list) and isinstance(numbers, list)):
         return None
-    return dict(zip(files, zip(*unpacked(stamps, 4), strict=True), strict=True))
+    return dict(zip(files, zip(*(numbers[column::4] for column in range(4)), strict=True), strict=True))
 
 
 def _may_rest(rest: str, changed: frozenset[str]) -> bool:

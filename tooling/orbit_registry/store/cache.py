@@ -263,10 +263,10 @@ class FileCache:
             columns = {
                 "fingerprint": self._fingerprint,
                 "files": list(seen),
-                "places": packed((*one.stamp, one.offset, one.length) for one in seen.values()),
+                "places": _packed((*one.stamp, one.offset, one.length) for one in seen.values()),
                 "hashes": [one.sha256 for one in seen.values()],
                 "folders": list(self._seen_folders),
-                "stamps": packed((*mark, lists[*held]) for mark, held in self._seen_folders.values()),
+                "stamps": _packed((*mark, lists[*held]) for mark, held in self._seen_folders.values()),
                 "names": list(lists),
             }
             manifest = f"{_encode(columns)}\n{_encode(list(self.notes.values()))}".encode()
@@ -315,11 +315,11 @@ class FileCache:
             said = json.loads(head)
             if said["fingerprint"] != self._fingerprint:
                 return
-            *marks, offsets, lengths = unpacked(said["places"], 6)
+            *marks, offsets, lengths = _unpacked(said["places"], 6)
             rows = range(len(offsets))
             columns = zip(zip(*marks, strict=True), said["hashes"], offsets, lengths, rows, strict=True)
             self._entries = dict(zip(said["files"], map(_Entry._make, columns), strict=True))
-            *marks, lists = unpacked(said["stamps"], 5)
+            *marks, lists = _unpacked(said["stamps"], 5)
             names = map(said["names"].__getitem__, lists)
             self._folders = dict(zip(said["folders"], zip(zip(*marks, strict=True), names, strict=True), strict=True))
             self._seal, self._kept_notes = [values], notes
@@ -336,13 +336,12 @@ class FileCache:
             return None
 
 
-def packed(rows: Iterable[Iterable[int]]) -> str:
-    """Return rows of numbers as a text."""
+def _packed(rows: Iterable[Iterable[int]]) -> str:
     return b64encode(array("q", chain.from_iterable(rows)).tobytes()).decode()
 
 
-def unpacked(text: str, width: int) -> list[array[int]]:
-    """Return the columns of what `packed` made of rows of that width."""
+def _unpacked(text: str, width: int) -> list[array[int]]:
+    """Return the columns of what `_packed` made of rows of that width."""
     numbers = array("q", b64decode(text))
     return [numbers[column::width] for column in range(width)]
 
