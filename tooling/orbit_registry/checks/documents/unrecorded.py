@@ -11,7 +11,6 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.ids import sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.decisions.documents import Document
-from orbit_registry.text.adr.file_names import own_folders, whole_of
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each entry of a decision document that no record points at or was once named after."""
+    if not context.unclaimed:
+        return
+    from orbit_registry.text.adr.file_names import own_folders, whole_of  # with it come the readers of decisions
+
     own = own_folders(record.source.path for record in context.records if record.source is not None)
     for document, entry in context.unclaimed:
         if earlier_names(context, document, entry) or _unread(context, entry) or whole_of(document.path, own):
