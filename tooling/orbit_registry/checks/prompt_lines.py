@@ -13,7 +13,10 @@ _PLACEHOLDER = re.compile(
 )
 _FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)")
+_SIGNS = ("{", "[", "TBD", "TODO")
+"""What such a placeholder begins with."""
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
+_BARE = re.compile(rf"{_DRESS.pattern}(.*)", re.MULTILINE)
 
 
 def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
@@ -25,6 +28,11 @@ def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
         elif not fenced and not _INDENTED.match(line):
             yield at, line
         at += len(line) + 1
+
+
+def may_hold_prompts(text: str, known: frozenset[str]) -> bool:
+    """Say quickly whether a text may hold a prompt: false only where `is_prompt` says so of each of its lines."""
+    return any(map(text.__contains__, _SIGNS)) or not known.isdisjoint(map(str.strip, _BARE.findall(text)))
 
 
 def is_prompt(line: str, known: frozenset[str]) -> bool:

@@ -22,11 +22,13 @@ def wording(record: Record) -> str:
     """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
-    from orbit_registry.checks.prompt_lines import is_prompt, prompts_of  # decisions alone need a Markdown parser
+    from orbit_registry.checks.prompt_lines import is_prompt, may_hold_prompts, prompts_of  # which parse Markdown
 
     known = prompts_of(record.kind.folder, True)
-    lines = _STATED.sub("", record.prose).split("\n")
-    said = [line for line in lines if not _FORM.match(line) and not is_prompt(line, known)]
+    prose = _STATED.sub("", record.prose)
+    said = [line for line in prose.split("\n") if not _FORM.match(line)]
+    if may_hold_prompts(prose, known):
+        said = [line for line in said if not is_prompt(line, known)]
     return "\n".join((record.title, *said))
 
 

@@ -133,6 +133,13 @@ class Record:
         return tuple(map(str, tags)) if isinstance(tags, list) else ()
 
     @property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols of its scope; quicker, as `globs` is."""
+        value = self.data.get("scope")
+        symbols = value.get("symbols") if isinstance(value, dict) else None
+        return tuple(map(str, symbols)) if isinstance(symbols, list) else ()
+
+    @property
     def is_never_shown(self) -> bool:
         """Whether it is in force, of a kind that is shown where its scope says, and has no scope.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext, binding
-from orbit_registry.checks.prompt_lines import is_prompt, lines_outside_code, prompts_of
+from orbit_registry.checks.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 
 
@@ -16,6 +16,8 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
         if record.phase == "closed" or not record.prose:
             continue
         known = prompts_of(record.kind.folder, record.kind.in_document)
+        if not may_hold_prompts(record.prose, known):
+            continue
         found = [offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, known)]
         if found:
             more = f" ({len(found)} of them)" if len(found) > 1 else ""

@@ -15,6 +15,8 @@ from orbit_registry.text.position import Problem
 def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each glob that is none, and each scope of excluding globs alone."""
     for record, paths in context.scoped:
+        if all(text in context.glob_counts for text in paths):
+            continue  # what matches a file is a glob that includes
         read = [parsed(text) for text in paths]
         for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
             if isinstance(glob, Problem):

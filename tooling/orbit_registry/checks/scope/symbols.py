@@ -14,7 +14,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each symbol that has another form, or a path that leads out of the root."""
     for record in context.records:
         if record.phase != "closed" and "scope" in record.data:
-            for index, symbol in enumerate(record.scope.symbols):
+            for index, symbol in enumerate(record.symbols):
                 problem = symbol_problem(symbol)
                 if problem is not None:
                     place = context.at(record, "scope", "symbols", index)

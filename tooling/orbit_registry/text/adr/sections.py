@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from orbit_registry.text.adr.header import visible_lines
 from orbit_registry.text.adr.model import Section
@@ -37,6 +38,7 @@ _COST = re.compile(
 _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def section_key(heading: str) -> str:
     """Return the standard name for a section's heading, or `other`."""
     name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip()))))

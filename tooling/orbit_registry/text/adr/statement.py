@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import unquote
 
 from orbit_registry.text.adr.header import whole_line
@@ -38,6 +39,7 @@ _IN_PROGRESS = re.compile(
 _LIMIT = 4000
 
 
+@lru_cache(maxsize=4096)
 def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     """Return the standard status that `raw` states and the (relation, target as written) pairs in it.
 
