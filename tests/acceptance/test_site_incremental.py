@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import duckdb
 import pytest
 from tests.acceptance.site_cases import copied
 from tests.acceptance.test_site_build import build, digest
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.site.shown import UNSEEN
 from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.store.votes import HALF_LIFE
 
@@ -82,6 +84,26 @@ def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) 
         fresh = tmp_path / f"fresh-{number}"
         build(root, fresh)
         assert digest(out) == digest(fresh), (name, number)
+
+
+UNSEEN_EDITS: Mapping[str, str] = {"priority": "171", "updated_at": "2026-06-09T07:11:13Z"}
+
+
+def test_no_list_shows_a_field_that_others_are_said_not_to_see(tmp_path: Path) -> None:
+    """Each such field is edited in every record: a list that begins to show one is not as if it was built from nothing.
+
+    A field that is added to those has to be edited here.
+    """
+    assert UNSEEN_EDITS.keys() == UNSEEN
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    for name, value in UNSEEN_EDITS.items():
+        for file in [*root.glob(".orbit/*/*/adr.yaml"), *root.glob(".orbit/*/*/learning.yaml")]:
+            held = re.sub(rf"^{name}: .*\n", "", file.read_text("utf-8"), flags=re.MULTILINE)
+            file.write_text(f"{held}{name}: {value}\n", "utf-8")
+        build(root, out)
+        build(root, tmp_path / name)
+        assert digest(out) == digest(tmp_path / name), name
 
 
 def test_an_edit_that_others_do_not_see_is_on_its_own_page_alone(tmp_path: Path) -> None:
@@ -161,6 +183,19 @@ def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.Monkey
     (root / OTHER).unlink()
     build_site(Registry.open(root), out)
     assert b"Local times differ" not in (out / "snapshot.duckdb").read_bytes()
+
+
+def test_the_database_follows_an_edit_of_what_no_page_shows(tmp_path: Path) -> None:
+    """A rejected learning has no page, and is in the published database as it is now."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    file = root / OTHER
+    file.write_text(put("^status: active", "status: rejected")(file.read_text("utf-8")), "utf-8")
+    build_site(Registry.open(root), out)
+    file.write_text(put("^summary: .*", "summary: Never mind zones")(file.read_text("utf-8")), "utf-8")
+    build_site(Registry.open(root), out)
+    with duckdb.connect(str(out / "snapshot.duckdb"), read_only=True) as connection:
+        found = connection.execute("SELECT summary FROM records WHERE id = 'L-7k3fr'").fetchall()
+    assert found == [("Never mind zones",)]
 
 
 def test_a_change_writes_what_it_touches(tmp_path: Path) -> None:

@@ -30,12 +30,12 @@ from orbit_registry.site.prose import Place, ask, render
 from orbit_registry.site.redirects import redirect_pages
 from orbit_registry.site.render import about, article, contents_html, templates_digest
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
+from orbit_registry.site.shown import Shown
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import Prepared
 from orbit_registry.site.tasks import tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import document_token, document_view, record_view
-from orbit_registry.site.world import World
 from orbit_registry.store.cache import is_sealed, stamp_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 
@@ -79,11 +79,11 @@ class Expansion:
         self.database, self.console, self.changed, self.progress = database, console, changed, progress
         self.records, self.freshness, self.base_url = prepared.records, prepared.freshness, prepared.base_url
         self.kinds, self.site, self.tasks = sources.kinds, sources.site, sources.tasks
-        self.world = World(prepared, memo)
+        self.shown = Shown(prepared, memo)
         # What the repository's own pages load and run is its own business, where MkDocs runs it anyway.
         self.own_rules = sources.own is not None and sources.own.is_trusted
         self.own_pages = frozenset(self.site.curated.values())
-        self.adopted = {url: one for url, one in self.world.by_url.items() if one.page is not None}
+        self.adopted = {url: one for url, one in self.shown.by_url.items() if one.page is not None}
         self.kind_shells: dict[tuple[str, int], Shell] = {}
         self.kept: set[str] = set()
         self.facts: dict[str, Facts] = {}
@@ -99,7 +99,7 @@ class Expansion:
         forge = self.site.forge
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
         self.look = key_of(look, self.base_url, forge.repository, forge.branch, self.own_rules)
-        self.is_same = self.world.is_as_before(self.look, self.changed)
+        self.is_same = self.shown.is_as_before(self.look, self.changed)
         self._record_pages()
         self._generated_files()
         onward = self._as_before() if self.is_same else None
@@ -115,8 +115,8 @@ class Expansion:
         """Write the pages that list records, and those of earlier names, whose URLs are returned."""
         self._index_rest()
         self._timelines()
-        for page in self.world.groups.pages(self.kinds):
-            self._page(page.url, partial(self.world.keys, page.records, page.title), partial(self._group, page), LIST)
+        for page in self.shown.groups.pages(self.kinds):
+            self._page(page.url, partial(self.shown.keys, page.records, page.title), partial(self._group, page), LIST)
         onward = redirect_pages(self.records, self.base_url)
         for url, html in onward.items():
             self._page(url, partial(str, html), partial(self._under_policy, url, html), ONWARD)
@@ -173,22 +173,22 @@ class Expansion:
             url = url_of(record)
             self.origins[url] = Location(record.source.path if record.source else record.path)
             if record.page is None:
-                own = self.world.shelf.stamp(record)
-                self._page(url, partial(self.world.key, record), partial(self._record_page, record, url), own)
+                own = self.shown.shelf.stamp(record)
+                self._page(url, partial(self.shown.key, record), partial(self._record_page, record, url), own)
             if self.progress is not None:
                 self.progress(number, len(self.records))
 
     def _record_page(self, record: Record, url: str) -> Page:
-        view = record_view(record, url, self.world.relations, self.site, self.world.groups)
-        text = self.world.shelf.text(record)
+        view = record_view(record, url, self.shown.relations, self.site, self.shown.groups)
+        text = self.shown.shelf.text(record)
         prose = render(text.text, Place(text.path, text.first_line, url, record.id), self.site, top=2)
         content = article(record.kind, view, prose.html)
-        content += self.world.previews.html(self.world.previews.on(content, url))
+        content += self.shown.previews.html(self.shown.previews.on(content, url))
         toc = contents_html(prose.headings)
         html = self._shell(record.kind, depth_of(url)).page(
             url, f"{record.id} {record.title}", content, toc, self.base_url, description_of(record, text.text)
         )
-        diagnostics = self.world.shelf.moved(record, prose.diagnostics)
+        diagnostics = self.shown.shelf.moved(record, prose.diagnostics)
         return Page(html, facts_of(content, url), text.path, prose.lookups, diagnostics)
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
@@ -213,30 +213,30 @@ class Expansion:
             if url in pages:
                 self.origins[url] = Location(pages[url])
             slots = _SLOT.findall(html)
-            stamp = self.world.shelf.stamp(self.adopted[url]) if url in self.adopted else ""
-            own = key_of(html, stamp, "" if _DATED.isdisjoint(slots) else self.world.dates)
+            stamp = self.shown.shelf.stamp(self.adopted[url]) if url in self.adopted else ""
+            own = key_of(html, stamp, "" if _DATED.isdisjoint(slots) else self.shown.dates)
             self._page(url, partial(self._generated_key, html, url), partial(self._filled, html, url), own)
 
     def _generated_key(self, html: str, url: str) -> list[object]:
-        shown = self.world.key(self.adopted[url]) if url in self.adopted else ""
-        cited = [self.world.previews.token(one) for one in self.world.previews.on(html, url)]
+        shown = self.shown.key(self.adopted[url]) if url in self.adopted else ""
+        cited = [self.shown.previews.token(one) for one in self.shown.previews.on(html, url)]
         return [shown, cited, [self._token(name, url) for name in _SLOT.findall(html)]]
 
     def _filled(self, html: str, url: str) -> Page:
         empty = html
         if url in self.adopted:
             record = self.adopted[url]
-            view = record_view(record, url, self.world.relations, self.site, self.world.groups)
+            view = record_view(record, url, self.shown.relations, self.site, self.shown.groups)
             html = joined(html, article(record.kind, view, OWN))
         filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))
         return self._under_policy(url, filled, empty)
 
     def _document(self, url: str) -> tuple[str, str, tuple[str, str]]:
         """Return the path and URL of a document, and the paths of those beside it."""
-        return self.origins[url].path, url, self.world.beside[url]
+        return self.origins[url].path, url, self.shown.beside[url]
 
     def _cards(self, html: str, url: str) -> str:
-        return self.world.previews.html(self.world.previews.on(html, url))
+        return self.shown.previews.html(self.shown.previews.on(html, url))
 
     def _under_policy(self, url: str, html: str, empty: str = "") -> Page:
         """Return a page with its policy; `empty` is what the generator made of it."""
@@ -275,37 +275,37 @@ class Expansion:
             "explorer": (lambda _: explorer.page_html(records), lambda _: explorer.page_depends_on(records)),
             "console": (lambda _: console.page_html(records, works=bool(self.console), database=self.database), None),
             "map": (
-                lambda _: connections.map_html(records, self.world.relations),
-                lambda _: connections.depends_on(records, self.world.relations),
+                lambda _: connections.map_html(records, self.shown.relations),
+                lambda _: connections.depends_on(records, self.shown.relations),
             ),
-            "counts": (lambda url: listing.counts_html(self.kinds, self.world.indexes, self.freshness, url), None),
+            "counts": (lambda url: listing.counts_html(self.kinds, self.shown.indexes, self.freshness, url), None),
             "recent": (lambda url: listing.recent_html(records, url), None),
             "about": (
-                lambda url: about(*document_view(*self._document(url), self.world.relations, self.site)),
-                lambda url: document_token(*self._document(url), self.world.relations, self.site),
+                lambda url: about(*document_view(*self._document(url), self.shown.relations, self.site)),
+                lambda url: document_token(*self._document(url), self.shown.relations, self.site),
             ),
             "tasks": (lambda _: tasks_html(self.tasks, self.site), lambda _: self.tasks.depends_on(self.site)),
             "documents": (lambda url: listing.documents_html(documents, titles, url), None),
             "health": (lambda _: health.page_html(*self._health()), lambda _: health.depends_on(*self._health())),
-            **{f"index-{name}": self._of_index(index) for name, index in self.world.indexes.items()},
+            **{f"index-{name}": self._of_index(index) for name, index in self.shown.indexes.items()},
         }
 
     def _of_index(self, index: listing.Index) -> tuple[Callable[[str], str], Callable[[str], object]]:
         url = f"{index.kind.plural}/"
-        return lambda _: index.html(url, self.world.relations, self.site), lambda _: index.key(url, self.world.key)
+        return lambda _: index.html(url, self.shown.relations, self.site), lambda _: index.key(url, self.shown.key)
 
     def _health(self) -> health.Looked:
-        shown = (self.kinds, self.records, self.world.problems, self.freshness)
-        return (*shown, self.world.relations.today, self.world.shelf.publication)
+        shown = (self.kinds, self.records, self.shown.problems, self.freshness)
+        return (*shown, self.shown.relations.today, self.shown.shelf.publication)
 
     def _index_rest(self) -> None:
         """Write the pages of long indexes after the first."""
-        for index in self.world.indexes.values():
+        for index in self.shown.indexes.values():
             for url, _ in index.pages[1:]:
-                self._page(url, partial(index.key, url, self.world.key), partial(self._index, index, url), LIST)
+                self._page(url, partial(index.key, url, self.shown.key), partial(self._index, index, url), LIST)
 
     def _index(self, index: listing.Index, url: str) -> Page:
-        return self._listed(index.kind, url, index.html(url, self.world.relations, self.site))
+        return self._listed(index.kind, url, index.html(url, self.shown.relations, self.site))
 
     def _listed(self, kind: Kind, url: str, held: str) -> Page:
         content = f"<h1>{escape(kind.labels)}</h1>{held}"
@@ -319,13 +319,13 @@ class Expansion:
         return Page(shell.page(page.url, page.title, content, "", self.base_url), facts_of(content, page.url), page.url)
 
     def _timelines(self) -> None:
-        for index in self.world.indexes.values():
+        for index in self.shown.indexes.values():
             if index.timed:
                 url = timeline.url(index.kind)
-                self._page(url, partial(self.world.keys, index.records), partial(self._timeline, index, url), LIST)
+                self._page(url, partial(self.shown.keys, index.records), partial(self._timeline, index, url), LIST)
 
     def _timeline(self, index: listing.Index, url: str) -> Page:
-        drawing = timeline.timeline_html(index.kind, index.records, self.world.relations)
+        drawing = timeline.timeline_html(index.kind, index.records, self.shown.relations)
         return self._listed(index.kind, url, index.switch(url) + drawing)
 
     def _assets(self) -> None:
@@ -346,8 +346,10 @@ class Expansion:
         return True
 
     def _data(self, places: Set[str]) -> None:
-        key = key_of(sorted((path, note[0]) for path, note in self.memo.notes.items()))
-        touched = self.world.touched if self.is_same else None
+        stamp, notes = self.shown.shelf.stamp, self.memo.notes
+        hidden = {one.path: stamp(one) for one in self.prepared.collection.records if one.path not in notes}
+        key = key_of({path: note[0] for path, note in notes.items()}, hidden)
+        touched = self.shown.touched if self.is_same else None
         if self.database and not self._is_kept(SNAPSHOT, key):
             held, file = self.memo.held.get(SNAPSHOT), self.out.folder / SNAPSHOT
             is_ours = touched is not None and held is not None and is_sealed(file, held.extra)
@@ -356,13 +358,13 @@ class Expansion:
             self.memo.put(SNAPSHOT, Made(key, SNAPSHOT, extra=stamp_of(file.lstat())))
         records, title, base_url = self.records, self.prepared.sources.title, self.base_url or ""
         newest = partial(feeds.newest, records)
-        found = cache(partial(finder.entries, records, lambda one: self.world.said(one).lead))
+        found = cache(partial(finder.entries, records, lambda one: self.shown.said(one).lead))
         self._files(
-            feeds.FILES, self.world.dates, lambda: self.world.keys(newest(), title, base_url),
+            feeds.FILES, self.shown.dates, lambda: self.shown.keys(newest(), title, base_url),
             lambda: feeds.files(newest(), title, self.base_url),
         )  # fmt: skip
         self._files(finder.FILES, "", found, lambda: finder.files(found(), *self._found_before()))
-        write_records(self.out, self.records, self.world.relations, self.kept, touched)
+        write_records(self.out, self.records, self.shown.relations, self.kept, touched)
         write_for_robots(self.out, places, self.base_url)
 
     def _found_before(self) -> tuple[Mapping[str, str], Mapping[int, finder.Entry] | None]:
@@ -370,9 +372,9 @@ class Expansion:
         before = {path: self.out.read(path) for path in finder.FILES}
         listed, lines = explorer.rows_by_id(self.out.read(RECORDS)), before[finder.ROWS].split("\n")
         numbered = [record for record in self.records if record.page is None]
-        if not (self.world.is_near and before[finder.TERMS] and len(lines) == len(numbered) + 1):
+        if not (self.shown.is_near and before[finder.TERMS] and len(lines) == len(numbered) + 1):
             return before, None
-        new = {record.path for record in self.world.touched}
+        new = {record.path for record in self.shown.touched}
         rows = ((number, one, listed.get(one.id)) for number, one in enumerate(numbered) if one.path in new)
         then = {at: finder.earlier(one, json.loads(row), lines[at]) for at, one, row in rows if row is not None}
         return before, then if len(then) == len(new) else None

@@ -54,7 +54,7 @@ class Memo:
     notes_before: dict[str, list[Any]] = field(default_factory=dict)
     notes: dict[str, list[Any]] = field(default_factory=dict)
     """Of each text its stamp, and what was found in it."""
-    world: str = ""
+    rest: str = ""
     """A digest of what pages depend on beside records and files."""
 
     def noted(self, name: str, stamp: str, look: Callable[[], list[Any]]) -> list[Any]:
@@ -85,7 +85,7 @@ class Memo:
     def save(self) -> None:
         """Write what this build used, for the next one."""
         rows = {page: _row(made) for page, made in sorted(self.used.items())}
-        held = {"version": self.version, "world": self.world, "pages": rows, "notes": self.notes}
+        held = {"version": self.version, "rest": self.rest, "pages": rows, "notes": self.notes}
         text = json.dumps(held, separators=(",", ":"))
         replace_file(self.file, text.encode())
 
@@ -97,7 +97,7 @@ def open_memo(file: Path, version: str) -> Memo:
         if data["version"] != version:
             return Memo(file, version)
         held = {page: _made(row) for page, row in data["pages"].items()}
-        return Memo(file, version, held, notes_before=dict(data["notes"]), world=str(data["world"]))
+        return Memo(file, version, held, notes_before=dict(data["notes"]), rest=str(data["rest"]))
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return Memo(file, version)
 

@@ -24,11 +24,11 @@ from orbit_registry.site.views import Relations, what_a_page_shows
 from orbit_registry.snapshot.edges import Said, said_from
 from orbit_registry.store.votes import NAME as VOTES
 
-_UNSEEN = frozenset({"priority", "updated_at"})
+UNSEEN = frozenset({"priority", "updated_at"})
 """Fields that pages show on the record's own alone: how it ranks files of data say, and when it changed dated lists."""
 
 
-class World:
+class Shown:
     """What pages show of other records than their own, and the key by which that is compared."""
 
     def __init__(self, prepared: Prepared, memo: Memo) -> None:
@@ -54,8 +54,8 @@ class World:
         for record in self.records:
             self._noted(record)
         doubts = [[path, held.state.value, str(held.reasons)] for path, held in self._prepared.freshness.items()]
-        world = key_of(look, sorted(doubts), [str(one) for one in self.problems])
-        known, self._memo.world = self._memo.world == world, world
+        rest = key_of(look, sorted(doubts), [str(one) for one in self.problems])
+        known, self._memo.rest = self._memo.rest == rest, rest
         notes, before = self._memo.notes, self._memo.notes_before
         # All else that a page rests on is a file, or a place where none was.
         self.is_near = changed is not None and before.keys() == notes.keys() and self._own.issuperset(changed)
@@ -135,5 +135,5 @@ class World:
 def _shown(record: Record) -> list[object]:
     """Return all that other pages can show of a record, or depend on: what it states, but for its long text."""
     kind = record.kind
-    unseen = {kind.prose, *_UNSEEN}.difference(kind.columns, (kind.headline, "summary"))
+    unseen = {kind.prose, *UNSEEN}.difference(kind.columns, (kind.headline, "summary"))
     return [kind.name, record.path, record.page, {name: it for name, it in record.data.items() if name not in unseen}]
