@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from orbit_registry.site.finder import FILES, Entry, files
 
 text = st.lists(st.sampled_from(["cache", "Locking", "locks", "UTC", "a-b", "L-7k3fq"]), max_size=4).map(" ".join)
-entry = st.tuples(st.just("L-7k3fq"), text, st.just("u/"), st.just(""), st.just(""), text, text)
+entry = st.tuples(st.just("L-7k3fq"), text, st.just("u/"), st.just(""), st.just(""), text, text, st.just(()))
 
 
 @given(held=st.lists(st.tuples(entry, st.none() | entry), max_size=6))
