@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,20 @@ def corpora() -> Path:
     if not CORPORA.is_dir():
         pytest.skip("the shared corpora are not beside this checkout")
     return CORPORA
+
+
+@pytest.fixture
+def unprivileged(tmp_path: Path) -> Iterator[None]:
+    """Run a test as a user whom permissions bind, also where the superuser runs the suite; no program is started."""
+    if os.geteuid() != 0:
+        yield
+        return
+    above = Path(tempfile.gettempdir()).resolve()
+    for folder in (tmp_path.resolve(), *tmp_path.resolve().parents):
+        if folder.is_relative_to(above) and folder != above:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

@@ -170,19 +170,37 @@ def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.Monkey
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build_site(Registry.open(root), out)
     file = root / LEARNING
-    file.write_text(EDITS[0][1](file.read_text("utf-8")), "utf-8")
-    build_site(Registry.open(root), out)
+    for old, new in (("Because", "For that"), ("For that", "Only so")):
+        file.write_text(put(old, new)(file.read_text("utf-8")), "utf-8")
+        build_site(Registry.open(root), out)
     held = (out / "snapshot.duckdb").read_bytes()
-    assert b"Local times vary" in held
-    assert b"Local times differ. See ADR-0002.\n\n## Why" in held  # of the other learning
-    file.write_text(file.read_text("utf-8").replace("Local times vary", "Local times depend"), "utf-8")
-    build_site(Registry.open(root), out)
-    held = (out / "snapshot.duckdb").read_bytes()
-    assert b"Local times depend" in held
-    assert b"Local times vary" not in held
+    assert [text in held for text in (b"Only so.", b"Because.", b"For that.")] == [
+        True,
+        True,
+        False,
+    ]  # one is the other's
     (root / OTHER).unlink()
     build_site(Registry.open(root), out)
-    assert b"Local times differ" not in (out / "snapshot.duckdb").read_bytes()
+    assert b"Because." not in (out / "snapshot.duckdb").read_bytes()
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["ours", "another's"])
+def test_a_database_is_begun_from_only_where_it_is_as_we_left_it(
+    is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody planted in it is gone after an edit; were it taken for ours, the row would stay, so it is looked
+    at."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    build_site(Registry.open(root), out)
+    with duckdb.connect(str(out / "snapshot.duckdb")) as connection:
+        connection.execute(f"UPDATE records SET title = 'planted' WHERE path = '{OTHER}'")
+    if is_known:
+        monkeypatch.setattr("orbit_registry.site.expand.is_sealed", lambda file, sealed: True)
+    file = root / LEARNING
+    file.write_text(put("Because", "For that")(file.read_text("utf-8")), "utf-8")
+    build_site(Registry.open(root), out)
+    with duckdb.connect(str(out / "snapshot.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM records WHERE title = 'planted'").fetchone() == (is_known,)
 
 
 def test_the_database_follows_an_edit_of_what_no_page_shows(tmp_path: Path) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from orbit_registry.checks.prompt_lines import is_prompt, may_hold_prompts
 from orbit_registry.checks.wording import wording
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
@@ -79,3 +82,25 @@ def test_two_new_decisions_are_no_duplicates(workspace: Path, neighbour: str, st
         assert [line for line in wording(record).split("\n") if line.strip()] == [record.title]
     assert [one for one in outcome.diagnostics if one.code in ("ORB601", "ORB602")] == []
     assert {one.record for one in outcome.diagnostics if one.code == "ORB403"} == set(made)
+
+
+KNOWN = frozenset({"What is it about?", "Kurz gesagt …"})
+SAID = (
+    *KNOWN,
+    "{name the option}",
+    "[short title of it]",
+    "[Describe why]",
+    "TBD",
+    "TODO: say why",
+    "Plain words.",
+    "",
+)
+DRESSES = ("", "> ", "\t", "- ", "> 12) ", "-", "## ")
+ENDS = ("", " ", "\r", "\x0b", "\u2028", " more")
+LINES = st.tuples(*map(st.sampled_from, (DRESSES, SAID, ENDS)))
+
+
+@given(st.lists(LINES.map("".join), max_size=4))
+def test_a_text_said_to_hold_no_prompt_holds_none(lines: list[str]) -> None:
+    """The quick look at a whole text passes over none of its lines that is a prompt, however it is dressed."""
+    assert may_hold_prompts("\n".join(lines), KNOWN) or not any(is_prompt(line, KNOWN) for line in lines)

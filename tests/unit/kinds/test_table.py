@@ -164,10 +164,10 @@ def test_a_kind_is_made_of_files_of_its_own(folder: Path, name: str, harm: str) 
     assert "not a regular file" in caught.value.message or "is a symbolic link" in caught.value.message
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every folder")
-def test_kinds_that_may_not_be_read_are_not_passed_over(folder: Path) -> None:
+def test_kinds_that_may_not_be_read_are_not_passed_over(folder: Path, request: pytest.FixtureRequest) -> None:
     """A folder without permission is an error: records of a kind would be unknown otherwise."""
     folder.chmod(0)
+    request.getfixturevalue("unprivileged")
     with pytest.raises(ConfigError, match="permission denied"):
         load_kinds(folder.parent)
 

@@ -12,8 +12,6 @@ import pytest
 from orbit_registry.errors import UnreadableFileError, UnsafePathError, WriteError
 from orbit_registry.store.files import TEMPORARY, decode, inside, read_bytes, read_text, write_atomic
 
-AS_ROOT = os.geteuid() == 0
-
 
 def refusal(path: Path, limit: int = 100) -> str:
     """Return why a file is not read."""
@@ -62,11 +60,11 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     assert "is not a regular file" in refusal(Path(os.devnull))
 
 
-@pytest.mark.skipif(AS_ROOT, reason="the superuser may read everything")
-def test_a_forbidden_file_says_so(tmp_path: Path) -> None:
+def test_a_forbidden_file_says_so(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Permission is a reason like any other."""
     (tmp_path / "x").write_text("x", "utf-8")
     (tmp_path / "x").chmod(0)
+    request.getfixturevalue("unprivileged")
 
     assert "permission denied" in refusal(tmp_path / "x")
 
