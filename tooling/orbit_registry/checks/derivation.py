@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 
 from orbit_registry.checks.matching import count_matches, parsed
@@ -15,6 +15,7 @@ from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
+from orbit_registry.values import dataclass
 
 _RESTING = frozenset({"freshness", "evidence", "source"})
 """Fields without which a record, whose scope matches something, is fresh."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
@@ -18,6 +18,7 @@ from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.catalogue import check_of, run_checks
@@ -17,6 +17,7 @@ from orbit_registry.store.journal import Change
 from orbit_registry.store.permission import write_step
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import writing
+from orbit_registry.values import dataclass
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
 """What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""

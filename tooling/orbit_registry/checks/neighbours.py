@@ -6,7 +6,6 @@ A door asks before it writes: what the gate would report as a duplicate is bette
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from orbit_registry.checks.wording import wording
@@ -15,6 +14,7 @@ from orbit_registry.search.contrast import Contrast, contrast
 from orbit_registry.search.similarity import KeptIndex, hash_of, normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so likeness alone is no error."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 CACHE = "checked"
 

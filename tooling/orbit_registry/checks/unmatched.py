@@ -6,7 +6,6 @@ A glob counts from the root. Whoever stands in a subfolder and names one from th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from orbit_registry.checks.matching import parsed
 from orbit_registry.checks.scope.globs import folders_of, nearest, valid_globs
@@ -15,6 +14,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 from orbit_registry.text.globs import matches
+from orbit_registry.values import dataclass
 
 _FROM_ROOT = "globs are named from the project's root"
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import TEMPORARY, read_text
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
+from orbit_registry.values import dataclass
 
 STATUSES = ("accepted", "superseded", "proposed", "deleted")
 """The status folders; where one id stands in two of them, the first in this order keeps it."""

@@ -7,7 +7,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
 from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder, is_log_name, read_name
+from orbit_registry.values import dataclass
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
 _MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")

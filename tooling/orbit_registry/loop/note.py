@@ -10,7 +10,7 @@ import hashlib
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.loop.log import turn_id
@@ -27,6 +27,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, draft_record
+from orbit_registry.values import dataclass
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
 UNSOLVED = ("unsolved", "needs-help")

@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from orbit_registry.checks.content.hidden_characters import HIDDEN
@@ -35,6 +34,7 @@ from orbit_registry.store.writer import FIXED, create_record, edited, validated,
 from orbit_registry.text.inert import inert_line
 from orbit_registry.text.patch import Conflict, added, digest_of, patched, removes, unified
 from orbit_registry.text.secrets import without_secrets
+from orbit_registry.values import dataclass
 
 KIND, LEARNING = "proposal", "learning"
 ADDITIVE, STRUCTURAL = "additive", "structural"

@@ -6,7 +6,6 @@ Which status a verdict sets stands in the kind's table, so that every kind with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orbit_registry.checks.derivation import standing
@@ -20,6 +19,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author, Review
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
 TRUSTED = ("user", "test")

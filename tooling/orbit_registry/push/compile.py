@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import insort
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from orbit_registry.push import reader
@@ -24,6 +23,7 @@ from orbit_registry.records.scope import symbol_problem
 from orbit_registry.records.vote import counted
 from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
 from orbit_registry.text.inert import inert_line
+from orbit_registry.values import dataclass
 
 LONGEST_TEASER = 400
 INPUT, EVIDENCE, SOURCE, TAKEN, BETWEEN = "i", "e", "s", "t", "\x1d"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 
 from orbit_registry.errors import UsageError
 from orbit_registry.search.terms import terms
+from orbit_registry.values import dataclass
 
 UNVERSIONED = "unversioned"
 """What a record says that is meant for no version; one that says nothing is the same."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from urllib.parse import quote
 
@@ -22,6 +22,7 @@ from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.workspace import git_folder
 from orbit_registry.text.globs import Glob, GlobIndex
+from orbit_registry.values import dataclass
 
 WIDTH, HEIGHT = 960.0, 400.0
 MOST, LEAST = 60, 0.012

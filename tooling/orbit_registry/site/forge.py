@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
+
+from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape, unescape
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
@@ -15,6 +15,7 @@ from orbit_registry.text.citations import find_citations
 from orbit_registry.text.html import render_html
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Span
+from orbit_registry.values import dataclass
 
 DEAD_LINK = "ORB390"
 NO_PAGE = "ORB391"

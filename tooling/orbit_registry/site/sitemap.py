@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +18,7 @@ from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.store.files import inside
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.masking import is_masked
+from orbit_registry.values import dataclass
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"

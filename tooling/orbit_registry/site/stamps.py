@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.site.output import replace_file
+from orbit_registry.values import dataclass
 
 ABSENT = "-"
 

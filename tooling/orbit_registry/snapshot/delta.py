@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from orbit_registry.store.skills import Skill
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

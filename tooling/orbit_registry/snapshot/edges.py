@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
@@ -23,6 +22,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
+from orbit_registry.values import dataclass
 
 Row = dict[str, object]
 

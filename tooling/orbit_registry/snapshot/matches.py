@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from orbit_registry.errors import SnapshotError
@@ -19,6 +18,7 @@ from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
 from orbit_registry.store.files import read_bytes
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace, project_path
+from orbit_registry.values import dataclass
 
 _LARGEST = 1 << 32
 _PUSHED = "pushed"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
@@ -23,6 +23,7 @@ from orbit_registry.snapshot.policy import Policy
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
+from orbit_registry.values import dataclass
 
 HOME = "~/"
 """What the path of a personal record begins with, where it stands beside those of the project."""

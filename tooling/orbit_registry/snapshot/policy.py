@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from orbit_registry.records.record import Record
 from orbit_registry.text.secrets import NEEDLES, without_secrets
+from orbit_registry.values import dataclass
 
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
 

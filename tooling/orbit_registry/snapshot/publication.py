@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from orbit_registry.store.files import document_text
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.masking import Names, struck_out, words_of
+from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument

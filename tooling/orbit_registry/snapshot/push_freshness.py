@@ -11,7 +11,7 @@ import os
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import PurePosixPath
@@ -30,6 +30,7 @@ from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.freshness.ground import Ground, files_named, look, moved
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 SEEN, INPUTS = "ground-seen", "ground-inputs"
 GONE: Stamp = (0, 0, -2, 0)

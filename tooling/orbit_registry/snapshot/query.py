@@ -10,7 +10,6 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +22,7 @@ from orbit_registry.snapshot.build import OFFLINE, fill_vectors
 from orbit_registry.snapshot.events import show_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
 from orbit_registry.text.inert import inert_json
+from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors

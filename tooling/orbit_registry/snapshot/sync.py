@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from orbit_registry.store.skills import Skill, read_skills
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
+from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     import duckdb
@@ -182,8 +183,7 @@ def sync_snapshot(
                 return replace(done, seconds=time.perf_counter() - began)
     reading.save()
     prose.save()
-    seconds = time.perf_counter() - began
-    return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, seconds, False)
+    return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, time.perf_counter() - began, False)
 
 
 def _settings(workspace: Workspace, policy: Policy) -> str:

@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.errors import GitError
+from orbit_registry.values import dataclass
 
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
              "-c", "log.showSignature=false")  # fmt: skip

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from orbit_registry.store.old_layout import old_layout_problem, old_names
 from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 UNREADABLE = "ORB101"
 NAMING = frozenset({"source", "freshness", "evidence"})

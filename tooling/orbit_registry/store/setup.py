@@ -7,7 +7,7 @@ import posixpath
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name
 from orbit_registry.text.yaml import scalar
+from orbit_registry.values import dataclass
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")

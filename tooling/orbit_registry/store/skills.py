@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Status
 from orbit_registry.records.record import Record
 from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 PLACES = (
     "skills", ".agents/skills", ".claude/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".github/skills",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -13,6 +13,7 @@ from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
+from orbit_registry.values import dataclass
 
 ORBIT = ".orbit"
 DEFAULT_BRANCH = "default-branch"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from orbit_registry.text.position import Position, Span
+from orbit_registry.values import dataclass
 
 _NAMESPACE = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
 _NAMESPACE_END = re.compile(r"[\w./#-]*")

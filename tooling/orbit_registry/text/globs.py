@@ -26,7 +26,6 @@ to right without going back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from orbit_registry.text.glob_syntax import (
@@ -38,6 +37,7 @@ from orbit_registry.text.glob_syntax import (
     Segment,
     parse_glob,
 )
+from orbit_registry.values import dataclass
 
 __all__ = [
     "INVALID_GLOB",

@@ -6,9 +6,10 @@ import importlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol
+
+from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

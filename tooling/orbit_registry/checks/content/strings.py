@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text.position import Pointer
+from orbit_registry.values import dataclass
 
 PROSE = "the text"
 

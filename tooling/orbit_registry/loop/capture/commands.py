@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from orbit_registry.values import dataclass
 
 _PURPOSES = {
     "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import UsageError
@@ -21,6 +21,7 @@ from orbit_registry.store.git import Git
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import parse_votes
 from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.values import dataclass
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _RECORD, _VOTES, _BODY = range(3)

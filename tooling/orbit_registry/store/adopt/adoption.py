@@ -13,7 +13,6 @@ import posixpath
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
@@ -49,6 +48,7 @@ from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import rewrite
+from orbit_registry.values import dataclass
 
 STEP_LIMIT = 40_000_000
 _FEW = 4

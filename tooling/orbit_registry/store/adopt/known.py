@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
@@ -20,6 +20,7 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
 from orbit_registry.text.adr.file_names import own_folders, whole_of
 from orbit_registry.text.adr.read import OF_ITS_PLACE
+from orbit_registry.values import dataclass
 
 _DIGITS = re.compile(r"\d{1,9}")
 

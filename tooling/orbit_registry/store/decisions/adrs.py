@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -45,6 +44,7 @@ from orbit_registry.text.adr import (
     set_title,
 )
 from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.values import dataclass
 
 _STATING = frozenset(("status", "date", "changelog"))
 """Sections of a document that state facts instead of reasons."""

@@ -6,7 +6,6 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.kinds.table import Kind
@@ -16,6 +15,7 @@ from orbit_registry.text.adr import AdrDocument, new_document, read_document, se
 from orbit_registry.text.adr.file_names import is_decision_name, read_name
 from orbit_registry.text.adr.templates import cost_in
 from orbit_registry.text.adr.words import language_of
+from orbit_registry.values import dataclass
 
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.store.git import merge_lines
 from orbit_registry.text.adr import read_document
+from orbit_registry.values import dataclass
 
 Key = tuple[int, int]
 """An entry's number, and how many entries above it have the same one."""

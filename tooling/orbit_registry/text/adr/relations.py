@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from orbit_registry.text.adr.file_names import GENERIC_NAMES
 from orbit_registry.text.adr.model import Rel
 from orbit_registry.text.position import Span
+from orbit_registry.values import dataclass
 
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 _VERBS: tuple[tuple[str, Rel], ...] = (

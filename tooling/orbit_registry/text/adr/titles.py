@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.position import Span
+from orbit_registry.values import dataclass
 
 _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from orbit_registry.text.adr.model import Status
+from orbit_registry.values import dataclass
 
 Name = TypeVar("Name", bound=str)
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
