@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 
 from orbit_registry.checks.matching import count_matches, parsed
 from orbit_registry.errors import GitError
 from orbit_registry.records.freshness import Freshness, Sight, derive, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
-from orbit_registry.store.facts import gone
+from orbit_registry.store.facts import gone, untracked_files
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
@@ -30,16 +31,40 @@ class Standing:
     sight: Sight
     files: tuple[str, ...] = ()
     """Tracked files, and those that git would add."""
-    dead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Globs that include and match none of them, by the record's path."""
     tracked: tuple[str, ...] = ()
     """The tracked ones of `files`."""
     ground: Ground = field(default_factory=Ground)
     """What was looked at."""
+    scoped: Sequence[tuple[Record, tuple[str, ...]]] = ()
+    """The records that wait or hold and have a scope, each with its globs."""
+    counts: Mapping[str, int] | None = None
+    """How many of the files each glob matches; None where git lists none."""
+
+    @property
+    def dead(self) -> dict[str, tuple[str, ...]]:
+        """Globs that include and match no file, by the record's path."""
+        counts = self.counts
+        if counts is None:
+            return {}
+        return {record.path: globs for record, paths in self.scoped if (globs := dead_globs(paths, counts))}
 
 
 def _may_rest(record: Record) -> bool:
     return record.kind.in_file or not _RESTING.isdisjoint(record.data)
+
+
+def _is_in_doubt(record: Record, sight: Sight, homeless: Collection[str]) -> bool:
+    """Say whether something that a record rests on is gone, or it says itself how long it holds, so that it has to be
+    judged; quicker than judging it, which nearly all pass.
+    """
+    data = record.data
+    if "freshness" in data or record.kind.in_file:
+        return True
+    if "evidence" in data and not sight.gone.isdisjoint(record.evidence):
+        return True
+    if "source" in data and homeless:
+        return True
+    return _may_rest(record) and "ttl_days" in record.kind.schema.document["properties"]
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -69,7 +94,7 @@ def not_fresh(
     windows = windows_of(config)
     found: dict[str, Freshness] = {}
     for record in records:
-        if (record.path in lost or _may_rest(record)) and record.phase != "closed":
+        if (record.path in lost or _is_in_doubt(record, sight, homeless)) and record.phase != "closed":
             freshness = derive(record, sight, now, windows, nowhere=lost, homeless=homeless)
             if freshness.reasons:
                 found[record.path] = freshness
@@ -82,42 +107,51 @@ def standing(
     now: datetime | None = None,
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = count_matches,
     *,
+    listed: Mapping[str, Sequence[str]] = MappingProxyType({}),
     without: Sequence[str] = (),
 ) -> Standing:
     """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it.
 
-    `without` are folders, from the root, whose untracked files are nobody's: what we write ourselves.
+    `listed` are folders that were looked into, with the names in them, where git need not look again; `without` are
+    folders, from the root, whose untracked files are nobody's: what we write ourselves.
     """
-    tracked, untracked = _files(workspace, without)
+    tracked, untracked = _files(workspace, listed, without)
     ground = Ground.of(records, kinds_of(workspace.config))
     sight = look(workspace, ground, tracked, untracked)
     scoped = [(one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.globs)]
     files = (*(tracked or ()), *untracked)
-    counts: Mapping[str, int] = {}
-    if tracked is not None and scoped:
-        counts = count({text for _, paths in scoped for text in paths}, files)
-    lost = nowhere(scoped, counts) if tracked is not None else frozenset()
+    counts: Mapping[str, int] | None = None
+    if tracked is not None:
+        counts = count({text for _, paths in scoped for text in paths}, files) if scoped else {}
+    lost = nowhere(scoped, counts) if counts is not None else frozenset()
     documents = {one.source.path for one in records if _may_rest(one) and one.source is not None}
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
-    dead = {one.path: globs for one, paths in scoped if (globs := dead_globs(paths, counts))}
-    return Standing(found, sight, files, dead if tracked is not None else {}, tuple(tracked or ()), ground)
+    return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts)
 
 
-def standing_of_all(workspace: Workspace, records: Sequence[Record], *, without: Sequence[str] = ()) -> Standing:
+def standing_of_all(
+    workspace: Workspace,
+    records: Sequence[Record],
+    *,
+    listed: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    without: Sequence[str] = (),
+) -> Standing:
     """Return how all records stand, as `standing` does, with what the gate remembers of the files that globs match."""
     from orbit_registry.checks.memories import Counts  # it needs what the whole gate needs
 
-    return standing(workspace, records, count=Counts(workspace), without=without)
+    return standing(workspace, records, count=Counts(workspace), listed=listed, without=without)
 
 
-def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+def _files(
+    workspace: Workspace, listed: Mapping[str, Sequence[str]], without: Sequence[str]
+) -> tuple[list[str] | None, list[str]]:
     """Return the tracked files, None where git lists none, and those that it would add."""
     try:
         tracked = workspace.git.tracked()
         if tracked is None:
             return None, []
-        return tracked, workspace.git.untracked(without=without)
+        return tracked, untracked_files(workspace.git, tracked, listed, without)
     except GitError:
         return None, []
 

@@ -75,7 +75,7 @@ def prepare(
     staged = stage(sources, cache / "source", memo)
     memo.save()
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
-    now = standing_of_all(workspace, everything, without=inside)
+    now = standing_of_all(workspace, everything, listed=registry.reading.listed, without=inside)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)

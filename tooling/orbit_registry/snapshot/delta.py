@@ -72,14 +72,15 @@ class Material:
         base = base_of(previous, held, kept, sources, inbox) if previous is not None and usable else None
         untouched = base.untouched if base is not None else {}
         records = self._records(kept, base)
-        known = standing_of_all(workspace, records).freshness if freshness is None else freshness
+        if freshness is None:
+            freshness = standing_of_all(workspace, records, listed=self.reading.listed).freshness
         problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
         clean = self.policy.cleaned
         rows = rows_of(
             records,
             sources,
             [replace(one, message=clean(one.message)) for one in problems.values()],
-            freshness=known,
+            freshness=freshness,
             inbox=inbox,
             half_life_days=half_life_days(),
             untouched=untouched,

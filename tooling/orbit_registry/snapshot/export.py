@@ -201,7 +201,7 @@ def export_published(
     prose = prose_of(workspace, reading.entries, reading.documents)
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
     shared = [one for one in reading.collection.records if not (inbox and one.path.startswith(f"{inbox}/"))]
-    known = standing_of_all(workspace, shared).freshness if freshness is None else freshness
+    known = standing_of_all(workspace, shared, listed=reading.listed).freshness if freshness is None else freshness
     records = publication.records(NO_SECRETS.applied(prose.filled(shared)))
     rows = rows_of(
         records,

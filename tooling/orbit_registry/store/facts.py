@@ -180,8 +180,10 @@ def _branch(revision: str) -> str:
     return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
 
 
-def untracked_files(git: Git, tracked: Collection[str], listed: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the files that git would add, from the root, sorted.
+def untracked_files(
+    git: Git, tracked: Collection[str], listed: Mapping[str, Sequence[str]], without: Sequence[str] = ()
+) -> list[str]:
+    """Return the files that git would add, from the root, sorted, but for those in the folders `without`.
 
     `listed` are folders that were looked into, with the names in them: git is asked only of those it does not track
     there, because walking ten thousand folders takes it as long as all else together. Raises what `Git.untracked` does.
@@ -189,9 +191,10 @@ def untracked_files(git: Git, tracked: Collection[str], listed: Mapping[str, Seq
     known = {*tracked, *listed}
     strays = [path for folder, names in listed.items() for name in names if (path := f"{folder}/{name}") not in known]
     if len(strays) > _MOST_STRAYS:
-        return git.untracked()
+        return git.untracked(without=without)
     whole = [folder for folder in listed if folder.rpartition("/")[0] not in listed]
-    return sorted({*git.untracked(without=whole), *(git.untracked(within=strays) if strays else ())})
+    found = git.untracked(without=[*whole, *without])
+    return sorted({*found, *(git.untracked(without=without, within=strays) if strays else ())})
 
 
 def _edited(git: Git, untold: list[Untold]) -> set[str] | None:
