@@ -18,13 +18,17 @@ DEAD_TARGET = "ORB394"
 DEAD_ANCHOR = "ORB395"
 FOREIGN = "ORB396"
 SCRIPT = "ORB397"
-_TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>")
+_TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*+)((?:[^<>\"']++|\"[^\"]*\"|'[^']*')++)>")
+_TELLING = re.compile(r"(?:id|href|src|data)\s*=", re.IGNORECASE)
+"""What a tag holds that says anything of its page's links."""
 _ATTRIBUTE = re.compile(r"([a-zA-Z][\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "embed": "src", "object": "data"}
 _LOADING_RELS = {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch", "modulepreload", "manifest"}
 _ELSEWHERE = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 _ANCHOR = re.compile(r"`(#[^`]*)`")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PLAIN = re.compile(r"((?:\.\./)*)((?:\w[\w-]*(?:\.[\w-]+)*/)*(?:\w[\w-]*(?:\.[\w-]+)*)?)", re.ASCII)
+"""What nearly all links look like: up some folders, then down to a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def facts_of(html: str, url: str) -> Facts:
     targets: dict[str, None] = {}
     foreign: dict[str, None] = {}
     for name, inside in _TAG.findall(html):
-        if "=" not in inside:
+        if _TELLING.search(inside) is None:
             continue
         held = {key.lower(): unescape(double or single) for key, double, single in _ATTRIBUTE.findall(inside)}
         if "id" in held:
@@ -111,7 +115,7 @@ def _dead(target: str, pages: Mapping[str, Facts], files: Set[str], shell: Facts
 
 def _target(url: str, link: str) -> str:
     page = resolved(url, link)
-    fragment = unquote(urlsplit(link).fragment)
+    fragment = unquote(urlsplit(link).fragment) if "#" in link else ""
     if page is None:
         return f"../{link}"
     return f"{page}#{fragment}" if fragment else page
@@ -119,6 +123,11 @@ def _target(url: str, link: str) -> str:
 
 def resolved(url: str, link: str) -> str | None:
     """Return the site URL that a link on the page at `url` means; None where it leads out of the site."""
+    plain = _PLAIN.fullmatch(link)
+    if plain is not None and link:
+        folders = url.split("/")
+        above = len(folders) - 1 - len(plain[1]) // 3
+        return "/".join([*folders[:above], plain[2]]) if above >= 0 else None
     path = unquote(urlsplit(link).path)
     if path.startswith("/"):
         return None

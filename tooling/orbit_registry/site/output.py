@@ -43,6 +43,8 @@ class Output:
     unchanged: int = 0
     real: set[str] = field(default_factory=set)
     """Folders, by their path in this one, that were seen to be no symbolic links."""
+    new: set[str] = field(default_factory=set)
+    """Those of them that this build made, in which nothing stands but what it wrote."""
     standing: Set[str] = frozenset()
     """Files that are known to be as the last build left them."""
 
@@ -77,13 +79,47 @@ class Output:
             raise UnsafePathError(said, hint="rename the document or record whose page that would be")
         data = _TURNS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
         digest = digest_of(data)
-        stands = self._stands(path)
-        if self.before.get(path) == digest and stands:
+        if self._is_new(path.rpartition("/")[0]) and path not in self.after:
+            self._create(path, data)
+        elif self._stands(path) and self.before.get(path) == digest:
             self.unchanged += 1
         else:
             replace_file(self.folder / path, data)
             self.made.add(path)
         self.after[path] = digest
+
+    def _is_new(self, folder: str) -> bool:
+        """Make a folder where there is none; say whether this build made it.
+
+        Raises:
+            WriteError: the disk refused.
+            RefusedError: a symbolic link stands on the way.
+        """
+        if folder in self.real:
+            return folder in self.new
+        above = folder.rpartition("/")[0]
+        if folder:
+            self._is_new(above)
+        at = self.folder / folder
+        try:
+            at.mkdir(parents=not folder)
+        except FileExistsError:
+            if at.is_symlink():
+                raise _link(at) from None
+        except OSError as error:
+            raise write_error(at, error) from None
+        else:
+            self.new.add(folder)
+        self.real.add(folder)
+        return folder in self.new
+
+    def _create(self, path: str, data: bytes) -> None:
+        """Write a file where nothing stands; what a killed build leaves of it, the next one replaces."""
+        try:
+            _create(f"{self.folder}/{path}", data)
+        except OSError as error:
+            raise write_error(self.folder / path, error) from None
+        self.made.add(path)
 
     def read(self, path: str) -> str:
         """Return a text as the last build left it; "" where it is gone, or another by now."""
@@ -224,15 +260,18 @@ def replace_file(path: Path, data: bytes) -> None:
         raise write_error(path, error) from None
 
 
-def _create(path: Path, data: bytes) -> None:
+def _create(path: Path | str, data: bytes) -> None:
     """Write a new file; one that a killed build left under that name goes first, and a link is not followed."""
     try:
         opened = os.open(path, _NEW, 0o666)
     except FileExistsError:
-        path.unlink()
+        Path(path).unlink()
         opened = os.open(path, _NEW, 0o666)
-    with os.fdopen(opened, "wb") as file:
-        file.write(data)
+    try:
+        while data:
+            data = data[os.write(opened, data) :]
+    finally:
+        os.close(opened)
 
 
 def _parents(path: str) -> list[str]:

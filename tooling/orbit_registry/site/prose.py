@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import field
+from functools import cache
 from html import escape, unescape
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap
 from orbit_registry.site.urls import relative
 from orbit_registry.text.anchors import slug
-from orbit_registry.text.citations import find_citations
+from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.html import render_html
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Span
@@ -19,12 +20,20 @@ from orbit_registry.values import dataclass
 
 DEAD_LINK = "ORB390"
 NO_PAGE = "ORB391"
-_PIECE = re.compile(r"<[^<>]*>")
+_PIECE = re.compile(r"(<[^<>]*>)")
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
+_AS_IS = frozenset(f"<{name}>" for name in ("p", "/p", "li", "/li", "td", "/td", "em", "/em", "strong", "/strong"))
+"""Most of the tags that stand on the page as the parser writes them."""
 _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
 """What the name of a task looks like, or of a record in another tool: a word that ends in a number."""
+_AS_IS = frozenset(
+    f"<{slash}{name}>"
+    for name in ("p", "li", "ul", "ol", "em", "strong", "td", "tr", "th", "br /")
+    for slash in ("", "/")
+)
+"""Tags that stand on the page as the parser writes them: most there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +116,15 @@ class _Renderer:
     def run(self) -> Prose:
         html = render_html(self.text)
         ids = self._heading_ids(html)
+        may_name = _may_name(self.site.forms)
         out: list[str] = []
         open_code = open_link = 0
         link_shown: list[bool] = []
         closing = ""
-        for piece, is_tag in _pieces(html):
-            if not is_tag:
-                out.append(piece if open_link else self._with_citations(piece, code=open_code))
+        for number, piece in enumerate(_PIECE.split(html)):
+            if number % 2 == 0 or piece in _AS_IS:
+                is_plain = open_link or may_name.search(piece) is None
+                out.append(piece if is_plain else self._with_citations(piece, code=open_code))
                 continue
             name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
             if name in ("code", "pre"):
@@ -247,12 +258,7 @@ class _Renderer:
             yield Diagnostic(code, severity, meaning.problem, where, hint, self.place.record)
 
 
-def _pieces(html: str) -> Iterator[tuple[str, bool]]:
-    end = 0
-    for match in _PIECE.finditer(html):
-        if match.start() > end:
-            yield html[end : match.start()], False
-        yield match.group(), True
-        end = match.end()
-    if end < len(html):
-        yield html[end:], False
+@cache
+def _may_name(forms: IdForms) -> re.Pattern[str]:
+    """Return what begins anything that `_cited` finds: in a text without it nothing is looked for."""
+    return re.compile(f"{forms.first.pattern}|[A-Z][A-Za-z]{{0,15}}-?[0-9]")

@@ -7,7 +7,7 @@ import re
 from pyromark import Options, events_with_range, html
 
 from orbit_registry.text.markdown import parsable
-from orbit_registry.text.structure import TextLines, find_front_matter
+from orbit_registry.text.structure import content_start
 
 _SHOWN = Options.ENABLE_TABLES | Options.ENABLE_STRIKETHROUGH
 _TAG = re.compile(rb"<(?=[A-Za-z/!?])")
@@ -25,10 +25,7 @@ def render_html(text: str) -> str:
 
     The result still has to be sanitised before it is published: this decides structure, not safety.
     """
-    lines = TextLines(text)
-    _, first_line = find_front_matter(text, lines)
-    start = lines.start_of(first_line) if first_line else int(text.startswith("\ufeff"))
-    body = text[start:].replace("\r\n", "\n").replace("\r", "\n")
+    body = text[content_start(text) :].replace("\r\n", "\n").replace("\r", "\n")
     return html(_with_whole_rows(_without_html(parsable(body))), options=_SHOWN)
 
 

@@ -22,16 +22,12 @@ class TextLines:
     __slots__ = ("_newlines", "ends", "starts", "text")
 
     def __init__(self, text: str) -> None:
+        found = [match.span() for match in _LINE_END.finditer(text)]
         self.text = text
-        self.starts: list[int] = [0]
-        self.ends: list[int] = []
-        self._newlines: list[int] = [0]
-        for match in _LINE_END.finditer(text):
-            self.ends.append(match.start())
-            self.starts.append(match.end())
-            if match.group() != "\r":
-                self._newlines.append(match.end())
-        self.ends.append(len(text))
+        self.starts: list[int] = [0, *(end for _, end in found)]
+        self.ends: list[int] = [*(start for start, _ in found), len(text)]
+        has_lone = "\r" in text.replace("\r\n", "\n")
+        self._newlines = [0, *(at for at in self.starts[1:] if text[at - 1] == "\n")] if has_lone else self.starts
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -123,7 +119,19 @@ def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> S
 
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
 _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
+_FRONT_MATTER = re.compile(rf"\ufeff?(?:\s*<!--|---|{_MAPPING_LINE.pattern.removesuffix('$)')}[\r\n]|\Z))")
+"""What a text begins with that has any; most have none."""
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
+
+
+def content_start(text: str) -> int:
+    """Return where the text after the front matter, or the byte order mark, begins."""
+    if _FRONT_MATTER.match(text) is not None:
+        lines = TextLines(text)
+        _, first_line = find_front_matter(text, lines)
+        if first_line:
+            return lines.start_of(first_line)
+    return int(text.startswith("\ufeff"))
 
 
 def find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:

@@ -70,6 +70,22 @@ def visible_lines(document: MarkdownDocument, span: Span, hidden: Sequence[Span]
         number += 1
 
 
+def visible_starts(
+    document: MarkdownDocument, span: Span, hidden: Sequence[Span], pattern: str, flags: re.RegexFlag = re.NOFLAG
+) -> Iterator[int]:
+    """Yield where those of `visible_lines` start that a pattern of one line matches; no other is looked at."""
+    text = document.text
+    if span.start == 0 or text[span.start - 1] not in "\r\n":
+        first = re.compile(pattern, flags)
+        yield from (line.start for line in visible_lines(document, span, hidden) if first.match(text, line.start))
+        return
+    for match in re.compile(rf"[\r\n](?:{pattern})", flags).finditer(text, span.start - 1, span.end):
+        start = match.start() + 1
+        at = bisect_right(hidden, start, key=lambda other: other.end)
+        if at == len(hidden) or hidden[at].start > start:
+            yield start
+
+
 def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """Return (known key, span of the value) if `text[start:end]` is `Key: value`, bold or plain."""
     match = _KEYED.match(text, start, end)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from orbit_registry.text.adr.header import visible_lines
+from orbit_registry.text.adr.header import visible_lines, visible_starts
 from orbit_registry.text.adr.model import Section
 from orbit_registry.text.adr.words import SECTION_OF, plain
 from orbit_registry.text.position import Position, Span
@@ -27,13 +27,13 @@ _RUN_IN = re.compile(
     r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
     r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
 )
-_COST = re.compile(
+_BOLD = r"[ \t]{0,3}(?:\*\*|__)[^\W\d_]"
+_COST = (
     r"[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
     r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi|koszty?|kostnad(?:er)?|стоимость|コスト|代价|成本|비용)"
     r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:：.—–]"
     r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?[,:][ \t]+"
-    r"(?:because|as|since|weil|da|denn|car|parce que|porque|pois)\b)",
-    re.IGNORECASE,
+    r"(?:because|as|since|weil|da|denn|car|parce que|porque|pois)\b)"
 )
 _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
@@ -77,6 +77,8 @@ def read_sections(document: MarkdownDocument, headings: Sequence[Heading], body:
 
 def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
     """Yield the paragraphs that begin with a known name in bold."""
+    if next(visible_starts(document, body, document.code, _BOLD), None) is None:
+        return
     text = document.text
     ends = [heading.section.start for heading in headings] + [body.end]
     found: list[tuple[str, str, int, int]] = []
@@ -97,9 +99,9 @@ def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span
 
 def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Span) -> Position | None:
     """Return where a cost is named: a `Cost:` line, `Bad, because`, or a filled section on what is negative."""
-    for line in visible_lines(document, body, document.code):
-        if _COST.match(document.text, line.start, line.end):
-            return document.lines.position(line.start)
+    start = next(visible_starts(document, body, document.code, _COST, re.IGNORECASE), None)
+    if start is not None:
+        return document.lines.position(start)
     for section in sections:
         if section.key == "negative" and _is_filled(document, section.body):
             return section.position
