@@ -11,9 +11,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from orbit_registry.errors import SnapshotError
+from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import duckdb
-
 from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.records.diagnostic import Diagnostic
@@ -16,6 +14,7 @@ from orbit_registry.records.freshness import Cause, Freshness, Sight, derive, ta
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.build import Base, Held, held_by, texts_changed
 from orbit_registry.snapshot.edges import citations_of
+from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.policy import Policy
 from orbit_registry.snapshot.rows import Rows, Source, rows_of
 from orbit_registry.store.decisions.prose import ProseReading

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import duckdb
-
 from orbit_registry.push.events import FILES, NAMES, RETRIEVAL
+from orbit_registry.snapshot.engine import duckdb
 
 LONGEST = 65_536
 _ROWS = """

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from orbit_registry.checks.citing import references_of
 from orbit_registry.checks.derivation import standing_of_all
 from orbit_registry.errors import RefusedError, SnapshotError
@@ -32,6 +30,7 @@ from orbit_registry.snapshot.build import (
     write_database,
 )
 from orbit_registry.snapshot.delta import Material, Planned, sources_of
+from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.rows import CONTENT, NAMING, WHOLE, rows_of

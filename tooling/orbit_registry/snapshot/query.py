@@ -15,10 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.snapshot.build import OFFLINE, fill_vectors
+from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import show_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
 from orbit_registry.text.inert import inert_json

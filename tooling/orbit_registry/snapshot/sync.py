@@ -32,10 +32,9 @@ from orbit_registry.store.workspace import Workspace, cache_folder
 from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
-    import duckdb
-
     from orbit_registry.snapshot.build import Held
     from orbit_registry.snapshot.delta import Planned
+    from orbit_registry.snapshot.engine import duckdb
     from orbit_registry.snapshot.push_index import IndexSync
 
 FORMAT_VERSION = 6
