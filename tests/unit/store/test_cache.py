@@ -262,6 +262,38 @@ def test_what_an_older_version_kept_in_another_form_is_left(root: Path) -> None:
     assert third.notes == {"a.txt": "its note"}
 
 
+def test_a_mark_is_had_without_its_value_as_long_as_the_content_is_the_same(root: Path) -> None:
+    """A later run has the word that was kept with a value; of a file that holds something else it has none."""
+    first = cache(root)
+    first.keep(first.state("a.txt"), "value", mark="where it stands")
+    assert first.mark("a.txt") == "where it stands"
+    first.save()
+    second = cache(root)
+    assert second.mark("a.txt") == ""  # nobody asked about the file yet
+    second.unchanged(["a.txt"])
+    assert second.mark("a.txt") == "where it stands"
+    (root / "a.txt").write_text("something else", "utf-8")
+    third = cache(root)
+    third.state("a.txt")
+    assert third.mark("a.txt") == ""
+
+
+def test_one_missing_file_hides_none_of_those_that_have_not_changed(root: Path) -> None:
+    """Files asked about in one sweep are each told as if they had been asked about alone."""
+    for name in "bcd":
+        (root / f"{name}.txt").write_text(name, "utf-8")
+    first = cache(root)
+    for name in "abc":
+        first.keep(first.state(f"{name}.txt"), name)
+    first.state("d.txt")
+    first.save()
+    (root / "b.txt").unlink()
+    (root / "c.txt").write_text("C", "utf-8")
+    paths = [f"{name}.txt" for name in "abcde"]
+    assert list(cache(root).unchanged(paths)) == ["a.txt", "d.txt"]
+    assert list(cache(root).unchanged(paths, valued=True)) == ["a.txt"]
+
+
 def test_a_file_that_is_gone_is_forgotten(root: Path) -> None:
     """A manifest holds the files of the last run alone, so that it does not grow for ever."""
     remembered(root)

@@ -178,7 +178,7 @@ def orbit(directory: str | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    gc.set_threshold(FEWEST_COLLECTIONS if "check" in given else FEWER_COLLECTIONS, 20, 100)
+    gc.set_threshold(FEWEST_COLLECTIONS if {"check", "sync"}.intersection(given) else FEWER_COLLECTIONS, 20, 100)
     code = run(given)
     if arguments is None and threading.active_count() == 1:
         with contextlib.suppress(OSError):  # what can't be written is said as at any end

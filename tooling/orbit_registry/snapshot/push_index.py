@@ -27,10 +27,11 @@ from orbit_registry.snapshot.personal import Personal, personal_folders, persona
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import Seen, with_doubts
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
-from orbit_registry.store.cache import Stamp, code_stamp
+from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
 from orbit_registry.store.freshness.ground import kinds_of, windows_of
 from orbit_registry.store.lock import locked
+from orbit_registry.store.manifest import Stamp
 from orbit_registry.store.reader import Entry, Reading, fingerprint
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days

@@ -1,8 +1,7 @@
 """Remembers what files held, so that a file which has not changed is neither read nor parsed; knows no record.
 
-Two files hold it: a manifest (path → stamp, hash, where the value stands) and the values, JSON both. The manifest is
-loaded at each start: so it is written in columns, numbers packed, and notes, which few runs need, in a line of their
-own. A repository may bring a cache of its own making, so a third file, the seal, names the inode and the change time of
+Two files hold it: a manifest (path → stamp, hash, where the value stands; `store.manifest`) and the values, in JSON.
+A repository may bring a cache of its own making, so a third file, the seal, names the inode and the change time of
 the other two: the kernel sets those, and whoever wrote the repository can't know what they will be here. A cache whose
 seal does not fit is as good as none. Nothing here raises for a cache that is missing, torn or foreign, or can't be
 written.
@@ -17,23 +16,19 @@ import json
 import os
 import stat
 import time
-from array import array
-from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import RECORD_LIMIT, TEMPORARY, inside, read_bytes, read_error, read_found
+from orbit_registry.store.manifest import Entry, Stamp, pack_manifest, unpack_manifest
 from orbit_registry.text.secrets import has_secret
 
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 PACKAGE = Path(__file__).parent.parent
-Stamp = tuple[int, int, int, int]
-"""Modification time and change time (nanoseconds), size (bytes), inode."""
 NEVER: Stamp = (0, 0, -1, 0)
 """Stands for a stamp that may still be shared by a later write: no file has it."""
 MISSING = object()
@@ -57,14 +52,8 @@ class FileState(NamedTuple):
     error: OrbitError | None = None
 
 
-class _Entry(NamedTuple):
-    stamp: Stamp
-    sha256: str
-    offset: int = -1
-    """Where the value stands; -1 where there is none."""
-    length: int = 0
-    row: int = -1
-    """Where its note stands among those that were kept; -1 where there is none."""
+_state_of: Callable[[Iterable[object]], FileState] = partial(tuple.__new__, FileState)
+"""As `FileState._make`, which is a function of Python's own and takes longer."""
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
@@ -97,11 +86,11 @@ class FileCache:
         self._began = time.time_ns() if began_ns is None else began_ns
         self._values: dict[str, str] = {}
         self._notes: dict[str, object] = {}
-        self._kept_notes: bytes | list[object] = []
-        self._entries: dict[str, _Entry] = {}
+        self._kept_notes: bytes | list[Any] = []
+        self._entries: dict[str, Entry] = {}
         self._folders: dict[str, tuple[Stamp, list[str]]] = {}
         self._blob: bytes | None = None
-        self._seen_entries: dict[str, _Entry] = {}
+        self._seen_entries: dict[str, Entry] = {}
         self._seen_folders: dict[str, tuple[Stamp, list[str]]] = {}
         self._seal: list[list[int]] = []
         self._load()
@@ -128,8 +117,9 @@ class FileCache:
 
     def unchanged_folders(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """Return the names in those folders that have not changed, as `names` would, in half the time for many."""
-        held = ((path, self._folders.get(path)) for path in paths)
-        found = {path: one for path, one in held if one is not None and one[0] == self._stamp(path)}
+        held = {path: one for path in paths if (one := self._folders.get(path)) is not None}
+        pairs = zip(held.items(), self._stamps(held), strict=True)
+        found = {path: one for (path, one), stamp in pairs if one[0] == stamp}
         self._seen_folders |= found
         return {path: names for path, (_, names) in found.items()}
 
@@ -143,14 +133,26 @@ class FileCache:
         """The folders whose names were asked for in this run, with those names."""
         return {path: names for path, (_, names) in self._seen_folders.items()}
 
-    def unchanged(self, paths: Iterable[str]) -> dict[str, FileState]:
-        """Return the states of those files that have not changed, as `state` would, in half the time for many."""
-        found = {}
-        for path in paths:
-            if (held := self._entries.get(path)) is not None and held.sha256 and held.stamp == self._stamp(path):
-                self._seen_entries[path] = held
-                found[path] = FileState(path, held.sha256, held.stamp[2], held.stamp[0])
-        return found
+    def unchanged(self, paths: Iterable[str], *, valued: bool = False) -> dict[str, FileState]:
+        """Return the states of those files that have not changed, as `state` would, in half the time for many.
+
+        With `valued` those alone for which a value was kept.
+        """
+        least = 0 if valued else -1
+        entries = ((path, self._entries.get(path)) for path in paths)
+        held = {path: one for path, one in entries if one is not None and one[1] and one[2] >= least}
+        pairs = zip(held.items(), self._stamps(held), strict=True)
+        found = {path: one for (path, one), stamp in pairs if one[0] == stamp}
+        self._seen_entries |= found
+        rows = ((path, one[1], one[0][2], one[0][0], None, None) for path, one in found.items())
+        return dict(zip(found, map(_state_of, rows), strict=True))
+
+    def _stamps(self, paths: Collection[str]) -> Sequence[Stamp | None]:
+        """Return what `_stamp` does for each path; in one sweep, as long as all of them are there."""
+        try:
+            return [*map(_parts_of, map(os.lstat, map(self._base.__add__, paths)))]
+        except OSError:
+            return [*map(self._stamp, paths)]
 
     def _stamp(self, path: str) -> Stamp | None:
         try:
@@ -176,7 +178,7 @@ class FileCache:
             return FileState(path, "", found.st_size, found.st_mtime_ns, error=error)
         digest = hashlib.sha256(content).hexdigest()
         stamp = settled(stamp_of(found), self._began) or NEVER
-        known = held._replace(stamp=stamp) if held is not None and held.sha256 == digest else _Entry(stamp, digest)
+        known = held._replace(stamp=stamp) if held is not None and held.sha256 == digest else Entry(stamp, digest)
         self._seen_entries[path] = known
         return FileState(path, digest, found.st_size, found.st_mtime_ns, content)
 
@@ -220,13 +222,20 @@ class FileCache:
         kept_notes = {path: rows[entry.row] if entry.row >= 0 else None for path, entry in self._seen_entries.items()}
         return {**kept_notes, **self._notes}
 
-    def keep(self, state: FileState, value: object, note: object = None, *, plain: bool = False) -> str | None:
+    def mark(self, path: str) -> str:
+        """Return the mark kept with the value of a file that was asked about in this run; "" where there is none."""
+        entry = self._seen_entries.get(path)
+        return entry.mark if entry is not None else ""
+
+    def keep(
+        self, state: FileState, value: object, note: object = None, *, mark: str = "", plain: bool = False
+    ) -> str | None:
         """Remember a value for a file's content; one that JSON would change, or that holds a secret, is not kept.
 
         Returns it as JSON in ASCII; None where it is not kept.
 
-        `note` is a little of it, to be had without loading it. `plain` says that JSON is known to hold the value as it
-        is, which is then not tried.
+        `note` is a little of it, to be had without loading it, and `mark` a word that costs nothing then. `plain` says
+        that JSON is known to hold the value as it is, which is then not tried.
         """
         entry = self._seen_entries.get(state.path)
         if entry is None:
@@ -240,6 +249,7 @@ class FileCache:
         if has_secret(value, text):
             return None
         self._values[state.path], self._notes[state.path] = text, note
+        self._seen_entries[state.path] = entry._replace(mark=mark)
         return text
 
     # ---------------------------------------------------------------------------------------------- keeping it
@@ -258,18 +268,8 @@ class FileCache:
                 if self._seal and not self._moved()
                 else [replace_unsynced(folder, self._file("values"), self._join())]
             )
-            seen, distinct = self._seen_entries, {tuple(names) for _, names in self._seen_folders.values()}
-            lists = {names: number for number, names in enumerate(distinct)}
-            columns = {
-                "fingerprint": self._fingerprint,
-                "files": list(seen),
-                "places": _packed((*one.stamp, one.offset, one.length) for one in seen.values()),
-                "hashes": [one.sha256 for one in seen.values()],
-                "folders": list(self._seen_folders),
-                "stamps": _packed((*mark, lists[*held]) for mark, held in self._seen_folders.values()),
-                "names": list(lists),
-            }
-            manifest = f"{_encode(columns)}\n{_encode(list(self.notes.values()))}".encode()
+            seen = self._seen_entries
+            manifest = pack_manifest(self._fingerprint, seen, self._seen_folders, self.notes.values())
             seal.append(replace_unsynced(folder, self._file("manifest"), manifest))
             replace_unsynced(
                 folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode()
@@ -311,18 +311,10 @@ class FileCache:
             content = self._read("manifest", manifest)
             if content is None or hashlib.sha256(content).hexdigest() != digest:
                 return
-            head, _, notes = content.partition(b"\n")
-            said = json.loads(head)
-            if said["fingerprint"] != self._fingerprint:
-                return
-            *marks, offsets, lengths = _unpacked(said["places"], 6)
-            rows = range(len(offsets))
-            columns = zip(zip(*marks, strict=True), said["hashes"], offsets, lengths, rows, strict=True)
-            self._entries = dict(zip(said["files"], map(_Entry._make, columns), strict=True))
-            *marks, lists = _unpacked(said["stamps"], 5)
-            names = map(said["names"].__getitem__, lists)
-            self._folders = dict(zip(said["folders"], zip(zip(*marks, strict=True), names, strict=True), strict=True))
-            self._seal, self._kept_notes = [values], notes
+            held = unpack_manifest(content, self._fingerprint)
+            if held is not None:
+                self._entries, self._folders, self._kept_notes = held
+                self._seal = [values]
         except (OrbitError, OSError, ValueError, LookupError, TypeError, RecursionError):
             self._entries, self._folders, self._seal, self._kept_notes = {}, {}, [], []
 
@@ -334,16 +326,6 @@ class FileCache:
             return content if is_sealed(path, sealed) else None  # asked after reading: it may have been replaced
         except (OrbitError, OSError):
             return None
-
-
-def _packed(rows: Iterable[Iterable[int]]) -> str:
-    return b64encode(array("q", chain.from_iterable(rows)).tobytes()).decode()
-
-
-def _unpacked(text: str, width: int) -> list[array[int]]:
-    """Return the columns of what `_packed` made of rows of that width."""
-    numbers = array("q", b64decode(text))
-    return [numbers[column::width] for column in range(width)]
 
 
 def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:

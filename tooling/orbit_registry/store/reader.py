@@ -110,9 +110,13 @@ class Reading:
         """The paths of records of which a file was parsed and not kept; in the files of the others no secret stands."""
         self.usual: set[str] = set()
         """The paths of records whose files were parsed now and hold nothing but what an English keyboard types."""
-        known = self._cache.unchanged(entry.path for entry in self.entries)
+        known = self._cache.unchanged((entry.path for entry in self.entries), valued=True)
         for entry in self.entries:
-            self._look_at(entry, known.get(entry.path) or self._cache.state(entry.path))
+            state = known.get(entry.path)
+            if state is None or entry.has_votes:
+                self._look_at(entry, state or self._cache.state(entry.path))
+            else:
+                self.states[entry.path] = state
 
     def _look_at(self, entry: Entry, state: FileState) -> None:
         if not self._cache.has_value(state):
@@ -126,7 +130,9 @@ class Reading:
         found = self._fresh[entry.path] = _decoded(self._workspace, self._cache, entry, state, explain=self._explain)
         record, problems = found
         # What `text.yaml.load` returns is what JSON can say.
-        said = self._cache.keep(state, record.data, _named(record), plain=True) if record and not problems else None
+        said = None
+        if record and not problems:
+            said = self._cache.keep(state, record.data, _named(record), mark=_document(record), plain=True)
         if said is None:
             self.unkept.add(entry.path)
         elif not any(escape in said for escape in _UNUSUAL):
@@ -147,8 +153,10 @@ class Reading:
 
     def document_of(self, entry: Entry) -> str | None:
         """Return the document that a record names, without building the record."""
-        named = self.named(entry)
-        return named.document if named is not None and named.document and entry.kind.has_source else None
+        document = self._cache.mark(entry.path)
+        if not document and (record := self._fresh.get(entry.path, (None, ()))[0]) is not None:
+            document = _document(record)
+        return document or None
 
     @property
     def listed(self) -> Mapping[str, Sequence[str]]:
@@ -223,6 +231,11 @@ class Reading:
         if wrong or self._cache.keep(state, rows) is None:
             self.unkept.add(record.path)
         return votes, wrong
+
+
+def _document(record: Record) -> str:
+    """Return the document that holds a record's prose; "" where none does."""
+    return record.source.path if record.kind.has_source and record.source is not None else ""
 
 
 def _named(record: Record) -> Named | None:

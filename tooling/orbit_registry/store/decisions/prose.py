@@ -8,8 +8,9 @@ from dataclasses import replace
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.cache import FileState, Stamp
+from orbit_registry.store.cache import FileState
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode
+from orbit_registry.store.manifest import Stamp
 from orbit_registry.store.reader import Entry, cache_of
 from orbit_registry.store.workspace import Workspace
 
