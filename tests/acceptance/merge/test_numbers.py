@@ -99,6 +99,24 @@ def test_a_feature_branch_that_merges_main_gives_way(clones: Clones) -> None:
     assert ours.git("diff", "--name-only") == ""
 
 
+def test_a_link_to_the_log_that_both_sides_wrote_means_the_decision_of_its_own_side(clones: Clones) -> None:
+    """The document does not say which of the two decisions is meant; the side that the line came from does."""
+    ours, theirs = clones
+    link = "[ADR-0003](design/registry/4_decisions.md#adr-0003--{})\n"
+    for folder, title, words in (
+        (theirs, "Ship a wheel", "ship-a-wheel"),
+        (ours, "Write a snapshot", "write-a-snapshot"),
+    ):
+        assert folder.add(title, "log") == "ADR-0003"
+        (folder.path / "docs" / f"{words}.md").write_text(link.format(words), "utf-8")
+        folder.commit(title)
+    theirs.git("push", "-q")
+    ours.conflict()
+    assert ours.registry.resolve().unclear == ()
+    assert ours.read("docs/ship-a-wheel.md") == link.format("ship-a-wheel")
+    assert ours.read("docs/write-a-snapshot.md") == link.format("write-a-snapshot").replace("0003", "0004")
+
+
 def test_two_decisions_in_one_file_name_part(clones: Clones) -> None:
     """Where both sides wrote a document of the same name, each record keeps its own text."""
     ours, theirs = clones

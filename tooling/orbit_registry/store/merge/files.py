@@ -60,7 +60,7 @@ class Resolution:
     moves: dict[str, str] = field(default_factory=dict)
     """Documents that move: old path → new path."""
     owners: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    """Document → what an id in a link to it becomes."""
+    """Document of one record → what an id in a link to it becomes; a log, which both sides share, tells nothing."""
     came_from: dict[str, str] = field(default_factory=dict)
     """New path → the path it has on its side."""
     belongs: dict[str, Side] = field(default_factory=dict)
@@ -225,7 +225,8 @@ def merge_documents(resolution: Resolution) -> None:
             continue
         side, old = subject.side, subject.id_on(subject.side) or ""
         if not subject.is_renumbered:
-            resolution.owners.setdefault(path, {one: one for one in resolution.subjects.ids(side)})
+            if not _is_log(resolution, path):
+                resolution.owners.setdefault(path, {one: one for one in resolution.subjects.ids(side)})
             continue
         target = moved_document(subject.source, old, subject.final) or path
         resolution.documents[subject.uid] = target
