@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from tests.acceptance.site_cases import copied
 from tests.acceptance.test_site_build import build, digest
+from tests.conftest import Git
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
@@ -87,6 +88,25 @@ def test_after_each_edit_the_site_is_the_one_built_from_nothing(tmp_path: Path) 
 
 
 UNSEEN_EDITS: Mapping[str, str] = {"priority": "171", "updated_at": "2026-06-09T07:11:13Z"}
+
+
+def test_a_file_that_git_does_not_hold_yet_speaks_for_a_record(tmp_path: Path, git: Git) -> None:
+    """A scope that matches no file is doubted until one comes, and again once it is gone; nothing else is edited."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    file, page = root / "src/new/a.py", "learnings/L-7k3fr/index.html"
+    (root / OTHER).write_text(put("src/importer", "src/new")((root / OTHER).read_text("utf-8")), "utf-8")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    file.parent.mkdir(parents=True)
+    doubted = []
+    for step in (lambda: None, file.touch, file.unlink):
+        step()
+        build(root, out)
+        fresh = tmp_path / f"fresh-{len(doubted)}"
+        build(root, fresh)
+        assert digest(out) == digest(fresh)
+        doubted.append("matches no tracked file" in (out / page).read_text("utf-8"))
+    assert doubted == [True, False, True]
 
 
 def test_no_list_shows_a_field_that_others_are_said_not_to_see(tmp_path: Path) -> None:

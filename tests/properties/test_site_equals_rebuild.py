@@ -33,15 +33,22 @@ CITING = (
     BODY,
 )
 LINKS = (f"[log]({LOG.rpartition('/')[2]}#adr-0001--t)", "[next](2_design.md)", "`L-bbbbb`", "")
+STRAYS = ("lib/a_test.py", "lib/b.py")
 cite = st.tuples(st.just("cite"), st.sampled_from(CITING), st.lists(target, max_size=2), st.sampled_from(LINKS))
-steps = st.lists(st.lists(st.one_of(change, cite, cite), min_size=1, max_size=3), min_size=1, max_size=5)
+stray = st.tuples(st.just("stray"), st.sampled_from(STRAYS), st.booleans())
+steps = st.lists(st.lists(st.one_of(change, cite, cite, stray), min_size=1, max_size=3), min_size=1, max_size=5)
 
 
 def apply(root: Path, change: Sequence[object]) -> None:
-    """Change the files as one step says; a file that cites has a heading, so that titles change too."""
+    """Change the files as one step says; a file that cites has a heading, so that titles change too.
+
+    A stray is a file that git would add, and that comes or goes.
+    """
     match change:
         case ("cite", str(path), list(targets), link):
             write(root / path, f"# {' '.join(targets) or 'None'}\n\nSee {', '.join(targets)} {link}\n")
+        case ("stray", str(path), bool(is_there)):
+            write(root / path, "") if is_there else (root / path).unlink(missing_ok=True)
         case _:
             take(root, change)
 
@@ -70,7 +77,7 @@ def test_an_incremental_site_is_the_one_built_from_nothing(git: Git, steps: list
         for changes in steps:
             for change in changes:
                 apply(root, change)
-                git(root, "add", "--all")
+                git(root, "add", "--all", "--", ".", ":!lib")
             kept = build_site(Registry.open(root), root / "site")
         fresh = Path(folder) / "fresh"
         shutil.copytree(root, fresh, ignore=shutil.ignore_patterns("cache", "site"))

@@ -39,6 +39,18 @@ class Standing:
     """The records that wait or hold and have a scope, each with its globs."""
     counts: Mapping[str, int] | None = None
     """How many of the files each glob matches; None where git lists none."""
+    lost: frozenset[str] = frozenset()
+    """The files of records whose scope matches no file."""
+
+    @property
+    def strays(self) -> tuple[str, ...] | None:
+        """The files that git would add, where one that comes or goes can change what is said; None where none can.
+
+        A record that a file speaks for stays what it is when another comes.
+        """
+        untracked = self.files[len(self.tracked) :]
+        hangs = self.counts is not None and (untracked or self.lost or self.sight.gone)
+        return untracked if hangs else None
 
     @property
     def dead(self) -> dict[str, tuple[str, ...]]:
@@ -127,7 +139,7 @@ def standing(
     documents = {one.source.path for one in records if _may_rest(one) and one.source is not None}
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
-    return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts)
+    return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts, lost)
 
 
 def standing_of_all(

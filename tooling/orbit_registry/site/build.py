@@ -72,7 +72,7 @@ def build_site(
     target = open_output(out)
     kept = stamps.load(state)
     seen = kept[0].now() if kept is not None else {}
-    result = _as_before(kept, seen, wanted, out)
+    result = _as_before(workspace, kept, seen, wanted, out)
     if result is None:
         target.standing = _standing(target, kept, seen)
         # One build at a time: the staged tree and the generator's pages are shared.
@@ -93,7 +93,7 @@ def build_site(
             known[f"{out}{os.sep}{MANIFEST}"] = False
             outputs = {at: seen[at] if same else stamps.stamp_of(at) for at, same in known.items()}
             held = stamps.Stamps({**held.held, **outputs})
-        stamps.save(state, held, _row(wanted, result))
+        stamps.save(state, held, _row(wanted, result, prepared))
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
 
@@ -164,19 +164,23 @@ def _changed(
 
 
 def _as_before(
-    kept: tuple[stamps.Stamps, object] | None, seen: Mapping[str, str], wanted: str, out: Path
+    workspace: Workspace, kept: tuple[stamps.Stamps, object] | None, seen: Mapping[str, str], wanted: str, out: Path
 ) -> SiteResult | None:
     """Return what the last build said, if it would do the same again; `seen` are the stamps of now."""
     if kept is None or not isinstance(kept[1], dict) or kept[1].get("wanted") != wanted or kept[0].held != seen:
         return None
     data = kept[1]
+    if data["strays"] is not None and data["strays"] != stamps.strays_of(workspace, out):
+        return None
     diagnostics = tuple(diagnostic_of(row) for row in data["diagnostics"])
     return SiteResult(out, data["pages"], 0, data["files"], 0, diagnostics, 0.0, data["config"])
 
 
-def _row(wanted: str, result: SiteResult) -> dict[str, object]:
+def _row(wanted: str, result: SiteResult, prepared: Prepared) -> dict[str, object]:
+    strays = prepared.strays
     return {
         "wanted": wanted,
+        "strays": None if strays is None else stamps.digest_of_strays(prepared.registry.workspace, strays),
         "pages": result.pages,
         "files": result.written + result.unchanged,
         "config": result.config,

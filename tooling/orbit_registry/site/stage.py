@@ -92,6 +92,8 @@ class Prepared:
     """Of all records that are not fresh, by path."""
     ground: Ground
     """What all records rest on."""
+    strays: Sequence[str] | None
+    """The files that git would add, where what is said of a record hangs on them; see `Standing.strays`."""
     citing: Mapping[str, Said]
     """What the files that cite name, by path."""
     collection: Collection

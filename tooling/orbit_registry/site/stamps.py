@@ -1,13 +1,18 @@
-"""Knows whether anything a build rested on has changed since: times and sizes of files, never their content."""
+"""Knows whether anything a build rested on has changed since: times and sizes of files, never their content, and which
+files git would add.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from orbit_registry.errors import GitError
 from orbit_registry.site.output import replace_file
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.values import dataclass
 
 ABSENT = "-"
@@ -46,6 +51,27 @@ def stamps_of(paths: Iterable[str], started_ns: int, seen: Mapping[str, str]) ->
     held = {path: seen.get(path) or stamp_of(path) for path in paths}
     newest = max((int(stamp.partition("-")[0]) for stamp in held.values() if stamp != ABSENT), default=0)
     return Stamps(held) if newest < started_ns else None
+
+
+def strays_of(workspace: Workspace, out: Path) -> str:
+    """Return a digest of the files that git would add now, without those of the site; see `digest_of_strays`."""
+    own = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
+    try:
+        found = workspace.git.untracked(without=[*_kept(workspace), *own])
+    except GitError:
+        found = []
+    return digest_of_strays(workspace, found)
+
+
+def digest_of_strays(workspace: Workspace, found: Iterable[str]) -> str:
+    """Return what tells files that git would add from others; the folders of records have stamps instead."""
+    folders = tuple(f"{folder}/" for folder in _kept(workspace))
+    text = "\0".join(path for path in found if not path.startswith(folders))
+    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def _kept(workspace: Workspace) -> list[str]:
+    return [workspace.relative(workspace.folder_of(kind)) for kind in workspace.kinds]
 
 
 def save(file: Path, stamps: Stamps | None, data: object) -> None:

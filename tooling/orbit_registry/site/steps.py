@@ -80,8 +80,9 @@ def prepare(
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
     return Prepared(
-        registry, records, freshness, now.ground, citing, collection, problems, sources, staged, memo, code, base_url
-    )
+        registry, records, freshness, now.ground, now.strays, citing, collection, problems, sources, staged, memo, code,
+        base_url,
+    )  # fmt: skip
 
 
 def sources_of(
