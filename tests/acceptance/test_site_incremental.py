@@ -204,9 +204,20 @@ def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.Monkey
     assert b"Because." not in (out / "snapshot.duckdb").read_bytes()
 
 
-@pytest.mark.parametrize("is_known", [True, False], ids=["ours", "another's"])
+EDITED = (
+    ("Because", "For that"),
+    ("^summary: .*", "summary: The importer wants UTC"),
+    ("^status: .*", "status: retired"),
+)
+
+
+@pytest.mark.parametrize(
+    ("is_known", "edit"),
+    [(True, EDITED[0]), (True, EDITED[1]), (True, EDITED[2]), (False, EDITED[0])],
+    ids=["text", "title", "status", "another's"],
+)
 def test_a_database_is_begun_from_only_where_it_is_as_we_left_it(
-    is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_known: bool, edit: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What somebody planted in it is gone after an edit; were it taken for ours, the row would stay, so it is looked
     at."""
@@ -217,7 +228,7 @@ def test_a_database_is_begun_from_only_where_it_is_as_we_left_it(
     if is_known:
         monkeypatch.setattr("orbit_registry.site.expand.is_sealed", lambda file, sealed: True)
     file = root / LEARNING
-    file.write_text(put("Because", "For that")(file.read_text("utf-8")), "utf-8")
+    file.write_text(put(*edit)(file.read_text("utf-8")), "utf-8")
     build_site(Registry.open(root), out)
     with duckdb.connect(str(out / "snapshot.duckdb"), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM records WHERE title = 'planted'").fetchone() == (is_known,)

@@ -271,6 +271,7 @@ class Expansion:
     def _slots(self) -> Mapping[str, tuple[Callable[[str], str], Callable[[str], object] | None]]:
         """What fills a slot of the page at a URL, and what that depends on where it takes work to make."""
         records, documents, titles = self.records, self.prepared.sources.documents, self.prepared.staged.titles
+        looked = cache(self._health)
         return {
             "paths": (lambda url: explorer.box(url, most=MOST_ON_A_LANDING), None),
             "explorer": (lambda _: explorer.page_html(records), lambda _: explorer.page_depends_on(records)),
@@ -287,7 +288,7 @@ class Expansion:
             ),
             "tasks": (lambda _: tasks_html(self.tasks, self.site), lambda _: self.tasks.depends_on(self.site)),
             "documents": (lambda url: listing.documents_html(documents, titles, url), None),
-            "health": (lambda _: health.page_html(*self._health()), lambda _: health.depends_on(*self._health())),
+            "health": (lambda _: looked().html, lambda _: looked().depends_on),
             **{f"index-{name}": self._of_index(index) for name, index in self.shown.indexes.items()},
         }
 
@@ -295,9 +296,11 @@ class Expansion:
         url = f"{index.kind.plural}/"
         return lambda _: index.html(url, self.shown.relations, self.site), lambda _: index.key(url, self.shown.key)
 
-    def _health(self) -> health.Looked:
-        shown = (self.kinds, self.records, self.shown.problems, self.freshness)
-        return (*shown, self.shown.relations.today, self.shown.shelf.publication)
+    def _health(self) -> health.Health:
+        found = health.health_html(
+            self.kinds, self.records, self.shown.problems, self.freshness, self.shown.relations.today
+        )
+        return health.Health(found, self.records, self.shown.shelf.publication)
 
     def _index_rest(self) -> None:
         """Write the pages of long indexes after the first."""
@@ -350,7 +353,7 @@ class Expansion:
         stamp, notes = self.shown.shelf.stamp, self.memo.notes
         hidden = {one.path: stamp(one) for one in self.prepared.collection.records if one.path not in notes}
         key = key_of({path: note[0] for path, note in notes.items()}, hidden)
-        touched = self.shown.touched if self.is_same else None
+        touched = self.shown.touched if self.shown.is_alike else None
         if self.database and not self._is_kept(SNAPSHOT, key):
             held, file = self.memo.held.get(SNAPSHOT), self.out.folder / SNAPSHOT
             is_ours = touched is not None and held is not None and is_sealed(file, held.extra)

@@ -45,43 +45,42 @@ class Concern:
     """The records, each with why and the command that sees to it."""
 
 
-Looked = tuple[
-    Sequence[Kind], Sequence[Record], Sequence[Diagnostic], Mapping[str, Freshness], date, Publication
-]  # fmt: skip
-"""What the page is made of, as `health_html` takes it, and what of git's files may be named."""
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The page's content, made once, and what git tracks, which is drawn on it where it is asked for."""
 
+    found: tuple[str, str]
+    """What stands above the drawing, and what below; see `health_html`."""
+    records: Sequence[Record]
+    publication: Publication
 
-def page_html(
-    kinds: Sequence[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, publication: Publication,
-) -> str:  # fmt: skip
-    """Return the page's content with what git tracks drawn on it."""
-    return health_html(kinds, records, problems, freshness, today, coverage_of(publication, records, PAGE))
+    @property
+    def html(self) -> str:
+        """The page's content."""
+        above, below = self.found
+        return f"{above}{coverage_of(self.publication, self.records, PAGE)}{below}"
 
-
-def depends_on(
-    kinds: Sequence[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, publication: Publication,
-) -> list[object]:  # fmt: skip
-    """Return what the page is made of, without the work of drawing it."""
-    return [health_html(kinds, records, problems, freshness, today), scopes_and_files(publication, records)]
+    @property
+    def depends_on(self) -> list[object]:
+        """What the page is made of, without the work of drawing."""
+        return [self.found, scopes_and_files(self.publication, self.records)]
 
 
 def health_html(
     kinds: Iterable[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, coverage: str = "",
-) -> str:  # fmt: skip
-    """Return the page's content; `freshness` is of the records that are not fresh, by path."""
+    freshness: Mapping[str, Freshness], today: date,
+) -> tuple[str, str]:  # fmt: skip
+    """Return what the page says above what git tracks, and below; `freshness` is of the records that are not fresh, by
+    path.
+    """
     concerns = concerns_of(records, freshness, today)
     unread = sorted({problem.location.path for problem in problems})
     wanted = [one for one in concerns if one.found]
     tiles = "".join(_tile(one.anchor, one.name, len(one.found), one.command) for one in concerns)
     tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check")
     lists = "".join(map(_list, wanted))
-    return (
-        f'{_verdict(wanted, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-        f"{coverage}{_ages(records, today)}{_statuses(kinds, records)}"
-    )
+    above = f'{_verdict(wanted, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
+    return above, f"{_ages(records, today)}{_statuses(kinds, records)}"
 
 
 def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], today: date) -> list[Concern]:

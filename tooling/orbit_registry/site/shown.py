@@ -26,6 +26,8 @@ from orbit_registry.store.votes import NAME as VOTES
 
 UNSEEN = frozenset({"priority", "updated_at"})
 """Fields that pages show on the record's own alone: how it ranks files of data say, and when it changed dated lists."""
+ITS_OWN = frozenset({"title", "summary", "status", *UNSEEN})
+"""Fields by which a record names no other, and that no line of data but its own is made of."""
 
 
 class Shown:
@@ -44,6 +46,8 @@ class Shown:
         self._keys: dict[str, str] = {}
         self.is_near = False
         """Whether there are the records that there were, and nothing changed but files of their own."""
+        self.is_alike = False
+        """Whether, besides, each names what it did: of files of data and the database, other lines are as they were."""
 
     def is_as_before(self, look: str, changed: Set[str] | None) -> bool:
         """Say whether each record shows to others what it did, and all else is as it was.
@@ -59,9 +63,11 @@ class Shown:
         notes, before = self._memo.notes, self._memo.notes_before
         # All else that a page rests on is a file, or a place where none was.
         self.is_near = changed is not None and before.keys() == notes.keys() and self._own.issuperset(changed)
-        if not (known and self.is_near and self._prepared.citing.keys().isdisjoint(changed or ())):
+        if not (self.is_near and self._prepared.citing.keys().isdisjoint(changed or ())):
             return False
-        return all(before[record.path][1] == self._noted(record)[0] for record in self.touched)
+        was, now = ([held[record.path] for record in self.touched] for held in (before, notes))
+        self.is_alike = [names for *_, names in was] == [names for *_, names in now]
+        return known and [shown for _, shown, *_ in was] == [shown for _, shown, *_ in now]
 
     @cached_property
     def _own(self) -> frozenset[str]:
@@ -77,13 +83,15 @@ class Shown:
         return [record for record in self.records if before.get(record.path) is not notes[record.path]]
 
     def _noted(self, record: Record) -> list[Any]:
-        """Return a digest of what other pages show of a record, and what its text names."""
+        """Return a digest of what other pages show of a record, what its text names, and a digest of what all names."""
 
         def look() -> list[Any]:
             text = self.shelf.text(record)
             file = self._prepared.citing.get(text.path) if text.as_written else None
-            said = said_by(text, self.site.forms, file).as_row()
-            return [key_of(_shown(record), said), said]
+            said = said_by(text, self.site.forms, file)
+            row = said.as_row()
+            names = _stated(record, {record.kind.prose, *ITS_OWN})
+            return [key_of(_shown(record), row), row, key_of(names, said.ids, said.links)]
 
         return self._memo.noted(record.path, self.shelf.stamp(record), look)
 
@@ -135,5 +143,9 @@ class Shown:
 def _shown(record: Record) -> list[object]:
     """Return all that other pages can show of a record, or depend on: what it states, but for its long text."""
     kind = record.kind
-    unseen = {kind.prose, *UNSEEN}.difference(kind.columns, (kind.headline, "summary"))
-    return [kind.name, record.path, record.page, {name: it for name, it in record.data.items() if name not in unseen}]
+    return _stated(record, {kind.prose, *UNSEEN}.difference(kind.columns, (kind.headline, "summary")))
+
+
+def _stated(record: Record, without: Set[str]) -> list[object]:
+    fields = {name: it for name, it in record.data.items() if name not in without}
+    return [record.kind.name, record.path, record.page, fields]
