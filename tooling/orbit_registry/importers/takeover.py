@@ -16,7 +16,7 @@ from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, U
 from orbit_registry.importers.orbit import OrbitImporter
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import adopt
-from orbit_registry.store.adopt.known import why_none
+from orbit_registry.store.adopt.known import NO_ENTRY, why_none
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
 from orbit_registry.store.outcome import Outcome, TakeoverReport
@@ -36,6 +36,14 @@ _REQUESTS = frozenset({"rfc", "rfcs"})
 _SAMPLE = 40
 _HINTS = 3
 _READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
+_OF_AGENTS = re.compile(
+    r"(?:.*/)?(?:memory[-_]bank|\.cursor/rules|\.clinerules|\.roo/rules[\w-]*|\.windsurf/rules|\.kiro/steering|\.beads"
+    r"|\.claude/(?:rules|memory)|\.serena/memories|\.github/instructions)/.+\.(?:md|mdc|jsonl)$"
+    r"|(?:.*/)?(?:agents|claude|gemini|\.github/copilot-instructions)\.md$|(?:.*/)?\.(?:cursor|windsurf|cline)rules$",
+    re.IGNORECASE,
+)
+"""Where other tools keep what agents are to know."""
+_MEMORY = "an agent's memory or rules"
 _SUBMODULE = "a repository of its own within this one: its decisions are taken over in it"
 _NOT_READ = "not Markdown"
 _TO_MARKDOWN = {
@@ -83,6 +91,7 @@ class DocumentImporter:
         notes += _ways_to_markdown(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
+        notes += _ways_to_keep(outcomes)
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
 
@@ -122,6 +131,19 @@ def _ways_to_markdown(outcomes: Iterable[Outcome]) -> Iterator[str]:
         yield f"{count} {reason}: {made}; `orbit import doc {path}` keeps one findable as it is"
 
 
+def _ways_to_keep(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield how to go on with logs that name no decision, and with what other tools keep for agents."""
+    for reason, what, wants in (
+        (NO_ENTRY, "a log without numbers or dates", "number its headings to import them"),
+        (_MEMORY, "what agents are to know", "`orbit learning add` or `orbit rule add` writes down what holds"),
+    ):
+        found = [one.source for one in outcomes if one.reason == reason]
+        if found:
+            first = shlex.quote(min(found, key=lambda path: path.count("/")))
+            others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            yield f"{first}{others}: {what}; {wants}, `orbit import doc {first}` keeps one findable as it is"
+
+
 def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:
     """Yield the documents to read; one that is no decision by its place, when the whole project is read, is left."""
     if within and (workspace.root / within).is_file():
@@ -137,6 +159,8 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
                 Outcome("left", path, None, f"not Markdown ({suffix}), and it does not read like a decision")
             )
         if not is_markdown(name):
+            if _OF_AGENTS.match(path):
+                outcomes.append(Outcome("left", path, None, _MEMORY))
             if suffix == "" and (workspace.root / path / ".git").exists():
                 outcomes.append(Outcome("left", path, None, _SUBMODULE))
             continue
@@ -193,7 +217,9 @@ def _why_not(workspace: Workspace, path: str) -> str:
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
     except OrbitError as error:
-        return error.message.replace(f"{workspace.root}{os.sep}", "")
+        return error.message.replace(f"{workspace.root}{os.sep}", "").removeprefix(f"{path}:").strip()
+    if _OF_AGENTS.match(path) and file.format != "log":
+        return _MEMORY
     if file.entries:
         return _READS_LIKE_ONE
     return why_none(file)

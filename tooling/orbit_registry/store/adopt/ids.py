@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import PurePosixPath
 
 from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
-from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.documents import Document, heading_of
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.text.adr import AdrDocument
 from orbit_registry.text.adr.file_names import GENERIC_NAMES, read_name
@@ -55,7 +55,7 @@ class Candidate:
     @property
     def label(self) -> str:
         """How a report names it."""
-        return f"{self.path} · ADR-{self.entry.number}" if self.in_log else self.path
+        return f"{self.path} · {heading_of(self.entry, 'log')}" if self.in_log else self.path
 
     @property
     def feature(self) -> str | None:

@@ -13,7 +13,7 @@ from orbit_registry.records.ids import sequence_id, sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt.ids import Candidate
-from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.documents import Document, heading_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
@@ -22,6 +22,10 @@ from orbit_registry.text.adr.file_names import own_folders, whole_of
 from orbit_registry.text.adr.read import OF_ITS_PLACE
 from orbit_registry.values import dataclass
 
+NO_ENTRY = (
+    "none of its headings is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"
+)
+"""Why a log has nothing to adopt."""
 _DIGITS = re.compile(r"\d{1,9}")
 
 
@@ -80,19 +84,21 @@ def candidates_of(
         if not entries:
             outcomes.append(Outcome("left", path, None, why_none(file)))
         held = _held_entries(document, known.by_path.get(path, ()))
-        seen: set[str] = set()
+        seen: set[str | None] = set()
         for entry in entries:
             candidate = Candidate(document, entry)
             there = _present(workspace, candidate, held, known)
-            twice = candidate.in_log and (entry.number or "") in seen
-            seen.add(entry.number or "")
+            name = heading_of(entry, file.format)
+            twice = name is not None and name in seen
+            seen.add(name)
             record = held.get(entry.span.start)
             if record is not None:
                 known.held.append((record, candidate))
             if there is not None:
                 outcomes.append(there)
             elif twice:
-                why = f"the log holds ADR-{entry.number} twice, and a record could not tell them apart; renumber one"
+                mend = "renumber one" if entry.number else "give one of them another title"
+                why = f"the log holds {name} twice, and a record could not tell them apart; {mend}"
                 outcomes.append(Outcome("left", candidate.label, None, why))
             else:
                 found.append(candidate)
@@ -116,7 +122,7 @@ def _wholes(
 def why_none(file: AdrFile) -> str:
     """Return why a document that was read has no decision."""
     if file.format == "log":
-        return "none of its headings is a numbered decision, such as `## ADR-1: Title`, `## D1: Title` or `## 1. Title`"
+        return NO_ENTRY
     return file.skipped_reason or "it holds no decision"
 
 

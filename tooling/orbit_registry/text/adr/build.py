@@ -76,7 +76,7 @@ def build(
     number: str | None,
     span: Span,
     body: Span,
-    path_date: str | None,
+    named_date: tuple[str, str] | None,
     changelog_date: Fact | None,
 ) -> AdrDocument:
     """Return the decision that `header` belongs to; `body` is what follows its heading."""
@@ -87,7 +87,7 @@ def build(
     relations = tuple(_relations(header, facts, sections, body, number))
     status_fact = _first(facts, "status")
     status, status_raw = _status(facts, relations)
-    date, date_raw, date_source, date_span = _date(facts, path_date, changelog_date)
+    date, date_raw, date_source, date_span = _date(facts, named_date, changelog_date)
     title_fact = _first(facts, "title")
     titles = tuple(fact.span for fact in facts if fact.key == "title" and fact.raw == (title_fact or fact).raw)
     if heading is None and title_fact is None:
@@ -154,7 +154,7 @@ def _status(facts: Sequence[Fact], relations: Sequence[Relation]) -> tuple[Statu
 
 
 def _date(
-    facts: Sequence[Fact], path_date: str | None, changelog: Fact | None
+    facts: Sequence[Fact], named: tuple[str, str] | None, changelog: Fact | None
 ) -> tuple[str | None, str, str | None, Span | None]:
     """Return (date, as written, source, span) of the best statement of a date."""
     fact = _first(facts, "date")
@@ -167,8 +167,8 @@ def _date(
             own = candidate.key == "date" and candidate is not changelog
             return iso, candidate.raw, source, candidate.span if own else None
     raw, span = (fact.raw, fact.span) if fact else ("", None)
-    if path_date:
-        return path_date, raw or path_date, "path", span
+    if named:
+        return named[0], raw or named[0], named[1], span
     return None, raw or (changelog.raw if changelog else ""), None, span
 
 

@@ -28,8 +28,8 @@ _FOLDER = re.compile(
 )
 _LOG = re.compile(
     r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
-    r"decisions?(?:[-_ ](?:log|records?))?$"
-    r"|adrs$|adr[-_]log$",
+    r"decisions?(?:[-_ ]?(?:log|records?))?$"
+    r"|adrs$|adr[-_]?log$",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)

@@ -24,7 +24,7 @@ from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, v
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
-from orbit_registry.text.adr.titles import TitleParts, split_entry, split_title
+from orbit_registry.text.adr.titles import TitleParts, split_dated, split_entry, split_title
 from orbit_registry.text.adr.words import plain
 from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
@@ -59,6 +59,8 @@ _NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 OF_ITS_PLACE = (_NAME_ALONE, _NO_VERDICT, _NOTHING_DECIDED)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 _ANY_ENTRY = re.compile(r"\d")
+_PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]")
+"""A paragraph that begins with its section's name: `Decision: we keep one queue.`"""
 
 
 @lru_cache(maxsize=1024)  # pages, snapshot and checks of one run ask about the same documents
@@ -73,11 +75,14 @@ def read_document(text: str, path: str = "") -> AdrFile:
     if not text.strip("\ufeff \t\r\n"):
         return AdrFile("log", ()) if is_log_name(stem) else AdrFile("none", (), (), "empty")
     document = parse_markdown(text)
-    entries = _log_headings(document) or (_log_headings(document, in_log=True) if is_log_name(stem) else [])
+    entries = _log_headings(document)
+    if not entries and is_log_name(stem):
+        entries = _log_headings(document, in_log=True) or _dated_headings(document)
     if (entries and is_log_name(stem)) or _is_log(document, entries):
         return _read_log(document, entries)
     single = _read_single(document, path, stem, pure)
-    return AdrFile("log", ()) if single.skipped_reason and is_log_name(stem) else single
+    is_log = is_log_name(stem) and (single.skipped_reason or any(is_log_name(one.title) for one in single.entries))
+    return AdrFile("log", ()) if is_log else single
 
 
 # --- a log of decisions
@@ -100,6 +105,15 @@ def _log_headings(document: MarkdownDocument, *, in_log: bool = False) -> list[t
     numbers = [int(parts.number or 0) for _, parts in kept]
     is_list = len(kept) > 1 and numbers == list(range(1, len(kept) + 1))
     return kept if not in_log or coded or is_list else []
+
+
+def _dated_headings(document: MarkdownDocument) -> list[tuple[Heading, TitleParts]]:
+    """Return the headings of a log that name its entries by date, where those are at least half of their level."""
+    below = [heading for heading in document.headings if heading.level > 1]
+    found = [(one, parts) for one in below if (parts := split_dated(document.text, one.title, one.text)) is not None]
+    level = min((heading.level for heading, _ in found), default=0)
+    kept = [(heading, parts) for heading, parts in found if heading.level == level]
+    return kept if 2 * len(kept) >= sum(heading.level == level for heading in below) else []
 
 
 def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
@@ -137,7 +151,7 @@ def _entry(
         number=parts.number,
         span=heading.section,
         body=body,
-        path_date=None,
+        named_date=(parts.date, "heading") if parts.date and is_iso_date(parts.date) else None,
         changelog_date=None,
     )
     return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
@@ -191,8 +205,11 @@ def _entry_zone(document: MarkdownDocument, heading: Heading, inside: Sequence[H
 
 
 def _states_something(text: str, start: int, end: int) -> bool:
-    """Say whether a line is `Key: value` or begins with what it does to another decision."""
+    """Say whether a line is `Key: value`, a part that is named so, or begins with what it does to another decision."""
     content = text[start:end]
+    part = _PARAGRAPH.match(content)
+    if part is not None and section_key(part["name"]) in EVIDENCE:
+        return True
     if keyed(text, start + _bullet(content), end) is not None:
         return True
     first = next(find_phrases(content.lstrip(" \t*_>-+")), None)
@@ -208,7 +225,9 @@ def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
     seen: dict[str, AdrDocument] = {}
     above: AdrDocument | None = None
     for entry in entries:
-        number = entry.number or ""
+        number = entry.number
+        if number is None:
+            continue
         if number in seen:
             yield Problem(
                 "adr-entry-twice",
@@ -217,7 +236,7 @@ def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
                 "renumber one of them",
             )
         seen.setdefault(number, entry)
-        if above is not None and int(number or 0) < int(above.number or 0):
+        if above is not None and int(number) < int(above.number or 0):
             yield Problem(
                 "adr-entry-order",
                 f"ADR-{number} stands after ADR-{above.number}",
@@ -232,7 +251,7 @@ def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
 
 def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
     fields = front_matter_fields(document)
-    path_number = number_of_path(path)
+    path_number, path_date = number_of_path(path), date_of_path(path)
     heading = _title_heading(document)
     after = heading.body.start if heading else document.content_start
     inside = tuple(other for other in document.headings if other.section.start >= after)
@@ -256,7 +275,7 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         number=number,
         span=Span(0, len(document.text)),
         body=Span(after, len(document.text)),
-        path_date=date_of_path(path),
+        named_date=(path_date, "path") if path_date else None,
         changelog_date=_changelog(document, inside),
     )
     reason = _not_an_adr(entry, inside, stem, pure)

@@ -40,6 +40,14 @@ _IN_LOG = re.compile(
 """What a file that is named after decisions calls them: `D1. T`, `Decision 3: T`, `DEC-012 T`, and bare `4. T`."""
 
 
+_PICTURE = re.compile(r"(?:[^\w\s!-/:-@\[-`{-~]+[ \t]+)?")
+_DAY = r"(?:19|20)\d\d-\d\d-\d\d"
+_CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
+_DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
+_DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
+"""What an entry of a log is named after where it has no number: `2026-04-01: Title`, `Title (2026-04-01)`."""
+
+
 @dataclass(frozen=True, slots=True)
 class TitleParts:
     """A heading's number and title with their spans; a span of the number is None where there is none."""
@@ -50,6 +58,8 @@ class TitleParts:
     title_span: Span
     code: str = ""
     """What a log calls the decision, where that is neither `ADR` nor a bare number: `D1`."""
+    date: str | None = None
+    """The date that a log's entry without a number is named after."""
 
 
 def split_title(text: str, span: Span, plain: str, expected: str | None = None) -> TitleParts:
@@ -98,9 +108,27 @@ def split_entry(text: str, span: Span, plain: str, *, in_log: bool = False) -> T
     With `in_log` the file is known to hold decisions: other codes and bare numbers name them too.
     """
     pattern = _IN_LOG if in_log else ENTRY
-    match = pattern.match(text, span.start, span.end)
+    match = pattern.match(text, _words_start(text, span), span.end)
     if match is None:
         return None
     number = Span(match.start("number"), match.end("number"))
-    code = text[span.start : number.end].strip("[ ") if in_log and match["prefix"] else ""
-    return TitleParts(match["number"], number, _rest(plain, pattern), Span(match.end(), span.end), code)
+    code = match.group()[: number.end - match.start()].strip("[ ") if in_log and match["prefix"] else ""
+    title = _rest(_rest(plain, _PICTURE), pattern)
+    return TitleParts(match["number"], number, title, Span(match.end(), span.end), code)
+
+
+def split_dated(text: str, span: Span, plain: str) -> TitleParts | None:
+    """Split the heading of a log's entry that has a date for a number; None where it states none beside its title."""
+    first = _DAY_FIRST.match(text, _words_start(text, span), span.end)
+    found = first or _DAY_LAST.search(text, span.start, span.end)
+    if found is None:
+        return None
+    title = Span(found.end(), span.end) if first else Span(span.start, found.start())
+    shown = _rest(_rest(plain, _PICTURE), _DAY_FIRST) if first else _DAY_LAST.sub("", plain)
+    return TitleParts(None, None, shown, title, "", found["date"])
+
+
+def _words_start(text: str, span: Span) -> int:
+    """Return where a heading's words begin: after a picture."""
+    picture = _PICTURE.match(text, span.start, span.end)
+    return picture.end() if picture else span.start
