@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
 from orbit_registry.search import all_pairs, similarity
-from orbit_registry.search.all_pairs import Pairs
+from orbit_registry.search.all_pairs import Pairs, Vector, Weights
 from orbit_registry.search.similarity import Pair, SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
 
@@ -59,14 +59,14 @@ def _restored(state: dict[str, object], content: bytes) -> SimilarityIndex | Non
     return SimilarityIndex.from_state(json.loads(json.dumps(state)), content)
 
 
-def zipf_texts(number: int, seed: int) -> dict[str, str]:
+def zipf_texts(number: int, seed: int, longest: int = 90) -> dict[str, str]:
     """Return texts whose words are as unevenly frequent as in language; every tenth is an altered copy of another."""
     chance = random.Random(seed)
     vocabulary = ["".join(chance.choices("bcdfgklmnprtvz", k=7)) for _ in range(3000)]
     cumulative = list(accumulate(1 / (rank + 2) for rank in range(3000)))
     texts: dict[str, str] = {}
     for i in range(number):
-        words = chance.choices(vocabulary, cum_weights=cumulative, k=chance.randint(3, 90))
+        words = chance.choices(vocabulary, cum_weights=cumulative, k=chance.randint(3, longest))
         if i % 10 == 9:
             kept = texts[f"L-{i - chance.randint(1, 9):04}"].split()
             words = [word for word in kept if chance.random() < 0.8] + words[: chance.randint(0, 20)]
@@ -161,6 +161,45 @@ def test_the_size_of_a_block_changes_nothing(size: int, monkeypatch: pytest.Monk
     monkeypatch.setattr(all_pairs, "_BLOCK", size)
     assert SimilarityIndex(texts.items()).pairs(0.3) == expected
     assert len(expected) > 5
+
+
+@pytest.mark.parametrize("size", [40, 10_000])
+@pytest.mark.parametrize("threshold", [0.35, 0.55])
+def test_long_texts_that_share_many_words(size: int, threshold: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long texts share most of their words with most others, and yet few pairs are computed, and none is lost."""
+    monkeypatch.setattr(all_pairs, "_BLOCK", size)
+    computed: list[tuple[str, str]] = []
+    examine = Pairs.examine
+
+    def counted(self: Pairs, first: str, second: str) -> None:
+        computed.append((first, second))
+        examine(self, first, second)
+
+    monkeypatch.setattr(Pairs, "examine", counted)
+    texts = zipf_texts(100, 5, longest=600)
+    cosines = all_cosines(texts)
+    pairs = SimilarityIndex(texts.items()).pairs(threshold)
+    check(pairs, cosines, threshold)
+    assert len(pairs) > 5
+    assert len(computed) == len(set(computed))
+    near = sum(score >= threshold * 0.8 for score in cosines.values())
+    assert len(computed) < len(texts) + 3 * near
+
+
+@pytest.mark.parametrize("everyday", [5, 80])
+def test_a_pair_at_the_threshold_is_found(everyday: int) -> None:
+    """A pair that just reaches the threshold is found, however much of either text is its own."""
+    everywhere, family = [f"every{number}" for number in range(everyday)], [f"family{number}" for number in range(40)]
+    sizes = {f"L-{number}": number for number in (1, 3, 6, 12, 25, 50, 100)}
+    said = {key: [*everywhere, *family, *(f"{key}own{one}" for one in range(size))] for key, size in sizes.items()}
+    said |= {f"F-{number}": [*everywhere, *(f"filler{number}own{one}" for one in range(40))] for number in range(30)}
+    vectors = {key: Vector.of(words) for key, words in said.items()}
+    known = Weights(len(vectors), Counter(word for words in said.values() for word in words))
+    for pair in combinations(sorted(sizes), 2):
+        cosine_of_pair = known.weigh(vectors[pair[0]]).cosine(known.weigh(vectors[pair[1]]))
+        search = Pairs(vectors, known, cosine_of_pair - 1e-6, 1000)
+        search.find_all()
+        assert pair in search.scores
 
 
 def test_few_short_texts_among_long_ones() -> None:

@@ -10,18 +10,19 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, pairwise
-from typing import NamedTuple
+from operator import mul
+from typing import TypeVar
 
 _SLACK = 1e-9  # more than what rounding can add up to in a bound
 _SAMPLE = 200
-_BLOCK = 32_768  # how many vectors are counted at once, which bounds the memory that their numbers take
-# How much of a vector's squared norm common terms may hold, as a part of the threshold, in one round after the other.
-# The larger, the fewer terms are looked up and the more pairs are computed; 0 ends it, as then no term is common.
-_COMMON_SHARES = (0.5, 0.2, 0.0)
-_FEW = 16  # so few vectors are looked at one by one, rather than told apart by what is enough for their class
+_BLOCK = 10_000  # so many vectors are looked at in one, which bounds the memory that their numbers take
+_LEVELS = 8  # how finely shares are told apart
+_RANKS = 24  # more binary digits than a squared weight has
+_LONG = 100  # so many terms in the mean make a vector long: its squared weights are counted with more digits
+_COMMON_SHARE = 0.25  # what common terms may hold of a squared norm, as a part of the threshold's square
 
 Scores = dict[tuple[str, str], float]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,17 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """The squared weight of each term of a vector, and their sum."""
+    """The squared weight of each term of a vector, their roots, and their sum."""
 
     squares: dict[str, float]
+    roots: dict[str, float]
     norm: float
 
     def cosine(self, other: Weighted) -> float:
         """Return the cosine of two vectors, between 0 and 1, the same whichever comes first; 0 where one is empty."""
-        mine, theirs = self.squares, other.squares
-        dot = math.fsum(math.sqrt(mine[term] * theirs[term]) for term in mine.keys() & theirs.keys())
+        mine, theirs = self.roots, other.roots
+        shared = mine.keys() & theirs.keys()
+        dot = math.fsum(map(mul, map(mine.__getitem__, shared), map(theirs.__getitem__, shared)))
         return min(dot / math.sqrt(self.norm * other.norm), 1.0) if dot else 0.0
 
 
@@ -58,13 +61,13 @@ def idf(documents: int, frequency: int) -> float:
     return math.log(1 + documents / max(frequency, 1))
 
 
-class _Memo(dict[str, float]):
+class _Memo(dict[str, T]):
     """What a function says of each marked term, asked once for each."""
 
-    def __init__(self, say: Callable[[str], float]) -> None:
+    def __init__(self, say: Callable[[str], T]) -> None:
         self._say = say
 
-    def __missing__(self, marked: str) -> float:
+    def __missing__(self, marked: str) -> T:
         said = self[marked] = self._say(marked)
         return said
 
@@ -84,20 +87,13 @@ class Weights:
 
     def weigh(self, vector: Vector) -> Weighted:
         """Return the weights of a vector."""
-        squares = dict(zip(vector.terms, map(self.squares.__getitem__, vector.marked), strict=True))
-        return Weighted(squares, math.fsum(squares.values()))
-
-
-class _Profile(NamedTuple):
-    """What bounds the cosines of a vector: profiles are in the order of `share`."""
-
-    share: float
-    """The norm of its common part, where the whole has 1."""
-    key: str
-    weight: float
-    """The largest weight of a rare term of it that others have too."""
-    rare: tuple[str, ...]
-    """These terms."""
+        squares = list(map(self.squares.__getitem__, vector.marked))
+        roots = map(math.sqrt, squares)
+        return Weighted(
+            dict(zip(vector.terms, squares, strict=True)),
+            dict(zip(vector.terms, roots, strict=True)),
+            math.fsum(squares),
+        )
 
 
 class Pairs:
@@ -137,93 +133,108 @@ class Pairs:
     def find_all(self) -> None:
         """Find every pair.
 
-        In each round the terms are parted into rare and common ones. The common terms give a cosine no more than the
-        product of the shares that they have in both vectors, so most pairs must share several rare ones, which are
-        counted. Vectors that may reach the threshold by common terms alone go into the next round, which has fewer
-        vectors and thus rarer terms; in the last one every term is rare.
+        By Cauchy and Schwarz a cosine is no more than the root of two parts multiplied: of what one vector's squared
+        norm has in terms that the other has too, and of the same the other way round. A vector is asked for the first
+        with all shorter ones of a block at once; where that leaves many pairs, the shorter ones are asked as well.
         """
-        pending = sorted(key for key, vector in self.vectors.items() if vector.terms)
-        frequencies = self.weights.frequencies
-        for common_share in _COMMON_SHARES:
-            if pending and self.complete:
-                pending = self._round(pending, frequencies, self.threshold * common_share)
-                frequencies = Counter(chain.from_iterable([self.vectors[key].terms for key in pending]))
+        keys = sorted(key for key, vector in self.vectors.items() if vector.terms)
+        keys.sort(key=lambda key: len(self.vectors[key].terms))
+        parts = len(keys) // _BLOCK + 1
+        blocks = [keys[len(keys) * at // parts : len(keys) * (at + 1) // parts] for at in range(parts)]
+        rare = self._rare(keys)
+        for later, block in enumerate(blocks):
+            for earlier in blocks[: later + 1]:
+                if self.complete:
+                    self._compare(earlier, block, rare)
 
-    def _round(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> list[str]:
-        rarest = self._rarest(keys, frequencies, common_share)
-        rare = {term for term, times in frequencies.items() if 1 < times <= rarest}
-        profiles = sorted(self._profiles(keys, frequencies, rarest, rare))
-        for start in range(0, len(profiles), _BLOCK):
-            self._search_block(profiles, start, rare)
-            if not self.complete:
-                break
-        heaviest_share = profiles[-1].share
-        return [one.key for one in profiles if one.share * heaviest_share >= self.threshold - _SLACK]
+    def _compare(self, earlier: list[str], later: list[str], rare: frozenset[str]) -> None:
+        """Compute the pairs of two blocks that may reach the threshold; of one with itself, where they are the same."""
+        is_one = earlier is later
+        columns = dict.fromkeys(rare, 0) if is_one else self._columns(earlier, rare)
+        shared = list(self._shared(later, columns, None if is_one else len(earlier)))
+        mirrored = []
+        if sum(levels[0].bit_count() for levels in shared if levels) > len(later):
+            mirrored = list(self._shared(earlier, self._columns(later, rare), len(later)))
+        for place, levels in enumerate(shared):
+            for level, (reached, more) in enumerate(zip(levels, (*levels, 0)[1:], strict=True)):
+                least = _LEVELS - 1 - level
+                for other in places_of(reached & ~more):
+                    if not mirrored or (least < len(mirrored[other]) and mirrored[other][least] >> place & 1):
+                        self.examine(later[place], earlier[other])
+                if not self.complete:
+                    return
 
-    def _search_block(self, profiles: list[_Profile], start: int, rare: set[str]) -> None:
-        """Compute the pairs of a block's vectors with each other and with all later ones, where terms admit it.
+    def _shared(self, keys: list[str], columns: dict[str, int], number: int | None) -> Iterator[list[int]]:
+        """Yield for each key which of the vectors in `columns` have how much of its own: for each level that one of
+        them reaches, a number with a bit for each that does.
 
-        Who of the block has a term is one number, a bit for each vector. A sum of such numbers by bits counts the
-        shared terms of a vector with all of the block at once, a machine word of vectors at a time.
+        `number` is how many vectors they are; None if the keys become them, one after the other. What they have of a
+        squared norm is T ^ (1 - level / levels) or more, where T is the threshold's square: two levels that are less
+        than the number of levels together, with one for each, can't make a pair. A common term counts as if every
+        vector had it.
         """
-        threshold = self.threshold - _SLACK
-        block = profiles[start : start + _BLOCK]
-        classes = _classes([one.weight for one in block])
-        having = dict.fromkeys(rare, 0)
-        for place, (share, key, weight, terms) in enumerate(profiles[start:]):
-            counts = _add(list(filter(None, map(having.__getitem__, terms))))
-            needed = threshold - share * share  # at least: the others come earlier, so their shares are no larger
-            found = -1
-            for heaviest, members, rest in classes if counts and weight > 0 else ():
-                found &= rest
-                if found.bit_count() > _FEW:
-                    enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - _SLACK
-                    found = _at_least(counts, math.ceil(enough)) & rest
-                for other in places_of(found & members):
-                    their_share, name, their_weight, _ = block[other]
-                    if 0 < threshold - share * their_share <= _digit_sum(counts, other) * weight * their_weight:
-                        self.examine(key, name)
-                if not found:
+        squares, frequencies = self.weights.squares, self.weights.frequencies
+        digits = 1 if sum(len(self.vectors[key].terms) for key in keys) < _LONG * len(keys) else 3
+
+        def added(marked: str) -> tuple[str, list[int]] | None:
+            term = marked.partition(":")[0]
+            return (term, _ranks(squares[marked], digits)) if term in columns else None
+
+        def common(marked: str) -> float:
+            term = marked.partition(":")[0]
+            return squares[marked] if frequencies[term] > 1 and term not in columns else 0.0
+
+        additions, commons = _Memo(added), _Memo(common)
+        least = self.threshold * self.threshold - _SLACK
+        parts = [least ** (1 - level / _LEVELS) for level in range(_LEVELS)]
+        for place, key in enumerate(keys):
+            marked = self.vectors[key].marked
+            whole, given = sum(map(squares.__getitem__, marked)), sum(map(commons.__getitem__, marked))
+            ranked: list[list[int]] = [[] for _ in range(_RANKS)]
+            rare = list(filter(None, map(additions.__getitem__, marked)))
+            for term, ranks in rare:
+                if column := columns[term]:
+                    for rank in ranks:
+                        ranked[rank].append(column)
+            counts, levels, bit = _add(ranked), [], 1 << (place if number is None else number)
+            for part in parts:
+                reached = _at_least(counts, math.ceil(part * whole - given)) & (bit - 1)
+                if not reached:
                     break
-            if not self.complete:
-                break
-            if place < len(block):
-                bit = 1 << place
-                for term in terms:
-                    having[term] |= bit
+                levels.append(reached)
+            yield levels
+            if number is None:
+                for term, _ in rare:
+                    columns[term] |= bit
 
-    def _rarest(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> int:
-        """Return up to which frequency terms are rare, so that the others are at most that share of most vectors."""
+    def _columns(self, keys: list[str], rare: frozenset[str]) -> dict[str, int]:
+        """Return for each rare term a number with a bit for each of some vectors that has it."""
+        having: defaultdict[str, bytearray] = defaultdict(lambda: bytearray(len(keys) // 8 + 1))
+        for place, key in enumerate(keys):
+            for term in rare.intersection(self.vectors[key].terms):
+                having[term][place >> 3] |= 1 << (place & 7)
+        return dict.fromkeys(rare, 0) | {term: int.from_bytes(held, "little") for term, held in having.items()}
+
+    def _rare(self, keys: list[str]) -> frozenset[str]:
+        """Return the terms that several vectors have, but for common ones, which are a small share of most vectors."""
+        if not keys:
+            return frozenset()
+        frequencies = self.weights.frequencies
         limits = sorted(set(frequencies.values()))
         sample = [self.weigh(key) for key in keys[:: len(keys) // _SAMPLE + 1]]
         low, high = 0, len(limits) - 1
-        while low < high and common_share:
+        while low < high:
             middle = (low + high) // 2
             shares = sorted(
                 sum(square for term, square in vector.squares.items() if frequencies[term] > limits[middle])
                 / vector.norm
                 for vector in sample
             )
-            if shares[len(shares) * 9 // 10] <= common_share:
+            if shares[len(shares) * 9 // 10] <= self.threshold * self.threshold * _COMMON_SHARE:
                 high = middle
             else:
                 low = middle + 1
-        return limits[high]
-
-    def _profiles(
-        self, keys: list[str], frequencies: Mapping[str, int], rarest: int, rare: set[str]
-    ) -> Iterator[_Profile]:
-        def part(marked: str, above: int, below: float) -> float:
-            return squares[marked] if above < frequencies[marked.partition(":")[0]] <= below else 0.0
-
-        squares = self.weights.squares
-        common, shared = _Memo(lambda one: part(one, rarest, math.inf)), _Memo(lambda one: part(one, 1, rarest))
-        for key in keys:
-            own, terms = self.vectors[key].marked, self.vectors[key].terms
-            whole = sum(map(squares.__getitem__, own))
-            share = math.sqrt(sum(map(common.__getitem__, own)) / whole)
-            weight = math.sqrt(max(map(shared.__getitem__, own)) / whole)
-            yield _Profile(share, key, weight, tuple(filter(rare.__contains__, terms)))
+        return frozenset(term for term, times in frequencies.items() if 1 < times <= limits[high])
 
     def find_of(self, keys: Iterable[str]) -> None:
         """Find every pair that has one of `keys`; fast when they are few.
@@ -254,60 +265,50 @@ class Pairs:
                 self.examine(key, other)
 
 
-def _classes(weights: list[float]) -> list[tuple[float, int, int]]:
-    """Part places by their weight, the heaviest first: the largest weight of each class, and numbers with a bit for
-    each of its places, and for each of those and of lighter ones.
-
-    A few short texts have much heavier terms than the others, and what they may reach must not slow down all.
-    """
-    order = sorted(range(len(weights)), key=weights.__getitem__)
-    ends = sorted({len(order) * share // 100 for share in (50, 80, 95, 99, 100)} - {0})
-    classes, rest = [], 0
-    for begin, end in pairwise((0, *ends)):
-        heaviest, members = weights[order[end - 1]], sum(1 << place for place in order[begin:end])
-        if heaviest > 0:
-            rest |= members
-            classes.append((heaviest, members, rest))
-    return classes[::-1]
+def _ranks(square: float, digits: int) -> list[int]:
+    """Return the places of the binary digits of a squared weight, rounded up so that there are few of them."""
+    number = math.ceil(square)
+    while number.bit_count() > digits:
+        number += number & -number
+    return list(places_of(number))
 
 
-def _add(numbers: list[int]) -> list[int]:
-    """Return for each place how many of the numbers have a bit there, as binary digits: the ones, the twos, the fours.
+def _add(ranked: list[list[int]]) -> list[int]:
+    """Return for each place the sum of 2 ** rank over the numbers that have a bit there, as binary digits.
 
     Three digits of one rank are added to one of that rank and one of the next, in five operations on whole numbers.
     """
-    digits = []
-    while numbers:
-        total, carried = 0, []
-        if len(numbers) % 2:
-            total = numbers.pop()
+    digits: list[int] = []
+    carried: list[int] = []
+    ranks = iter(ranked)
+    while (numbers := next(ranks, None)) is not None or carried:
+        numbers = [*(numbers or ()), *carried]
+        total, carried = numbers.pop() if len(numbers) % 2 else 0, []
         each = iter(numbers)
         for a, b in zip(each, each, strict=True):
             either = a ^ b
             carried.append(a & b | either & total)
             total ^= either
         digits.append(total)
-        numbers = carried
+    while digits and not digits[-1]:
+        digits.pop()
     return digits
 
 
 def _at_least(digits: list[int], least: int) -> int:
-    """Return a number with a bit for each place whose count, as `_add` gives it, is `least` or more."""
+    """Return a number with a bit for each place whose sum, as `_add` gives it, is `least` or more.
+
+    It is the carry of the sum and what is missing from `least` to the next power of two.
+    """
+    if least <= 0:
+        return -1
     if least >> len(digits):
         return 0
-    above, equal = 0, -1
-    for rank in range(len(digits) - 1, -1, -1):
-        if least >> rank & 1:
-            equal &= digits[rank]
-        else:
-            above |= equal & digits[rank]
-            equal &= ~digits[rank]
-    return above | equal
-
-
-def _digit_sum(digits: list[int], place: int) -> int:
-    """Return the count of one place."""
-    return sum((digit >> place & 1) << rank for rank, digit in enumerate(digits))
+    missing, carry = (1 << len(digits)) - least, 0
+    for digit in digits:
+        carry = digit | carry if missing & 1 else digit & carry
+        missing >>= 1
+    return carry
 
 
 def places_of(number: int) -> Iterator[int]:
