@@ -26,7 +26,7 @@ from orbit_registry.site.prose import DEAD_LINK, ask
 from orbit_registry.site.result import Readable
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.tasks import Tasks
-from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
+from orbit_registry.site.theme import HOOKS, SCRIPTS, STYLES, built_in, overrides, overrides_digest, staged
 from orbit_registry.snapshot.edges import Said
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
@@ -254,6 +254,8 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
     folders = {"docs_dir": DOCS, "site_dir": "site", "custom_dir": str(folder)}
     if own is None:
         config = staged(built_in(sources.title, nav), folders, sources.base_url)
+        if sources.workspace.config.site.get("generator") != "zensical":
+            config["hooks"] = [str(HOOKS)]
     else:
         theme = custom if isinstance(custom, dict) else {"name": custom or "mkdocs"}
         base = {

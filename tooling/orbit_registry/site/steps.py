@@ -19,6 +19,7 @@ from orbit_registry.site.memo import all_diagnostics, key_of, open_memo
 from orbit_registry.site.output import Output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
+from orbit_registry.site.render import compiled_templates
 from orbit_registry.site.result import Progress, Readable, SiteResult
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import Prepared, Sources, own_pages, stage
@@ -174,6 +175,7 @@ def publish(
     found = expansion.run()
     removed = out.finish()
     memo.save()
+    compiled_templates().save()
     if missing is not None:
         found.append(missing)
     return SiteResult(

@@ -13,6 +13,8 @@ from orbit_registry.site.pages import SHELL
 
 _PACKAGED = Path(__file__).parent / "overrides"
 _CHECKOUT = Path(__file__).parents[3] / "site-overrides"
+HOOKS = Path(__file__).with_name("compiled.py")
+"""What MkDocs is to call."""
 
 PALETTE = [
     {
