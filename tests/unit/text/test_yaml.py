@@ -70,6 +70,44 @@ def test_hostile_texts_are_refused(name: str) -> None:
     assert caught.value.problem.message
 
 
+DEEP = {
+    "brackets": "a: " + "[" * 1_000_000,
+    "braces after simple lines": 'a: "[x]"\nb: ' + "{c: " * 200_000,
+    "closed in quotes": "a: " + '["]",' * 150_000,
+    "closed in comments": "a: " + "[ # ]\n " * 100_000,
+    "a quote that a comment seems to hold": '# \ra: "\nb: "' + "[" * 500_000 + '"\n',
+    "after what can't be read": 'a: "x" y\nb: ' + "[" * 500_000,
+    "after a control character": "a: \x07\nb: " + "[" * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_a_deep_text_is_refused_before_the_fast_reader_sees_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would go over all open brackets at every token: for minutes, and nothing can stop it."""
+    monkeypatch.delattr("ryaml.loads")
+    with pytest.raises(YamlProblemError) as caught:
+        load(DEEP[name])
+
+    assert caught.value.problem.position is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("a:\n" + '  - m: "see [x](y), {z"\n' * 3_000, 3_000),
+        ("a: [" + "{b: [1]},\n  " * 3_000 + "]\n", 3_000),
+        ("a:\n- |\n" + '  [x](y) {z "q" it\'s\n' * 3_000, 1),
+    ],
+    ids=["quoted", "shallow", "a block"],
+)
+def test_many_brackets_are_no_depth(text: str, items: int) -> None:
+    """Text with brackets in it, and long shallow lists, are read."""
+    value = load(text)
+
+    assert isinstance(value, dict)
+    assert len(value["a"]) == items
+
+
 def test_a_long_text_is_read_but_not_looked_through_for_places() -> None:
     """Above the limit a good text still has its value; only the place of a part is no longer told."""
     text = "a: " + "x" * LONGEST + "\nb: 1\n"

@@ -15,6 +15,8 @@ import ryaml
 
 from orbit_registry.text.position import Position, YamlProblemError
 
+_MANY = 1_000
+"""Opening brackets in a text above which it is looked at how deep they stand."""
 _SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
@@ -38,6 +40,10 @@ def load(text: str) -> object:
         from orbit_registry.text.yaml_nodes import refuse_tags
 
         refuse_tags(text)
+    if text.count("[") + text.count("{") > _MANY:
+        from orbit_registry.text.yaml_nodes import refuse_depth
+
+        refuse_depth(text, _MANY)
     try:
         value: object = ryaml.loads(text)
     except ValueError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML, tokens
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -13,6 +13,15 @@ from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProbl
 
 LONGEST = 150_000
 """Characters of a text that is composed: the reader takes up to 26 µs for each, and a hostile file must not hold us."""
+_DEEPEST = 128
+"""Levels that the fast reader goes down."""
+_OPENS = (tokens.FlowSequenceStartToken, tokens.FlowMappingStartToken)
+_CLOSES = (tokens.FlowSequenceEndToken, tokens.FlowMappingEndToken)
+_SIMPLE_LINES = re.compile(
+    r"""(?:[ ]*+(?:-[ ]++)*+[\w./-]++:(?:[ ]++(?:"(?:[^"\\\n]|\\.)*+"|[\w./~][^\[\]{}"'\n]*+))?+\n"""
+    r"""|[ ]*+(?:\#[^\n\r\x85\u2028\u2029]*+)?\n)*+"""
+)
+"""The lines with which a text begins that open no bracket and leave no quotes open: most of what a tool wrote."""
 _PLACE = re.compile(r" at line (\d+) column (\d+)")
 _CONFLICT = re.compile(r"(?m)^<{7} ")
 _NO_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
@@ -31,14 +40,20 @@ def compose(text: str) -> Node | None:
     reader.allow_duplicate_keys = True
     try:
         node: Node | None = reader.compose(text)
-    except MarkedYAMLError as error:
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise YamlProblemError(_stopped(error)[0]) from None
+    return node
+
+
+def _stopped(error: Exception) -> tuple[Problem, int]:
+    """Return what stopped the composing reader, and the offset where it stopped; 0 where it does not say."""
+    if isinstance(error, MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         place = Position(mark.line + 1, mark.column + 1) if mark else Position(1)
-        raise YamlProblemError(Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", place)) from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        said = str(error).splitlines()[0] if str(error) else "nested too deeply"
-        raise YamlProblemError(Problem(MALFORMED, f"not valid YAML: {said}", Position(1))) from None
-    return node
+        problem = Problem(MALFORMED, f"not valid YAML: {error.problem or error.context}", place)
+        return problem, mark.index if mark else 0
+    said = str(error).splitlines()[0] if str(error) else "nested too deeply"
+    return Problem(MALFORMED, f"not valid YAML: {said}", Position(1)), 0
 
 
 def _composed(text: str) -> Node | None:
@@ -102,6 +117,31 @@ def refuse_tags(text: str) -> None:
             )
 
 
+def refuse_depth(text: str, allowed: int) -> None:
+    """Raise when lists or mappings in brackets stand too deep in a text that has more than `allowed`.
+
+    The fast reader looks at every open bracket again for each token and says only then that they are too many: a
+    megabyte of them takes it half an hour. A bracket in a quoted text opens nothing, so they can't just be counted.
+    """
+    simple = _SIMPLE_LINES.match(text)
+    if _opening(text, simple.end() if simple else 0) <= allowed:
+        return
+    depth = 0
+    try:
+        for token in YAML(typ="safe", pure=True).scan(text):
+            depth += isinstance(token, _OPENS) - isinstance(token, _CLOSES)
+            if depth > _DEEPEST:
+                raise YamlProblemError(_problem_at(token, "nested too deeply", "flatten the structure"))
+    except YAMLError as error:
+        problem, offset = _stopped(error)
+        if _opening(text, offset) > allowed:
+            raise YamlProblemError(problem) from None
+
+
+def _opening(text: str, start: int) -> int:
+    return text.count("[", start) + text.count("{", start)
+
+
 def _walk(node: Node) -> Iterator[Node]:
     """Yield the node and all below it, each shared node once."""
     seen: set[int] = set()
@@ -118,7 +158,7 @@ def _walk(node: Node) -> Iterator[Node]:
             stack += reversed(current.value)
 
 
-def _problem_at(node: Node, message: str, hint: str | None) -> Problem:
+def _problem_at(node: Node | tokens.Token, message: str, hint: str | None) -> Problem:
     mark = node.start_mark
     return Problem(MALFORMED, message, Position(mark.line + 1, mark.column + 1), hint)
 
