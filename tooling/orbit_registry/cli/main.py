@@ -27,7 +27,7 @@ FEWER_COLLECTIONS = 100_000
 """After how many new values the garbage collector looks for cycles: ten thousand records make none, and looking for
 them again and again took a fifth of a cold check."""
 FEWEST_COLLECTIONS = 1_000_000
-"""The same for a check, which it costs 10 MB; a site would take a quarter more memory."""
+"""The same for a check or a sync, which it costs 10 MB; a site would take a quarter more memory."""
 KINDS = Path(__file__).parents[1] / "kinds"
 """The shipped kinds; their names are enough here, and reading the table would cost every start."""
 

@@ -246,10 +246,19 @@ def is_whole(content: mmap | bytes) -> bool:
     return zlib.crc32(memoryview(content)[reader.HEADER_WORDS * 8 :]) == said
 
 
-def rests_in(index: Index) -> list[str]:
-    """Return what the records of an index rest on, each thing once, as parts say it."""
-    starts = index.rest.tolist()
-    return [index.content[start:end].decode("utf-8") for start, end in pairwise(starts)]
+def rests_near(index: Index, first: str, words: Iterable[str]) -> set[str]:
+    """Return what the records of an index rest on and what begins with a character or may hold one of the words."""
+    content, starts = index.content, index.rest.tolist()
+    end, mark = starts[-1], ord(first)
+    found = {number for number, start in enumerate(starts[:-1]) if content[start] == mark}
+    for text in words:
+        word = text.encode("utf-8", "surrogatepass")  # a file's name may be no Unicode; nothing here holds one then
+        at = content.find(word, starts[0], end)
+        while at >= 0:
+            number = bisect_right(starts, at) - 1
+            found.add(number)
+            at = content.find(word, starts[number + 1], end)
+    return {content[starts[number] : starts[number + 1]].decode("utf-8") for number in found}
 
 
 def resting_on(index: Index, rest: str) -> list[int]:

@@ -31,10 +31,10 @@ from orbit_registry.snapshot.build import (
 )
 from orbit_registry.snapshot.delta import Material, Planned, sources_of
 from orbit_registry.snapshot.engine import duckdb
+from orbit_registry.snapshot.meta import meta_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.publication import publication_of
 from orbit_registry.snapshot.rows import CONTENT, NAMING, WHOLE, rows_of
-from orbit_registry.snapshot.sync import meta_of
 from orbit_registry.store.decisions.prose import prose_of
 from orbit_registry.store.files import TEMPORARY, sync_folder, write_error
 from orbit_registry.store.reader import Reading

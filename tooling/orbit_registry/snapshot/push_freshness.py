@@ -20,7 +20,7 @@ from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
 from orbit_registry.push import reader
 from orbit_registry.push.compile import BETWEEN, EVIDENCE, INPUT, SOURCE, TAKEN
-from orbit_registry.push.pack import SYMBOL, Part, resting_on, rests_in
+from orbit_registry.push.pack import SYMBOL, Part, resting_on, rests_near
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.freshness import Found, Sight, derive
 from orbit_registry.records.record import Record
@@ -82,7 +82,7 @@ class Seen:
         now = {path: _stamp(f"{workspace.root}/{path}", began) for path in changed}
         if not isinstance(bad, list) or any(GONE in (now[path], stamps.get(path, GONE)) for path in changed):
             return None
-        near = (one for one in rests_in(index) if one[0] == INPUT or any(path in one for path in changed))
+        near = rests_near(index, INPUT, changed)
         touched = {one for one in near if one[0] != EVIDENCE and _may_rest(one, changed)}
         if any(one[0] == INPUT for one in touched):
             return None

@@ -282,7 +282,7 @@ def _line(reading: Reading, entry: Entry) -> str:
     be read, which is tried each time."""
     path, known, size, mtime_ns, _, _ = reading.states[entry.path]
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
-    digest = f"{known[:32]}{votes[:32]}{entry.has_body:d}{entry.pending:d}" if known else ""
+    digest = f"{known[:32]}{votes[:32]}{'01'[entry.has_body]}{'01'[entry.pending]}" if known else ""
     return f"{path}\0{mtime_ns}\0{size}\0{digest}"
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
-from orbit_registry.records.vote import stamp
+from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.store.cache import FileState, code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from orbit_registry.snapshot.engine import duckdb
     from orbit_registry.snapshot.push_index import IndexSync
 
-FORMAT_VERSION = 6
 STATE = "snapshot.json"
 _NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
@@ -100,6 +99,8 @@ class _State:
     records: int
     looked: str
     """The day (UTC) on which all records were last looked at."""
+    tool: str | None
+    """The version of our package that made it."""
 
 
 def sync(
@@ -294,7 +295,7 @@ class _Build:
         material = Material(self.workspace, self.reading, self.prose, self.policy, self.skills)
         file = self.folder / previous.file if previous is not None else None
         usable = previous is not None and previous.settings == self.settings and not self.rebuild
-        meta = meta_of(self.workspace)
+        meta = meta_of(self.workspace, previous.tool if usable and previous is not None else None)
         if file is not None and previous is not None and usable and self.seen is not None and freshness is None:
             is_near = previous.looked == _today() and previous.inputs.split(" ")[0] == self.inputs.split(" ")[0]
             found = material.texts(connection, file, self.seen) if is_near else None
@@ -321,7 +322,8 @@ class _Build:
         except OSError as error:
             raise write_error(self.folder / name, error) from None
         settings = "" if timed else self.settings
-        state = _State(name, stamped, self.inputs, settings, digest, planned.records, _today())
+        tool = planned.meta["tool_version"]
+        state = _State(name, stamped, self.inputs, settings, digest, planned.records, _today(), tool)
         write_atomic(self.folder / STATE, json.dumps(asdict(state)))
         return state
 
@@ -345,24 +347,6 @@ def _counted(held: Held, planned: Planned, digest: str, file: Path) -> SyncResul
         seconds=0.0,
         built=True,
     )
-
-
-def meta_of(workspace: Workspace) -> dict[str, str | None]:
-    """Return what a snapshot says of itself."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        tool = version("orbit-registry")
-    except PackageNotFoundError:
-        tool = None
-    return {
-        "format_version": str(FORMAT_VERSION),
-        "project": workspace.name,
-        "built_at": stamp(datetime.now(UTC)),
-        "commit": workspace.git.head(),
-        "tool_version": tool,
-        "half_life_days": str(half_life_days()),
-    }
 
 
 def _last_number(folder: Path) -> int:

@@ -92,6 +92,8 @@ class FileCache:
         self._blob: bytes | None = None
         self._seen_entries: dict[str, Entry] = {}
         self._seen_folders: dict[str, tuple[Stamp, list[str]]] = {}
+        self._touched: set[str] = set()
+        """Files and folders of which something else may be known now than was loaded."""
         self._seal: list[list[int]] = []
         self._load()
 
@@ -112,6 +114,7 @@ class FileCache:
         if held is None or held[0] != stamp:
             names = sorted(os.listdir(full))  # twice as fast as asking for each entry
             held = (settled(stamp, self._began) or NEVER, names)
+            self._touched.add(path)
         self._seen_folders[path] = held
         return held[1]
 
@@ -180,6 +183,7 @@ class FileCache:
         stamp = settled(stamp_of(found), self._began) or NEVER
         known = held._replace(stamp=stamp) if held is not None and held.sha256 == digest else Entry(stamp, digest)
         self._seen_entries[path] = known
+        self._touched.add(path)
         return FileState(path, digest, found.st_size, found.st_mtime_ns, content)
 
     def content(self, state: FileState, limit: int = RECORD_LIMIT) -> bytes:
@@ -195,6 +199,7 @@ class FileCache:
         content = read_bytes(self._base + state.path, limit=limit)
         if hashlib.sha256(content).hexdigest() != state.sha256:
             self._seen_entries.pop(state.path, None)
+            self._touched.add(state.path)
         return content
 
     def value(self, state: FileState) -> object:
@@ -208,6 +213,7 @@ class FileCache:
             return json.loads(self._bytes()[entry.offset : entry.offset + entry.length])
         except ValueError:
             self._seen_entries[state.path] = entry._replace(offset=-1)
+            self._touched.add(state.path)
             return MISSING
 
     def has_value(self, state: FileState) -> bool:
@@ -250,13 +256,15 @@ class FileCache:
             return None
         self._values[state.path], self._notes[state.path] = text, note
         self._seen_entries[state.path] = entry._replace(mark=mark)
+        self._touched.add(state.path)
         return text
 
     # ---------------------------------------------------------------------------------------------- keeping it
 
     def save(self) -> None:
         """Write what was asked about in this run, if it differs enough from what was loaded; a full disk is let be."""
-        files, folders = _differing(self._entries, self._seen_entries), _differing(self._folders, self._seen_folders)
+        files = _differing(self._entries, self._seen_entries, self._touched)
+        folders = _differing(self._folders, self._seen_folders, self._touched)
         changed = len(files.union(self._values)) + len(folders)
         if not changed or is_few(changed, len(self._seen_entries)):
             return
@@ -275,6 +283,7 @@ class FileCache:
                 folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode()
             )
             self._entries, self._folders, self._seal = dict(seen), dict(self._seen_folders), seal
+            self._touched.clear()
 
     def _moved(self) -> bool:
         """Say whether a value is new or gone."""
@@ -328,12 +337,11 @@ class FileCache:
             return None
 
 
-def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
-    """Return the keys of what is new, gone or not the same."""
-    if before == now:
-        return set()
-    found = ((key, value, before.get(key)) for key, value in now.items())
-    return {key for key, value, held in found if held is not value and held != value} | (before.keys() - now.keys())
+def _differing(before: Mapping[str, object], now: Mapping[str, object], touched: Iterable[str]) -> set[str]:
+    """Return the keys of what is new, gone or not the same; what was not touched is gone or the same."""
+    found = {key for key in touched if key in now and now[key] != before.get(key)}
+    new = sum(1 for key in found if key not in before)
+    return found if len(now) - new == len(before) else found | (before.keys() - now.keys())
 
 
 @lru_cache(maxsize=1)
