@@ -166,7 +166,7 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             continue
         if (workspace.root / path).is_symlink():
             outcomes.append(Outcome("left", path, None, "a symbolic link"))
-        elif within or _is_place(path) or _is_log(workspace, path):
+        elif within or _is_place(path) or _is_log(workspace, path) or _is_of_series(workspace, path):
             yield path
         else:
             outcomes.append(Outcome("left", path, None, _why_not(workspace, path)))
@@ -195,6 +195,14 @@ def _is_log(workspace: Workspace, path: str) -> bool:
     except OrbitError:
         return name == LOG_NAME
     return name == LOG_NAME or (file.format == "log" and bool(file.entries))
+
+
+def _is_of_series(workspace: Workspace, path: str) -> bool:
+    """Say whether a document numbers itself in a series, which tickets and chapters of guides don't."""
+    try:
+        return read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).in_series
+    except OrbitError:
+        return False
 
 
 def _reads_like_one(workspace: Workspace, path: str) -> bool:

@@ -80,7 +80,7 @@ def test_a_text_without_a_decision_gives_no_template() -> None:
     assert template_from("# Guide\n\nWords.\n", "docs/guide.md") is None
 
 
-ONE_ALONE_IS_NONE = {"log_of_numbers"}
+ONE_ALONE_IS_NONE = {"log_of_numbers", "log_with_pictures"}
 """Bare numbers name decisions where they are a list: a single one is none."""
 
 

@@ -10,7 +10,9 @@ from pathlib import PurePosixPath
 
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr.build import build, is_iso_date
+from orbit_registry.text.adr.fields import Field
 from orbit_registry.text.adr.file_names import (
+    GENERIC_NAMES,
     date_of_path,
     is_decision_folder,
     is_decision_name,
@@ -58,6 +60,7 @@ _NO_VERDICT = "a request for comments that states no known status"
 _NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 OF_ITS_PLACE = (_NAME_ALONE, _NO_VERDICT, _NOTHING_DECIDED)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
+_OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _ANY_ENTRY = re.compile(r"\d")
 _PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]")
 """A paragraph that begins with its section's name: `Decision: we keep one queue.`"""
@@ -267,7 +270,8 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         if named
         else TitleParts(None, None, title_of_path(path), Span(after, after))
     )
-    number = _number(stated) or path_number or parts.number
+    series = _series_number(fields, pure)
+    number = _number(stated) or path_number or series or parts.number
     entry = build(
         header,
         heading=named,
@@ -278,13 +282,23 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         named_date=(path_date, "path") if path_date else None,
         changelog_date=_changelog(document, inside),
     )
-    reason = _not_an_adr(entry, inside, stem, pure)
-    return AdrFile("none", (), (), reason, entry) if reason else AdrFile("file", (entry,), entry.problems)
+    reason = _not_an_adr(entry, inside, stem, pure, in_series=series is not None)
+    if reason:
+        return AdrFile("none", (), (), reason, entry)
+    return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
 
 
 def _number(stated: str | None) -> str | None:
     match = re.fullmatch(r"(?:ADR[- #]{0,2})?(\d{1,9})", stated or "", re.IGNORECASE)
     return match.group(1) if match else None
+
+
+def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
+    """Return the number of a document whose front matter states it under the code in its file's or folder's name."""
+    found = _OF_SERIES.match(pure.parent.name if pure.stem.lower() in GENERIC_NAMES else pure.stem)
+    stated = (f.value.strip() for f in fields if found and f.key.lower() == found["code"].lower())
+    same = any(value.isdecimal() and found and int(value) == int(found["number"]) for value in stated)
+    return found["number"] if found and same else None
 
 
 def _title_heading(document: MarkdownDocument) -> Heading | None:
@@ -334,13 +348,15 @@ def _changelog(document: MarkdownDocument, inside: Sequence[Heading]) -> Fact | 
     return None
 
 
-def _not_an_adr(entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath) -> str | None:
+def _not_an_adr(
+    entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath, *, in_series: bool
+) -> str | None:
     """Return why the document is no decision, or None if it is one."""
     named = read_name(stem)
     if (
         stem.lower() in _NOT_ADR_NAMES
         or (named is not None and named.title.lower() in _INDEX_NAMES)
-        or (stem.lower() == "readme" and not is_decision_name(pure.parent.name))
+        or (stem.lower() == "readme" and not in_series and not is_decision_name(pure.parent.name))
     ):
         return "an index or a guide, by its name"
     if entry.title.startswith(("{", "[short title", "<short title")) or _TO_FILL_IN.search(entry.title):

@@ -23,6 +23,9 @@ _ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
+_STATUS = re.compile(
+    r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of (?:the|this) \w+)?\??"
+)
 _RUN_IN = re.compile(
     r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
     r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
@@ -45,6 +48,8 @@ def section_key(heading: str) -> str:
     found = SECTION_OF.get(name)
     if found is None:  # `背景 / Context`, `Negative (costs)`
         found = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
+    if found is None and _STATUS.fullmatch(name):  # `What is the status of the proposal?`
+        return "status"
     if found is None and name.startswith(("context and", "context &", "context /")):
         return "context"
     if found is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):

@@ -47,6 +47,7 @@ STATUSES: Mapping[Status, str] = {
     "accepted": """
         accepted, accept, approved, implementable, implementing, implemented, merged, adopted, agreed,
         decided, active, ratified, enacted, final, done, current, complete, completed,
+        activated, living, released, fulfilled, finalised, finalized, finalizado, finalizada,
         amended, extended, valid, akzeptiert, angenommen, beschlossen, entschieden, genehmigt,
         gültig, umgesetzt, implementiert, aktiv, accepté, acceptée, approuvé, approuvée, adopté, adoptée, validé,
         validée, implémenté, implémentée, décidé, aceptado, aceptada, aprobado, aprobada, adoptado, adoptada,
@@ -69,6 +70,7 @@ STATUSES: Mapping[Status, str] = {
         기각됨, 반려, 반려됨
     """,
     "deprecated": """
+        discontinued,
         deprecated, deprecate, retired, obsolete, obsoleted, reverted, removed, archived, sunset, veraltet,
         überholt, aufgehoben, obsolet, obsolète, déprécié, dépréciée, périmé, périmée, obsoleto, obsoleta,
         deprecado, deprecada, depreciado, depreciada, descontinuado, descontinuada, deprecato, deprecata, verouderd,
