@@ -135,7 +135,8 @@ class Pairs:
 
         By Cauchy and Schwarz a cosine is no more than the root of two parts multiplied: of what one vector's squared
         norm has in terms that the other has too, and of the same the other way round. A vector is asked for the first
-        with all shorter ones of a block at once; where that leaves many pairs, the shorter ones are asked as well.
+        with all of a block at once. A short one is asked with the shorter ones alone, as that rarely leaves a pair, and
+        where it leaves many these are asked as well.
         """
         keys = sorted(key for key, vector in self.vectors.items() if vector.terms)
         keys.sort(key=lambda key: len(self.vectors[key].terms))
@@ -149,20 +150,28 @@ class Pairs:
 
     def _compare(self, earlier: list[str], later: list[str], rare: frozenset[str]) -> None:
         """Compute the pairs of two blocks that may reach the threshold; of one with itself, where they are the same."""
-        is_one = earlier is later
-        columns = dict.fromkeys(rare, 0) if is_one else self._columns(earlier, rare)
-        shared = list(self._shared(later, columns, None if is_one else len(earlier)))
+        is_one, is_long = earlier is later, self._mean_length(later) >= _LONG
+        if is_one and not is_long:
+            shared = list(self._shared(later, dict.fromkeys(rare, 0), None))
+        else:
+            shared = list(self._shared(later, self._columns(earlier, rare), len(earlier)))
         mirrored = []
-        if sum(levels[0].bit_count() for levels in shared if levels) > len(later):
+        if is_one and is_long:
+            mirrored = shared
+        elif sum(levels[0].bit_count() for levels in shared if levels) > len(later):
             mirrored = list(self._shared(earlier, self._columns(later, rare), len(later)))
         for place, levels in enumerate(shared):
+            before = (1 << (place if is_one else len(earlier))) - 1
             for level, (reached, more) in enumerate(zip(levels, (*levels, 0)[1:], strict=True)):
                 least = _LEVELS - 1 - level
-                for other in places_of(reached & ~more):
+                for other in places_of(reached & ~more & before):
                     if not mirrored or (least < len(mirrored[other]) and mirrored[other][least] >> place & 1):
                         self.examine(later[place], earlier[other])
                 if not self.complete:
                     return
+
+    def _mean_length(self, keys: list[str]) -> float:
+        return sum(len(self.vectors[key].terms) for key in keys) / max(len(keys), 1)
 
     def _shared(self, keys: list[str], columns: dict[str, int], number: int | None) -> Iterator[list[int]]:
         """Yield for each key which of the vectors in `columns` have how much of its own: for each level that one of
@@ -174,7 +183,7 @@ class Pairs:
         vector had it.
         """
         squares, frequencies = self.weights.squares, self.weights.frequencies
-        digits = 1 if sum(len(self.vectors[key].terms) for key in keys) < _LONG * len(keys) else 3
+        digits = 1 if self._mean_length(keys) < _LONG else 3
 
         def added(marked: str) -> tuple[str, list[int]] | None:
             term = marked.partition(":")[0]
