@@ -268,6 +268,27 @@ def test_a_disk_that_refuses_is_one_clear_error(project: Any) -> None:
     assert file.read_bytes() == before
 
 
+SMALL_DISK = (
+    "import resource, sys\n"
+    "from orbit_registry.cli.main import run\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))\n"
+    "sys.exit(run(sys.argv[1:]))"
+)
+
+
+@pytest.mark.parametrize("words", [("sync",), ("snapshot", "export", "copy.duckdb")], ids=" ".join)
+def test_of_a_snapshot_that_the_disk_takes_a_part_of_no_part_stays(project: Any, words: tuple[str, ...]) -> None:
+    """A full disk is not kept full by a file that nobody can read, nor a user's folder littered with it."""
+    project.learning("aaaaa")
+    if words != ("sync",):
+        project.sync()
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_DISK, *words], cwd=project.root, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.splitlines()[0].endswith("File too large")) == (1, True), done.stderr
+    assert [path for path in project.root.rglob("*.duckdb*") if "tmp-" in path.name or "copy" in path.name] == []
+
+
 def test_an_empty_workspace_has_a_snapshot(project: Any) -> None:
     """No record is no error: every table, view and macro is there and empty."""
     result = project.sync()

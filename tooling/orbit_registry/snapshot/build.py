@@ -92,7 +92,7 @@ def new_database(
     """Make a new file with our tables the current database of a connection; it is complete when the block ends.
 
     `like` is a snapshot that the new one begins as a copy of; of `source`, a snapshot that is attached as `held`, it
-    has the tables and macros alone, and no row.
+    has the tables and macros alone, and no row. When anything fails, no part of the file stays.
 
     Raises:
         SnapshotError: the database refused, or the disk did.
@@ -125,9 +125,15 @@ def new_database(
             connection.execute("USE memory")
             connection.execute("DETACH snapshot")
         _settle(path)
-    except duckdb.Error as error:
+    except BaseException as error:
+        for left in (path, path.with_name(path.name + ".wal")):
+            with contextlib.suppress(OSError):
+                left.unlink()
+        if not isinstance(error, duckdb.Error):
+            raise
+        cause = str(error).splitlines()[0].rpartition("Original error: ")[2]
         raise SnapshotError(
-            f"the snapshot can't be built: {str(error).splitlines()[0]}",
+            f"the snapshot can't be built: {cause}",
             hint="free some space, or delete .orbit/state/cache and run `orbit sync`",
         ) from None
 
