@@ -10,15 +10,17 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
 
-_HEAD = (
+HEAD = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     '<link rel="icon" href="data:,">'
 )
 """An icon of nothing: for a page without one a browser asks the host's root, which may be another site's."""
 
 
-def redirect_pages(records: Sequence[Record], base_url: str | None) -> dict[str, str]:
+def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = HEAD) -> dict[str, str]:
     """Return a page for every legacy id, and for its last part where it has a namespace, by site URL.
+
+    `head` is what each begins with: `HEAD`, with a policy of the site's.
 
     A record that one of the repository's own pages shows has one where its page would stand.
     """
@@ -35,32 +37,37 @@ def redirect_pages(records: Sequence[Record], base_url: str | None) -> dict[str,
         if tail and tail not in meant:
             meant[tail] = held
     pages = {
-        url: _onward(record.id, url, record, base_url) for url, record in sorted(own.items()) if url != record.page
+        url: _onward(head, record.id, url, record, base_url)
+        for url, record in sorted(own.items())
+        if url != record.page
     }
     for name, held in sorted(meant.items()):
         url = legacy_url(name)
         found = [record for _, record in sorted(held.items())]
-        pages[url] = _onward(name, url, found[0], base_url) if len(found) == 1 else _choice(name, url, found)
+        if len(found) == 1:
+            pages[url] = _onward(head, name, url, found[0], base_url)
+        else:
+            pages[url] = _choice(head, name, url, found)
     return pages
 
 
-def _onward(name: str, url: str, record: Record, base_url: str | None) -> str:
+def _onward(head: str, name: str, url: str, record: Record, base_url: str | None) -> str:
     target = escape(relative(url, url_of(record)))
     canonical = escape(base_url.rstrip("/") + "/" + url_of(record)) if base_url else target
     said = f"{escape(name)} is now {escape(record.id)}"
     return (
-        f'{_HEAD}<title>{said}</title><link rel="canonical" href="{canonical}">'
+        f'{head}<title>{said}</title><link rel="canonical" href="{canonical}">'
         f'<meta name="robots" content="noindex"><meta http-equiv="refresh" content="0; url={target}"></head>'
         f'<body><p>{said}: <a href="{target}">{escape(record.title)}</a></p></body></html>\n'
     )
 
 
-def _choice(name: str, url: str, records: Sequence[Record]) -> str:
+def _choice(head: str, name: str, url: str, records: Sequence[Record]) -> str:
     items = "".join(
         f'<li><a href="{escape(relative(url, url_of(record)))}">{escape(record.id)}</a> {escape(record.title)}</li>'
         for record in records
     )
     return (
-        f'{_HEAD}<title>{escape(name)} means several records</title><meta name="robots" content="noindex"></head>'
+        f'{head}<title>{escape(name)} means several records</title><meta name="robots" content="noindex"></head>'
         f"<body><h1>{escape(name)} means {len(records)} records</h1><ul>{items}</ul></body></html>\n"
     )

@@ -12,7 +12,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.decisions.documents import Document, Documents, document_of, entry_text, with_prose
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
@@ -43,7 +43,8 @@ class _ReadOnDemand(Mapping[str, Document]):
     """Documents by path, each parsed when it is first asked for; one that can't be read is absent."""
 
     def __init__(self, publication: Publication) -> None:
-        self._publication = publication
+        self._publication, self._root = publication, publication.workspace.root
+        self._folders = Folders(self._root)
         self._held: dict[str, Document | None] = {}
         self.as_written: set[str] = set()
         """The paths of those of which nothing is withheld."""
@@ -51,8 +52,10 @@ class _ReadOnDemand(Mapping[str, Document]):
     def __getitem__(self, path: str) -> Document:
         if path not in self._held:
             try:
-                stated = read_text(inside(self._publication.workspace.root, path), limit=DOCUMENT_LIMIT)
+                stated = read_text(self._root / path, limit=DOCUMENT_LIMIT) if self._folders.hold(path) else None
             except OrbitError:
+                stated = None
+            if stated is None:
                 self._held[path] = None
             else:
                 text = self._publication.document(path, stated)

@@ -15,10 +15,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from orbit_registry.checks.citing import in_text
+from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
-from orbit_registry.store.cache import MISSING, FileCache, code_stamp
-from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, walk
+from orbit_registry.store.cache import MISSING, FileCache, FileState, code_stamp
+from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
@@ -81,19 +82,27 @@ def files_that_cite(
     stamp = hashlib.sha256(f"{code_stamp()} {forms}".encode()).hexdigest()
     cache = FileCache(workspace.root, workspace.relative(workspace.cache), "citing", stamp)
     found: dict[str, Said] = {}
+    folders = Folders(workspace.root)
     for path in paths:
         state = cache.state(path, DOCUMENT_LIMIT)  # of what is left out too: others find it remembered
         if path in without:
             continue
         row = cache.value(state)
         if row is MISSING or not isinstance(row, list):
-            text = document_text(workspace.root, path)
+            text = _text(cache, state) if folders.hold(path) else None
             said = said_in(text, path, forms) if text is not None else Said()
             row = [list(map(list, said.ids)), list(map(list, said.links)), "", None]
             cache.keep(state, row, plain=True)
         found[path] = said_from(row)
     cache.save()
     return found
+
+
+def _text(cache: FileCache, state: FileState) -> str | None:
+    try:
+        return decode(cache.content(state, DOCUMENT_LIMIT), state.path)
+    except OrbitError:
+        return None
 
 
 class Names:

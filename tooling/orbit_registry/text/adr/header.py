@@ -70,16 +70,14 @@ def visible_lines(document: MarkdownDocument, span: Span, hidden: Sequence[Span]
         number += 1
 
 
-def visible_starts(
-    document: MarkdownDocument, span: Span, hidden: Sequence[Span], pattern: str, flags: re.RegexFlag = re.NOFLAG
-) -> Iterator[int]:
+def visible_starts(document: MarkdownDocument, span: Span, hidden: Sequence[Span], pattern: str) -> Iterator[int]:
     """Yield where those of `visible_lines` start that a pattern of one line matches; no other is looked at."""
     text = document.text
     if span.start == 0 or text[span.start - 1] not in "\r\n":
-        first = re.compile(pattern, flags)
+        first = re.compile(pattern)
         yield from (line.start for line in visible_lines(document, span, hidden) if first.match(text, line.start))
         return
-    for match in re.compile(rf"[\r\n](?:{pattern})", flags).finditer(text, span.start - 1, span.end):
+    for match in re.compile(rf"[\r\n](?:{pattern})").finditer(text, span.start - 1, span.end):
         start = match.start() + 1
         at = bisect_right(hidden, start, key=lambda other: other.end)
         if at == len(hidden) or hidden[at].start > start:
