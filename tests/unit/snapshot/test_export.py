@@ -76,6 +76,21 @@ def test_an_export_of_changed_files_is_that_of_a_new_snapshot(filled: Any, tmp_p
     assert b"Fourscore" not in ahead.read_bytes()
 
 
+def test_a_first_export_is_that_of_a_snapshot_and_makes_none(filled: Any, tmp_path: Path) -> None:
+    """Made of the files alone, it has the rows of one made by way of a snapshot; where there is one, that is used."""
+    alone, by_way = tmp_path / "alone.duckdb", tmp_path / "by-way.duckdb"
+    export_snapshot(filled.workspace, alone, is_first=True)
+    assert list(filled.workspace.cache.glob("snapshot-*.duckdb")) == []
+    export_snapshot(filled.workspace, by_way)
+    assert rows_in(alone) == rows_in(by_way)
+    with duckdb.connect(str(alone), read_only=True) as connection:
+        assert connection.execute("SELECT id FROM scope_match('src/a.py')").fetchall() == [("L-aaaaa",)]
+    assert b"L-bbbbb" not in alone.read_bytes()
+    filled.learning("ddddd", summary="Fourscore and seven")
+    export_snapshot(filled.workspace, alone, is_first=True)
+    assert rows_in(alone)["records"] != rows_in(by_way)["records"]
+
+
 def test_parquet_has_a_file_a_table(filled: Any, tmp_path: Path) -> None:
     """Each content table is a Parquet file with the rows of the export."""
     written = export_snapshot(filled.workspace, tmp_path / "out.duckdb", tmp_path / "tables")

@@ -27,7 +27,7 @@ from orbit_registry.site.memo import Lookup, Made, Memo, key_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.pages import SHELL, shell_url
 from orbit_registry.site.prose import Place, ask, render
-from orbit_registry.site.redirects import redirect_pages
+from orbit_registry.site.redirects import HEAD, redirect_pages
 from orbit_registry.site.render import about, article, contents_html, templates_digest
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.shown import Shown
@@ -118,9 +118,9 @@ class Expansion:
         self._timelines()
         for page in self.shown.groups.pages(self.kinds):
             self._page(page.url, partial(self.shown.keys, page.records, page.title), partial(self._group, page), LIST)
-        onward = redirect_pages(self.records, self.base_url)
+        onward = redirect_pages(self.records, self.base_url, self.policy.applied(HEAD)[0])
         for url, html in onward.items():
-            self._page(url, partial(str, html), partial(self._under_policy, url, html), ONWARD)
+            self._page(url, partial(str, html), partial(self._onward, url, html), ONWARD)
         return onward.keys()
 
     def _as_before(self) -> Set[str] | None:
@@ -316,6 +316,9 @@ class Expansion:
         html = self._shell(kind, depth_of(url)).page(url, kind.labels, content, "", self.base_url)
         return Page(html, facts_of(content, url), url)
 
+    def _onward(self, url: str, html: str) -> Page:
+        return Page(html, facts_of(html, url), url)
+
     def _group(self, page: GroupPage) -> Page:
         content = page.html()
         depth = depth_of(page.url)
@@ -358,7 +361,7 @@ class Expansion:
             held, file = self.memo.held.get(SNAPSHOT), self.out.folder / SNAPSHOT
             is_ours = touched is not None and held is not None and is_sealed(file, held.extra)
             earlier = (file, [one.path for one in touched or ()]) if is_ours else None
-            write_snapshot(self.out, partial(self.prepared.export, earlier=earlier))
+            write_snapshot(self.out, partial(self.prepared.export, earlier=earlier, is_first=held is None))
             self.memo.put(SNAPSHOT, Made(key, SNAPSHOT, extra=stamp_of(file.lstat())))
         records, title, base_url = self.records, self.prepared.sources.title, self.base_url or ""
         newest = partial(feeds.newest, records)

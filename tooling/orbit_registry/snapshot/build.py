@@ -85,6 +85,11 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
         connection.close()
 
 
+def compress(connection: duckdb.DuckDBPyConnection) -> None:
+    """Have what a connection writes from now on compressed as copies for others are."""
+    connection.execute(f"SET force_compression = '{COMPRESSION}'")
+
+
 @contextlib.contextmanager
 def new_database(
     connection: duckdb.DuckDBPyConnection, path: Path, like: Path | None = None, source: Path | None = None
@@ -105,7 +110,6 @@ def new_database(
             connection.execute("USE snapshot")
             if source is not None:
                 connection.execute(f"ATTACH {quoted(str(source))} AS held (READ_ONLY)")
-                connection.execute(f"SET force_compression = '{COMPRESSION}'")
             # What is written in one transaction, and at its end at once, never goes through the log.
             connection.execute("SET checkpoint_threshold = '1KB'")
             connection.execute("BEGIN")

@@ -11,7 +11,7 @@ from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.policy import NO_SECRETS, Policy
-from orbit_registry.snapshot.sync import SyncResult, next_rows, sync_snapshot
+from orbit_registry.snapshot.sync import SyncResult, last_built, next_rows, sync_snapshot
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.workspace import Workspace
@@ -134,21 +134,22 @@ def export_snapshot(
     freshness: Mapping[str, Freshness] | None = None,
     unfiltered: bool = False,
     earlier: tuple[Path, Sequence[str]] | None = None,
+    is_first: bool = False,
     vectors: Meant | None = None,
 ) -> list[Path]:
     """Write a copy of the snapshot without local state, and where asked a Parquet file a table; returns the paths.
 
     It holds what `site.publish` admits, or all that is shared where `unfiltered` is given. `reading` and `freshness`
     are what the caller has read and derived of all records already. `earlier` is such a copy that the same code and
-    settings made, with the paths of the records that are all that says something else since. `vectors` makes those
-    that the copy is to hold.
+    settings made, with the paths of the records that are all that says something else since. `is_first` says that there
+    never was one: then no snapshot is made to go on from either. `vectors` makes those that the copy is to hold.
 
     Raises:
         UsageError: vectors are wanted, and there is no model, or a filter that they would tell past.
         SnapshotError: the database refused.
         WriteError: the disk refused; what was there stands.
     """
-    from orbit_registry.snapshot.export import export, export_again, export_published
+    from orbit_registry.snapshot.export import export, export_again, export_first, export_published
 
     meant = vectors(()) if vectors is not None else None
     if vectors is not None and meant is None:
@@ -163,6 +164,8 @@ def export_snapshot(
     if earlier is not None and parquet is None and not any(one.code == BROKEN_VOTE for one in read.problems):
         with contextlib.suppress(SnapshotError):
             return export_again(workspace, read, *earlier, file, policy)
+    if is_first and last_built(workspace) is None:
+        return export_first(workspace, read, file, freshness, policy)
     planned = next_rows(workspace, read, freshness, policy)
     if planned is not None and planned.base is not None:
         # To bring the one at hand up to date first would write everything twice; where it is damaged, that is done.

@@ -20,6 +20,7 @@ from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.build import (
     Base,
+    compress,
     engine,
     fill,
     fill_meta,
@@ -48,7 +49,7 @@ _LOCAL_IDS = "(SELECT id FROM held.records WHERE inbox)"
 
 
 def export(
-    snapshot: Path,
+    snapshot: Path | None,
     file: Path,
     parquet: Path | None = None,
     plan: Callable[[duckdb.DuckDBPyConnection], Planned | None] = lambda held: None,
@@ -57,8 +58,9 @@ def export(
     """Write a copy of a snapshot, and where asked a Parquet file a table; returns what was written.
 
     `plan` says, of the snapshot that is attached as `held`, what the next one adds to it: the copy is then one of the
-    next. It is written whole all the same: rows taken out of a finished file could leave their bytes in it. An existing
-    file is replaced as a whole; when anything fails, the old one stands. `vectors` are those that it is to hold.
+    next; where there is no snapshot, it says all. It is written whole all the same: rows taken out of a finished file
+    could leave their bytes in it. An existing file is replaced as a whole; when anything fails, the old one stands.
+    `vectors` are those that it is to hold.
 
     Raises:
         SnapshotError: the database refused.
@@ -72,8 +74,10 @@ def export(
         if file.exists() and not _is_database(file):
             raise RefusedError(f"{file} is there and is no DuckDB file", hint="give another name, or remove it first")
         with engine() as connection, new_database(connection, temporary, source=snapshot):
+            compress(connection)
             planned = plan(connection)
-            _copy(connection, planned.base if planned is not None else None)
+            if snapshot is not None:
+                _copy(connection, planned.base if planned is not None else None)
             if planned is not None:
                 _add(connection, planned, file.parent)
             if vectors is not None:
@@ -183,6 +187,27 @@ def export_again(
         return Planned(*found, meta_of(workspace), len(paths))
 
     return export(earlier, file, plan=plan)
+
+
+def export_first(
+    workspace: Workspace,
+    reading: Reading,
+    file: Path,
+    freshness: Mapping[str, Freshness] | None = None,
+    policy: Policy = NO_SECRETS,
+) -> list[Path]:
+    """Write what `export` does of a workspace that has no snapshot, and make it none.
+
+    Raises what `export` does.
+    """
+    prose = prose_of(workspace, reading.entries, reading.documents)
+    material = Material(workspace, reading, prose, policy, ())
+
+    def plan(connection: duckdb.DuckDBPyConnection) -> Planned:
+        rows = material.rows(connection, None, False, tuple, freshness, shared=True)[1]
+        return Planned(rows, None, meta_of(workspace), len(rows.hashes))
+
+    return export(None, file, plan=plan)
 
 
 def export_published(

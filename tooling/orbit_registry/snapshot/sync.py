@@ -230,12 +230,13 @@ def next_rows(
     workspace: Workspace, reading: Reading, freshness: Mapping[str, Freshness] | None, policy: Policy = NO_SECRETS
 ) -> Planned | None:
     """Return what the next snapshot would add to the one at hand; None where that is current or of no use for it."""
-    prose = prose_of(workspace, reading.entries, reading.documents)
-    settings = _settings(workspace, policy)
-    folder = cache_folder(workspace)
+    folder, settings = cache_folder(workspace), _settings(workspace, policy)
     previous, skills = _current(folder, None), read_skills(workspace)[0]
+    if previous is None or previous.settings != settings:
+        return None
+    prose = prose_of(workspace, reading.entries, reading.documents)
     inputs = _inputs(workspace, settings, reading, prose, skills)
-    if previous is None or previous.inputs == inputs or previous.settings != settings:
+    if previous.inputs == inputs:
         return None
     from orbit_registry.snapshot.build import engine
 
