@@ -251,7 +251,8 @@ def test_systemd_takes_the_units(home: Path) -> None:
     units = [shutil.copy(file, home) for file in sorted(EXAMPLES.glob("orbit-watchdog.*"))]
     there = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(["systemd-analyze", "--user", "verify", *units], env=there, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    said = [line for line in done.stderr.splitlines() if "orbit-watchdog" in line]  # it reads the machine's units, too
+    assert (done.returncode, said) == (0, [])
 
 
 def test_the_workflow_runs_its_steps(home: Path) -> None:

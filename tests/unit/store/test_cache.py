@@ -161,7 +161,8 @@ def test_a_touched_file_keeps_its_value(root: Path) -> None:
 
 def test_a_file_written_in_the_same_tick_is_read_again(root: Path) -> None:
     """A stamp that a later write could share is not trusted: git's rule for racy files."""
-    first = cache(root, later=0)
+    began = (root / "a.txt").stat().st_ctime_ns
+    first = FileCache(root, "cache", "test", "", began_ns=began)
     first.keep(first.state("a.txt"), "kept")
     first.save()
     second = cache(root)
