@@ -118,6 +118,13 @@ def test_a_shallow_clone_without_the_branch_says_so(project: Path, git: Git, tmp
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=1", "-b", "work", f"file://{project}", str(clone))
     assert "doesn't hold it" in untold(clone, against="origin/main")
+    hints = {
+        against: said.hint for against in ("origin/main", "HEAD~1") for said in facts(clone, against=against).untold
+    }
+    assert hints == {
+        "origin/main": "fetch it: `git fetch --unshallow origin main`",
+        "HEAD~1": "fetch it: `git fetch --unshallow`",
+    }
 
 
 def test_a_comparison_that_was_asked_for_and_not_made_fails(project: Path, git: Git, tmp_path: Path) -> None:

@@ -98,7 +98,11 @@ def _existing(registry: Registry, path: str) -> str:
 
 @click.group()
 def baseline() -> None:
-    """Findings that were there at adoption: `orbit check` fails on new ones only."""
+    """Findings that were there at adoption: `orbit check` fails on new ones only.
+
+    \b
+    orbit baseline update
+    """
 
 
 @baseline.command("update")

@@ -21,7 +21,12 @@ SKILL_AGENTS = ("claude", "codex", "copilot", "gemini")
 
 @click.group()
 def group() -> None:
-    """Write rule files, skills or a plugin for agents, or the resources as plain files."""
+    """Write rule files, skills or a plugin for agents, or the resources as plain files.
+
+    \b
+    orbit export rules --agent claude
+    orbit export skills
+    """
 
 
 @group.command()

@@ -28,7 +28,12 @@ DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be chang
 
 @click.group()
 def group() -> None:
-    """Hooks of coding agents: show the records that apply at the moment an agent acts."""
+    """Hooks of coding agents: show the records that apply at the moment an agent acts.
+
+    \b
+    orbit hook install claude
+    orbit hook test claude
+    """
 
 
 @group.command()

@@ -88,7 +88,11 @@ def coverage(output: str) -> None:
 
 @click.group(no_args_is_help=True)
 def group() -> None:
-    """Where records apply: propose globs for those that name none."""
+    """Where records apply: propose globs for those that name none.
+
+    \b
+    orbit scope suggest L-7k3fq
+    """
 
 
 @group.command("suggest")

@@ -16,7 +16,11 @@ TOKEN = "ORBIT_MCP_TOKEN"
 
 @click.group()
 def group() -> None:
-    """Records for agents over the Model Context Protocol."""
+    """Records for agents over the Model Context Protocol.
+
+    \b
+    orbit mcp serve
+    """
 
 
 @group.command()

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 @click.group()
 def group() -> None:
-    """Build or serve the site."""
+    """Build or serve the site.
+
+    \b
+    orbit site build --out site
+    orbit site serve
+    """
 
 
 @group.command("build")

@@ -57,7 +57,11 @@ def query(sql: str, output: str) -> None:
 
 @click.group()
 def group() -> None:
-    """The snapshot as a file for others."""
+    """The snapshot as a file for others.
+
+    \b
+    orbit snapshot export registry.duckdb
+    """
 
 
 @group.command("export")

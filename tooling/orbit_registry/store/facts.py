@@ -151,7 +151,8 @@ def _base(git: Git, against: str | None, untold: list[Untold]) -> _Base | None:
     if against is not None and git.commit(against) is None:
         if git.is_shallow:
             said = f"can't compare with {against}: this shallow clone doesn't hold it"
-            untold.append(Untold(said, f"fetch it: `git fetch --unshallow origin {_branch(against)}`"))
+            named = "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
+            untold.append(Untold(said, f"fetch it: `git fetch --unshallow{named}`"))
             return None
         raise UsageError(
             f"{against!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
