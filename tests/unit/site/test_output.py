@@ -15,7 +15,7 @@ from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
     """Write files as one build would; return how many were written, unchanged and removed."""
     out = open_output(folder)
-    out.save()
+    out.begin()
     for path, text in files.items():
         out.write(path, text)
     removed = out.finish()
@@ -59,9 +59,22 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path, manifest: str) -> None:
 def test_a_build_cut_short_can_be_repeated(tmp_path: Path) -> None:
     """A folder is known as ours from the first moment, so a build that was killed does not block the next."""
     out = open_output(tmp_path / "o")
-    out.save()
+    out.begin()
     out.write("a.html", "1")
     assert build(tmp_path / "o", {"a.html": "2"}) == (1, 0, 0)
+
+
+def test_what_a_build_cut_short_did_not_make_is_removed_by_the_next(tmp_path: Path) -> None:
+    """Nor is a file that it made taken for the one that the build before it made."""
+    assert build(tmp_path / "o", {"a.html": "1", "b.html": "1", "c/d.html": "1"}) == (3, 0, 0)
+    out = open_output(tmp_path / "o")
+    out.begin()
+    out.write("a.html", "2")
+    again = open_output(tmp_path / "o")
+    assert not again.keep("a.html")
+    assert build(tmp_path / "o", {"a.html": "1", "b.html": "1"}) == (2, 0, 1)
+    assert (tmp_path / "o/a.html").read_text("utf-8") == "1"
+    assert not (tmp_path / "o/c").exists()
 
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a/../../x"])

@@ -136,7 +136,8 @@ def standing(
     if tracked is not None:
         counts = count({text for _, paths in scoped for text in paths}, files) if scoped else {}
     lost = nowhere(scoped, counts) if counts is not None else frozenset()
-    documents = {one.source.path for one in records if _may_rest(one) and one.source is not None}
+    sources = (one.source for one in records if "source" in one.data or one.kind.in_file)
+    documents = {source.path for source in sources if source is not None}
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
     return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts, lost)

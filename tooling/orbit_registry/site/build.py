@@ -130,7 +130,7 @@ def _build(
 
     cache = registry.workspace.cache / CACHE
     report: Progress = progress or (lambda step, done, of: None)
-    target.save()
+    target.begin()
     report("read", 0, 1)
     own = read_own(registry.workspace.root)
     if own is not None and own.running:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import field
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class Output:
 
     folder: Path
     before: dict[str, str]
-    """Path from the folder → digest of what was last written there."""
+    """Path from the folder → digest of what was last written there, "" where a build was cut short."""
     after: dict[str, str] = field(default_factory=dict)
     made: set[str] = field(default_factory=set)
     """The files that were written."""
@@ -60,7 +60,7 @@ class Output:
             RefusedError: a symbolic link stands on the way.
         """
         digest = self.before.get(path)
-        if digest is None or not (path in self.standing or self._stands(path)):
+        if not digest or not (path in self.standing or self._stands(path)):
             return False
         self.unchanged += path not in self.after
         self.after[path] = digest
@@ -146,12 +146,19 @@ class Output:
         for parent in sorted(folders, key=lambda name: -name.count("/")):
             with contextlib.suppress(OSError):
                 (self.folder / parent).rmdir()
-        self.save()
+        self._save(self.after)
         return len(stale)
 
-    def save(self) -> None:
-        """Write the manifest, of what stands there now and what an unfinished build has yet to remove."""
-        text = json.dumps({"format": FORMAT, "files": dict(sorted(self.after.items()))}, indent=0, ensure_ascii=False)
+    def begin(self) -> None:
+        """Write the manifest of a build that is not finished: it names what is ours, and knows no file's content.
+
+        Should this build be cut short, the next one makes each file anew and removes those that it does not make.
+        """
+        self._save(dict.fromkeys(self.before, ""))
+
+    def _save(self, files: Mapping[str, str]) -> None:
+        said = {"format": FORMAT, "files": dict(sorted(files.items()))}
+        text = json.dumps(said, separators=(",\n", ": "), ensure_ascii=False)
         path = self.folder / MANIFEST
         data = text.encode("utf-8", "surrogatepass")
         if not self._stands(MANIFEST) or path.read_bytes() != data:

@@ -234,10 +234,10 @@ def site_map(
             by_legacy[name].add(url)
             if "/" in name:
                 by_tail[name.rpartition("/")[2]].add(url)
-        if record.source is not None:
-            by_document[record.source.path].add(url)
-            if numbered := _ENTRY.match(record.source.heading or ""):
-                entries[record.source.path, int(numbered[1])] = url
+        if (source := record.source) is not None:
+            by_document[source.path].add(url)
+            if numbered := _ENTRY.match(source.heading or ""):
+                entries[source.path, int(numbered[1])] = url
     folders = {posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}" for path in mirrored}
     named = {name: next(iter(urls)) for name, urls in by_legacy.items() if len(urls) == 1}
     tails = {name: next(iter(urls)) for name, urls in by_tail.items() if len(urls) == 1 and name not in by_legacy}

@@ -136,7 +136,7 @@ def own_pages(publication: Publication, own: OwnConfig) -> list[str]:
 def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
     """Write the source tree into `folder`, touching only what changed."""
     out = open_output(folder)
-    out.save()
+    out.begin()
     problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}
     mirrored = {document.staged: titles[document.path] for document in sources.documents if document.path in titles}
