@@ -54,6 +54,10 @@ _NO_TITLES = frozenset(
      "architecture decision record", "architectural decision record", "architecture decision record (adr)"}
 )  # fmt: skip
 """Headings that name the form: the file's name says more."""
+_TITLES = frozenset(
+    {"title", "titel", "titre", "título", "titolo", "название", "заголовок", "タイトル", "标题", "제목"}
+)
+"""Headings of a section that holds nothing but the title."""
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
@@ -265,10 +269,13 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     stated = next(
         (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
     )
+    titled = _title_text(document, named, inside) if named else Span(after, after)
     parts = (
-        split_title(document.text, named.title, named.text, path_number)
+        split_title(
+            document.text, titled, named.text if titled == named.title else titled.of(document.text), path_number
+        )
         if named
-        else TitleParts(None, None, title_of_path(path), Span(after, after))
+        else TitleParts(None, None, title_of_path(path), titled)
     )
     series = _series_number(fields, pure)
     number = _number(stated) or path_number or series or parts.number
@@ -310,6 +317,17 @@ def _title_heading(document: MarkdownDocument) -> Heading | None:
     if key == "context" or (key != "other" and any(heading.level == 1 for heading in document.headings[1:])):
         return None  # `# Summary`, `# Motivation` and so on: every section is at the top
     return first
+
+
+def _title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:
+    """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
+    end = inside[0].section.start if inside else heading.body.end
+    if plain(heading.text.strip(" :")) in _TITLES:
+        for line in visible_lines(document, Span(heading.body.start, end), document.hidden):
+            if content := document.text[line.start : line.end].strip():
+                start = document.text.index(content, line.start)
+                return Span(start, start + len(content))
+    return heading.title
 
 
 def _zones(document: MarkdownDocument, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:

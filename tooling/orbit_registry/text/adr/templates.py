@@ -170,7 +170,9 @@ def _heading(text: str, entry: AdrDocument) -> str:
         anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
         if anchor >= 0:
             edits.append((Span(anchor, entry.heading_span.end), ""))
-    return _edited(text, entry.heading_span, edits).rstrip()
+    below = any(entry.heading_span.end <= span.start < span.end for span in entry.title_spans)
+    newline = newline_of(text)
+    return _edited(text, entry.heading_span, edits).rstrip() + (f"{newline}{newline}$title" if below else "")
 
 
 def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
