@@ -23,7 +23,13 @@ from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
-from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder, is_log_name, read_name
+from orbit_registry.text.adr.file_names import (
+    GENERIC_NAMES,
+    is_decision_folder,
+    is_log_name,
+    is_request_folder,
+    read_name,
+)
 from orbit_registry.values import dataclass
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
@@ -32,7 +38,6 @@ _MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")
 _ADOC_HEADING = re.compile(r"^={1,5}(?=[ ])", re.MULTILINE)
 _RST_FIELD = re.compile(r"^:(?=[A-Za-z][\w -]{1,30}:)", re.MULTILINE)
 _OURS = frozenset({ORBIT})
-_REQUESTS = frozenset({"rfc", "rfcs"})
 _SAMPLE = 40
 _HINTS = 3
 _READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
@@ -182,7 +187,7 @@ def _is_place(path: str) -> bool:
     found = read_name(stem)
     return (
         found is not None and found.number is not None and found.is_decisions and bool(found.lead or found.title)
-    ) or any(is_decision_folder(part) or part.lower() in _REQUESTS for part in folder.split("/"))
+    ) or any(is_decision_folder(part) or is_request_folder(part) for part in folder.split("/"))
 
 
 def _is_log(workspace: Workspace, path: str) -> bool:

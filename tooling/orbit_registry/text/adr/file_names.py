@@ -88,6 +88,11 @@ def is_log_name(name: str) -> bool:
     return _LOG.match(name) is not None
 
 
+def is_request_folder(name: str) -> bool:
+    """Say whether a folder is named after requests for comments."""
+    return name.lower() in ("rfc", "rfcs")
+
+
 def is_request_name(name: str) -> bool:
     """Say whether a request for comments is named so: a decision only where it states what became of it."""
     return _REQUEST.match(name) is not None

@@ -96,7 +96,8 @@ def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     while stop > match.end() and text[stop - 1] in " \t\\":
         stop -= 1
     close = match["close"]
-    own = close and not match["open"] and close in text[match.end() : stop]
+    is_closed = match["open"] in text[match.end("key") : match.start("close")]
+    own = close and is_closed and close in text[match.end() : stop]
     value_start = match.start("close") if own else match.end()  # `Status: **Accepted**`: the value's own mark
     if (
         match["open"]

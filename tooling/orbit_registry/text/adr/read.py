@@ -17,6 +17,7 @@ from orbit_registry.text.adr.file_names import (
     is_decision_folder,
     is_decision_name,
     is_log_name,
+    is_request_folder,
     is_request_name,
     number_of_path,
     read_name,
@@ -57,7 +58,6 @@ _NO_TITLES = frozenset(
 _TITLES = frozenset(
     {"title", "titel", "titre", "título", "titolo", "название", "заголовок", "タイトル", "标题", "제목"}
 )
-"""Headings of a section that holds nothing but the title."""
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
@@ -321,8 +321,8 @@ def _title_heading(document: MarkdownDocument) -> Heading | None:
 
 def _title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:
     """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
-    end = inside[0].section.start if inside else heading.body.end
     if plain(heading.text.strip(" :")) in _TITLES:
+        end = inside[0].section.start if inside else heading.body.end
         for line in visible_lines(document, Span(heading.body.start, end), document.hidden):
             if content := document.text[line.start : line.end].strip():
                 start = document.text.index(content, line.start)
@@ -388,6 +388,7 @@ def _not_an_adr(
     in_place = in_folder or stem.lower().startswith("adr")
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
+        in_place |= entry.status != "unknown" and any(map(is_request_folder, pure.parent.parts))
         return None if in_place or not _is_bare_number(stem) else _NOTHING_DECIDED
     if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
         return "no status and no section that holds a decision"

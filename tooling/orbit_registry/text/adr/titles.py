@@ -15,7 +15,7 @@ _WORDY = re.compile(
 )
 _NUMBERED = re.compile(
     r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
-    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|Decision(?=[ \t#]*\d+[ \t]*[:—–]))"
+    rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ \t#]*\d+[ \t]*[:—–]))"
     r"[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,9})\]?"
     r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]|(?(prefix)[^\W\d])))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
