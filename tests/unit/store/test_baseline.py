@@ -81,7 +81,17 @@ def test_the_file_reads_back_and_is_written_once(workspace: Workspace) -> None:
     assert read_baseline(workspace) == (baseline_of(findings), [])
 
 
-@pytest.mark.parametrize("text", ["findings: 3\n", "findings: [x]\n", "- a\n", "findings: [{count: many}]\n", "a: [\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "findings: 3\n",
+        "findings: [x]\n",
+        "- a\n",
+        "findings: [{count: many}]\n",
+        "a: [\n",
+        "schema_version: 2\nfindings: []\n",
+    ],
+)
 def test_a_broken_file_lets_nothing_pass(workspace: Workspace, text: str) -> None:
     """A baseline that can't be read is empty, and the gate says so."""
     workspace.baseline.write_text(text, "utf-8")

@@ -15,6 +15,8 @@ from orbit_registry.text.position import Position, YamlProblemError
 from orbit_registry.text.yaml import dump, load
 from orbit_registry.values import dataclass
 
+VERSION = 1
+"""The `schema_version` of the file."""
 BROKEN = "ORB109"
 NEVER = frozenset({BROKEN, "ORB290", "ORB410"})
 """Findings about this run or this change, which no baseline can hold."""
@@ -100,6 +102,11 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     except OrbitError as error:
         said = error.message.replace(f"{file}", path)
         return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path), hint)]
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version > VERSION:
+        said = f"schema_version {version} is newer than this tool knows ({VERSION})"
+        hint = "upgrade: `pip install --upgrade orbit-registry`"
+        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path, Position(1)), hint)]
     counts: Counter[Known] = Counter()
     rows = data.get("findings") if isinstance(data, dict) else None
     for row in rows if isinstance(rows, list) else [None]:
@@ -122,7 +129,7 @@ def baseline_text(baseline: Baseline) -> str:
         if count > 1:
             row["count"] = count
         rows.append(row)
-    return dump({"schema_version": 1, "findings": rows}, comment=_COMMENT)
+    return dump({"schema_version": VERSION, "findings": rows}, comment=_COMMENT)
 
 
 def write_baseline(workspace: Workspace, baseline: Baseline) -> bool:
