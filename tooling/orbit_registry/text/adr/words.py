@@ -47,7 +47,7 @@ STATUSES: Mapping[Status, str] = {
     "accepted": """
         accepted, accept, approved, implementable, implementing, implemented, merged, adopted, agreed,
         decided, active, ratified, enacted, final, done, current, complete, completed,
-        activated, living, released, fulfilled, finalised, finalized, finalizado, finalizada,
+        activated, living, released, finalised, finalized, finalizado, finalizada,
         amended, extended, valid, akzeptiert, angenommen, beschlossen, entschieden, genehmigt,
         gültig, umgesetzt, implementiert, aktiv, accepté, acceptée, approuvé, approuvée, adopté, adoptée, validé,
         validée, implémenté, implémentée, décidé, aceptado, aceptada, aprobado, aprobada, adoptado, adoptada,
