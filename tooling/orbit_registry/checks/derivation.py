@@ -7,7 +7,7 @@ from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-from orbit_registry.checks.matching import count_matches, parsed
+from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
 from orbit_registry.records.freshness import Freshness, Sight, derive, turns
 from orbit_registry.records.record import Record
@@ -15,7 +15,7 @@ from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone, untracked_files
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.glob_syntax import Glob
+from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.values import dataclass
 
 _RESTING = frozenset({"freshness", "evidence", "source"})
@@ -82,7 +82,7 @@ def _is_in_doubt(record: Record, sight: Sight, homeless: Collection[str]) -> boo
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
     """Return the globs of a scope that include and match no file."""
     new = (text for text in paths if text not in counts)
-    return tuple(text for text in new if isinstance(glob := parsed(text), Glob) and not glob.exclude)
+    return tuple(text for text in new if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
 
 
 def nowhere(scoped: Iterable[tuple[Record, tuple[str, ...]]], counts: Mapping[str, int]) -> frozenset[str]:

@@ -1,19 +1,11 @@
-"""Globs as the checks read them: each parsed once, and how many files each matches, all at once."""
+"""Counts how many files globs match, all globs at once."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
 
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
-from orbit_registry.text.position import Problem
-
-
-@lru_cache(maxsize=65_536)
-def parsed(text: str) -> Glob | Problem:
-    """Return a glob, or what is wrong with it."""
-    return parse_glob(text)
 
 
 def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
@@ -46,5 +38,5 @@ def count_covered(scopes: Collection[tuple[str, ...]], files: Sequence[str]) -> 
 
 
 def _index(texts: Collection[str]) -> GlobIndex[str]:
-    globs = (glob for text in sorted(texts) if isinstance(glob := parsed(text), Glob) and not glob.exclude)
+    globs = (glob for text in sorted(texts) if isinstance(glob := parse_glob(text), Glob) and not glob.exclude)
     return GlobIndex([(glob.text, (glob,)) for glob in globs])

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orbit_registry.checks.matching import parsed
 from orbit_registry.checks.scope.globs import folders_of, nearest, valid_globs
 from orbit_registry.errors import GitError
 from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.glob_syntax import Glob
+from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import matches
 from orbit_registry.values import dataclass
 
@@ -57,7 +56,7 @@ def _matches_any(glob: Glob, files: Sequence[str]) -> bool:
 
 
 def _meant(glob: Glob, files: Sequence[str], below: str) -> str | None:
-    other = parsed(f"{below}/{glob.text}") if below else None
+    other = parse_glob(f"{below}/{glob.text}") if below else None
     return (
         f"{_FROM_ROOT}; did you mean `{other.text}`?"
         if isinstance(other, Glob) and _matches_any(other, files)

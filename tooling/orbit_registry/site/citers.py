@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 
-from orbit_registry.checks.matching import parsed
 from orbit_registry.records.record import Record
 from orbit_registry.site.finder import lead
 from orbit_registry.site.shelf import Text
@@ -18,7 +17,7 @@ from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.snapshot.edges import Said, said_in
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms
-from orbit_registry.text.globs import Glob, match_any
+from orbit_registry.text.globs import Glob, match_any, parse_glob
 from orbit_registry.values import dataclass
 
 
@@ -109,7 +108,7 @@ def applying_to(records: Iterable[Record], paths: Sequence[str]) -> Mapping[str,
     tops = tuple({path.partition("/")[0] for path in paths})
     near = (record for record in records if any(_may_match(glob, tops) for glob in record.globs))
     held = [record for record in near if record.phase == "live"]
-    scopes = [(record, [glob for glob in map(parsed, record.globs) if isinstance(glob, Glob)]) for record in held]
+    scopes = [(record, [glob for glob in map(parse_glob, record.globs) if isinstance(glob, Glob)]) for record in held]
     return {path: found for path in paths if (found := [one for one, globs in scopes if match_any(globs, path)])}
 
 

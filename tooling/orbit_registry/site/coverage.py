@@ -12,7 +12,6 @@ from dataclasses import field
 from html import escape
 from urllib.parse import quote
 
-from orbit_registry.checks.matching import parsed
 from orbit_registry.errors import GitError
 from orbit_registry.push.breadth import FEWEST_FILES, SHARE
 from orbit_registry.records.record import Record
@@ -21,7 +20,7 @@ from orbit_registry.site.stamps import stamp_of
 from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.workspace import git_folder
-from orbit_registry.text.globs import Glob, GlobIndex
+from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
 from orbit_registry.values import dataclass
 
 WIDTH, HEIGHT = 960.0, 400.0
@@ -78,7 +77,9 @@ def _scopes(records: Iterable[Record]) -> list[tuple[str, Sequence[str]]]:
 def folders(files: Iterable[str], scopes: Sequence[tuple[str, Sequence[str]]]) -> Folder:
     """Return the folders of some files; `scopes` pair a record's id with its globs."""
     named = list(files)
-    index = GlobIndex((one, [glob for glob in map(parsed, globs) if isinstance(glob, Glob)]) for one, globs in scopes)
+    index = GlobIndex(
+        (one, [glob for glob in map(parse_glob, globs) if isinstance(glob, Glob)]) for one, globs in scopes
+    )
     found = [[key for key, _ in index.match(path)] for path in named]
     counts = Counter(key for keys in found for key in keys)
     most = SHARE * len(named) if len(named) >= FEWEST_FILES else len(named)

@@ -13,14 +13,13 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from orbit_registry.checks.matching import parsed
 from orbit_registry.records.freshness import expires
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.text.glob_syntax import Alternative, CharacterClass, Chunk, Glob
+from orbit_registry.text.glob_syntax import Alternative, CharacterClass, Chunk, Glob, parse_glob
 
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
@@ -92,7 +91,7 @@ def _forms_in(text: str) -> dict[str, list[Any]]:
 
 
 def _form(text: str) -> list[Any] | None:
-    glob = parsed(text)
+    glob = parse_glob(text)
     return form_of(glob) if isinstance(glob, Glob) else None
 
 
@@ -175,7 +174,7 @@ def _tree(records: Iterable[Record]) -> str:
         if record.phase != "live":
             continue
         for text in record.globs:
-            glob = parsed(text)
+            glob = parse_glob(text)
             if isinstance(glob, Glob) and not glob.exclude:
                 names = glob.literal_prefix.split("/") if glob.literal_prefix else []
                 for depth in range(min(len(names), DEEPEST) + 1):

@@ -131,8 +131,12 @@ class _RefusedError(Exception):
         self.problem = Problem(INVALID_GLOB, message, Position(1, offset + 1), hint)
 
 
+@lru_cache(maxsize=65_536)
 def parse_glob(text: str) -> Glob | Problem:
-    """Return what `text` says, or the first thing wrong with it; the position counts within `text`."""
+    """Return what `text` says, or the first thing wrong with it; the position counts within `text`.
+
+    Each text is read once: records of one project name the same globs again and again.
+    """
     try:
         _check_form(text)
         exclude = text.startswith("!")

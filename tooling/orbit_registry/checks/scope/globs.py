@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 
-from orbit_registry.checks.matching import parsed
-from orbit_registry.text.glob_syntax import Glob
+from orbit_registry.text.glob_syntax import Glob, parse_glob
 
 
 def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:
     """Return the globs of a scope that can be read, with their places in its list."""
-    return [(index, glob) for index, text in enumerate(paths) if isinstance(glob := parsed(text), Glob)]
+    return [(index, glob) for index, text in enumerate(paths) if isinstance(glob := parse_glob(text), Glob)]
 
 
 def folders_of(files: Sequence[str]) -> dict[str, list[str]]:

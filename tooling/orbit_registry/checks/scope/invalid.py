@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.matching import parsed
 from orbit_registry.records.diagnostic import Diagnostic, Severity
-from orbit_registry.text.glob_syntax import Glob
+from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.position import Problem
 
 
@@ -17,7 +16,7 @@ def run(context: CheckContext) -> Iterator[Diagnostic]:
     for record, paths in context.scoped:
         if all(text in context.glob_counts for text in paths):
             continue  # what matches a file is a glob that includes
-        read = [parsed(text) for text in paths]
+        read = [parse_glob(text) for text in paths]
         for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
             if isinstance(glob, Problem):
                 where = context.at(record, "scope", "paths", index)
