@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.snapshot.policy import NO_SECRETS, Policy, without_secrets
+from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.store.decisions.prose import prose_of
 from orbit_registry.store.reader import Reading, read_collection
 from orbit_registry.text.position import Position
+from orbit_registry.text.secrets import without_secrets
 
 HASH = f"sha256:{'ab' * 32}"
 
@@ -156,22 +157,6 @@ def test_records_of_the_inbox_are_local(project: Any, tmp_path: Path) -> None:
     assert project.sync().digest == before
 
 
-def test_a_policy_leaves_records_out_and_cleans_texts(project: Any) -> None:
-    """What the caller marks is nowhere in the file, and what it redacts is redacted in every column."""
-    project.learning("aaaaa", body="token=hunter2", evidence=[{"kind": "external", "reference": "hunter2"}])
-    project.learning("bbbbb", summary="Not this one")
-    policy = Policy(
-        "test", exclude=lambda record: record.id == "L-bbbbb", redact=lambda text: text.replace("hunter2", "[redacted]")
-    )
-    result = project.sync(policy=policy)
-    content = result.path.read_bytes()
-    assert b"hunter2" not in content
-    assert b"Not this one" not in content
-    assert b"L-bbbbb" not in content
-    assert result.added == 1
-    assert project.sync().digest != result.digest, "without the policy the snapshot is another one"
-
-
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJDREVG' * 8}\n{'R0hJSktM' * 8}\n-----END RSA PRIVATE KEY-----"
 
@@ -222,11 +207,11 @@ def test_a_cut_private_key_is_taken_out_to_the_end() -> None:
     assert without_secrets(f"before {cut}more") == "before [redacted: private key]"
 
 
-def test_the_default_policy_leaves_clean_records_alone(project: Any) -> None:
+def test_clean_records_are_left_alone(project: Any) -> None:
     """Cleaning costs a search over all records, and only those that may hold a secret are taken apart."""
     project.learning("aaaaa")
     records = list(read_collection(project.workspace).records)
-    assert NO_SECRETS.applied(records)[0] is records[0]
+    assert free_of_secrets(records)[0] is records[0]
 
 
 def test_findings_become_rows(project: Any) -> None:

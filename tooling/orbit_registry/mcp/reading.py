@@ -15,7 +15,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.search.hits import SNIPPET, SearchResult, snippet
 from orbit_registry.search.query import Query, context_weights
-from orbit_registry.snapshot.policy import redacted
+from orbit_registry.snapshot.redaction import redacted
 from orbit_registry.store.workspace import path_from_root
 from orbit_registry.text.inert import inert_line
 from orbit_registry.text.secrets import without_secrets

@@ -22,7 +22,6 @@ from orbit_registry.site import stamps
 from orbit_registry.site.memo import key_of
 from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
-from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.store.cache import code_stamp, is_few
 from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
@@ -62,7 +61,7 @@ def build_site(
     workspace = registry.workspace
     address = base_url or workspace.config.site.get("base_url") or None
     cache = workspace.cache / CACHE
-    code = code_version()
+    code = code_stamp()
     today = datetime.now(UTC).date().isoformat()  # records age by the day
     may_run = (switched(), allowed(workspace))
     wanted = key_of(code, str(out.resolve()), address, snapshot, today, repr(may_run), half_life_days())
@@ -186,8 +185,3 @@ def _row(wanted: str, result: SiteResult, prepared: Prepared) -> dict[str, objec
         "config": result.config,
         "diagnostics": [row_of(one) for one in result.diagnostics],
     }
-
-
-def code_version() -> str:
-    """Return a text that changes when the code that makes pages does: what other code made is made again."""
-    return f"{code_stamp()} {NO_SECRETS.name}"

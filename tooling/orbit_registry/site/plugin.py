@@ -18,13 +18,14 @@ from mkdocs.utils import clean_directory
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
-from orbit_registry.site.build import CACHE, code_version
+from orbit_registry.site.build import CACHE
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.own import read_own
 from orbit_registry.site.pages import SHELL
 from orbit_registry.site.stage import DOCS, OVERRIDES, Prepared
 from orbit_registry.site.steps import prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
+from orbit_registry.store.cache import code_stamp
 
 _log = logging.getLogger("mkdocs.plugins.orbit")
 
@@ -56,7 +57,7 @@ class OrbitPlugin(BasePlugin[Options]):
                 own = replace(own, data={**own.data, "use_directory_urls": config.use_directory_urls})
             self._cache = registry.workspace.cache / CACHE / "plugin"
             prepared = prepare(
-                registry, own, self._cache, config.site_url or None, code_version(), self._target.resolve()
+                registry, own, self._cache, config.site_url or None, code_stamp(), self._target.resolve()
             )
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None

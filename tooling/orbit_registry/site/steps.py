@@ -26,10 +26,11 @@ from orbit_registry.site.stage import Prepared, Sources, own_pages, stage
 from orbit_registry.site.tasks import TaskPlaces, tasks_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.edges import files_that_cite
-from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.snapshot.publication import Publication, publication_of
+from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
+from orbit_registry.text.secrets import without_secrets
 
 TAKEN = (
     "health/",
@@ -66,7 +67,7 @@ def prepare(
     problems = tuple(_cleaned(one) for one in collection.problems)
     publication = publication_of(workspace, collection)
     code = key_of(code, publication.key, workspace.config.site.get("generator"))
-    everything = NO_SECRETS.applied(collection.records, registry.reading.unkept)
+    everything = free_of_secrets(collection.records, registry.reading.unkept)
     records = publication.records(shown_records(workspace, everything))
     own_files = own_pages(publication, own) if own else []
     if own:
@@ -202,7 +203,7 @@ def _findings(prepared: Prepared, found: Sequence[Diagnostic]) -> tuple[Diagnost
 
 
 def _cleaned(found: Diagnostic) -> Diagnostic:
-    message = NO_SECRETS.cleaned(found.message)
+    message = without_secrets(found.message)
     return found if message == found.message else replace(found, message=message)
 
 

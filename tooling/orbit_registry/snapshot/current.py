@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from orbit_registry.errors import SnapshotError, UsageError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
-from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.sync import SyncResult, last_built, next_rows, sync_snapshot
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
@@ -40,7 +39,6 @@ def query(
     search: Search | None = None,
     vectors: Meant | None = None,
     diagnostics: Diagnostics = tuple,
-    policy: Policy = NO_SECRETS,
 ) -> str:
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
 
@@ -60,7 +58,7 @@ def query(
     lines = event_lines(workspace.state) if asks else None
     hits, meant = _hits(sql, search), _meant(sql, vectors)
     return _with_current(
-        workspace, lambda path: ask(path, sql, events=lines, hits=hits, vectors=meant), diagnostics, policy
+        workspace, lambda path: ask(path, sql, events=lines, hits=hits, vectors=meant), diagnostics
     ).render(form)
 
 
@@ -91,12 +89,12 @@ def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
     """Return the whole answer to a question of our own, for which the files were read already."""
     from orbit_registry.snapshot.query import ask
 
-    return _with_current(workspace, lambda path: ask(path, sql), tuple, NO_SECRETS, reading)
+    return _with_current(workspace, lambda path: ask(path, sql), reading=reading)
 
 
 def answer(
     workspace: Workspace, sql: str, *, seconds: float, rows: int, search: Search | None = None,
-    vectors: Meant | None = None, policy: Policy = NO_SECRETS,
+    vectors: Meant | None = None,
 ) -> Answer:  # fmt: skip
     """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`.
 
@@ -120,7 +118,7 @@ def answer(
         finally:
             thread.shutdown(wait=False)
 
-    return _with_current(workspace, asked, tuple, policy)
+    return _with_current(workspace, asked)
 
 
 def export_snapshot(
@@ -128,8 +126,6 @@ def export_snapshot(
     file: Path,
     parquet: Path | None = None,
     *,
-    diagnostics: Diagnostics = tuple,
-    policy: Policy = NO_SECRETS,
     reading: Reading | None = None,
     freshness: Mapping[str, Freshness] | None = None,
     unfiltered: bool = False,
@@ -163,24 +159,24 @@ def export_snapshot(
     # A vote dated ahead counts from a day on, whatever says something else since.
     if earlier is not None and parquet is None and not any(one.code == BROKEN_VOTE for one in read.problems):
         with contextlib.suppress(SnapshotError):
-            return export_again(workspace, read, *earlier, file, policy)
+            return export_again(workspace, read, *earlier, file)
     if is_first and last_built(workspace) is None:
-        return export_first(workspace, read, file, freshness, policy)
-    planned = next_rows(workspace, read, freshness, policy)
+        return export_first(workspace, read, file, freshness)
+    planned = next_rows(workspace, read, freshness)
     if planned is not None and planned.base is not None:
         # To bring the one at hand up to date first would write everything twice; where it is damaged, that is done.
         with contextlib.suppress(SnapshotError):
             return export(planned.base.file, file, parquet, lambda _: planned, vectors=meant)
     return _with_current(
-        workspace, lambda path: export(path, file, parquet, vectors=meant), diagnostics, policy, read, freshness
+        workspace, lambda path: export(path, file, parquet, vectors=meant), reading=read, freshness=freshness
     )
 
 
 def _with_current(
     workspace: Workspace,
     use: Callable[[Path], Result],
-    diagnostics: Diagnostics,
-    policy: Policy,
+    diagnostics: Diagnostics = tuple,
+    *,
     reading: Reading | None = None,
     freshness: Mapping[str, Freshness] | None = None,
 ) -> Result:
@@ -190,9 +186,7 @@ def _with_current(
     read = reading or Reading(workspace)
 
     def synced(*, rebuild: bool) -> SyncResult:
-        return sync_snapshot(
-            workspace, read, diagnostics=diagnostics, policy=policy, rebuild=rebuild, freshness=freshness
-        )
+        return sync_snapshot(workspace, read, diagnostics=diagnostics, rebuild=rebuild, freshness=freshness)
 
     try:
         return use(synced(rebuild=False).path)

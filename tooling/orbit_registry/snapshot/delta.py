@@ -15,7 +15,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.snapshot.build import Base, Held, held_by, texts_changed
 from orbit_registry.snapshot.edges import citations_of
 from orbit_registry.snapshot.engine import duckdb
-from orbit_registry.snapshot.policy import Policy
+from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.snapshot.rows import Rows, Source, rows_of
 from orbit_registry.store.decisions.prose import ProseReading
 from orbit_registry.store.freshness.ground import moved, windows_of
@@ -24,6 +24,7 @@ from orbit_registry.store.skills import Skill
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.secrets import without_secrets
 from orbit_registry.values import dataclass
 
 
@@ -44,7 +45,6 @@ class Material:
     workspace: Workspace
     reading: Reading
     prose: ProseReading
-    policy: Policy
     skills: Sequence[Skill]
 
     def rows(
@@ -66,7 +66,7 @@ class Material:
         workspace, collection = self.workspace, self.reading.collection
         held = held_by(connection, previous) if previous is not None else Held({}, frozenset())
         inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
-        kept = self.policy.admitted(collection.records)
+        kept = list(collection.records)
         sources = sources_of(self.reading, self.prose, {one.path for one in kept}, bool(inbox))
         base = base_of(previous, held, kept, sources, inbox) if previous is not None and usable else None
         untouched = base.untouched if base is not None else {}
@@ -74,7 +74,7 @@ class Material:
         if freshness is None:
             freshness = standing_of_all(workspace, records, listed=self.reading.listed).freshness
         problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
-        clean = self.policy.cleaned
+        clean = without_secrets
         rows = rows_of(
             records,
             sources,
@@ -132,7 +132,7 @@ class Material:
         """Return the records of a few paths as they are now, cleaned; None where one does not name what it named."""
         entries = [one for one in self.reading.entries if one.path in held.records]
         read = [one for one in map(self.reading.record, entries) if one is not None]
-        records = self.policy.applied(self.prose.filled(read))
+        records = free_of_secrets(self.prose.filled(read))
         same = len(records) == len(held.records) and all(self._names_the_same(one, held) for one in records)
         return records if same else None
 
@@ -143,7 +143,7 @@ class Material:
         return named == stated.union(references_of(record, self.workspace.kinds.id_forms))
 
     def _skills(self) -> list[Skill]:
-        clean = self.policy.cleaned
+        clean = without_secrets
         return [
             replace(one, name=clean(one.name), description=clean(one.description), text=clean(one.text))
             for one in self.skills
@@ -152,10 +152,10 @@ class Material:
     def _records(self, kept: Sequence[Record], base: Base | None) -> list[Record]:
         """Return the records, cleaned; those whose rows are made have the prose that stands in documents."""
         if base is None:
-            return self.policy.applied(self.prose.filled(kept))
+            return free_of_secrets(self.prose.filled(kept))
         made = [record for record in kept if record.path not in base.untouched]
         rest = [record for record in kept if record.path in base.untouched]
-        return [*self.policy.applied(self.prose.filled(made)), *self.policy.applied(rest, self.reading.unkept)]
+        return [*free_of_secrets(self.prose.filled(made)), *free_of_secrets(rest, self.reading.unkept)]
 
     def _references(
         self, records: Sequence[Record], held: Held, untouched: Mapping[str, str]

@@ -33,8 +33,8 @@ from orbit_registry.snapshot.build import (
 from orbit_registry.snapshot.delta import Material, Planned, sources_of
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.meta import meta_of
-from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.publication import publication_of
+from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.snapshot.rows import CONTENT, NAMING, WHOLE, rows_of
 from orbit_registry.store.decisions.prose import prose_of
 from orbit_registry.store.files import TEMPORARY, sync_folder, write_error
@@ -167,9 +167,7 @@ def _write_parquet(connection: duckdb.DuckDBPyConnection, folder: Path, tables: 
     return written
 
 
-def export_again(
-    workspace: Workspace, reading: Reading, earlier: Path, paths: Sequence[str], file: Path, policy: Policy = NO_SECRETS
-) -> list[Path]:
+def export_again(workspace: Workspace, reading: Reading, earlier: Path, paths: Sequence[str], file: Path) -> list[Path]:
     """Write what `export` does, out of an earlier copy for others: only the records at `paths` say something else now.
 
     Raises:
@@ -178,7 +176,7 @@ def export_again(
     """
     entries = [one for one in reading.entries if one.path in paths]
     prose = prose_of(workspace, entries, filter(None, map(reading.document_of, entries)))
-    material = Material(workspace, reading, prose, policy, ())
+    material = Material(workspace, reading, prose, ())
 
     def plan(connection: duckdb.DuckDBPyConnection) -> Planned:
         found = material.alone(earlier, held_of(connection, paths), paths)
@@ -194,14 +192,13 @@ def export_first(
     reading: Reading,
     file: Path,
     freshness: Mapping[str, Freshness] | None = None,
-    policy: Policy = NO_SECRETS,
 ) -> list[Path]:
     """Write what `export` does of a workspace that has no snapshot, and make it none.
 
     Raises what `export` does.
     """
     prose = prose_of(workspace, reading.entries, reading.documents)
-    material = Material(workspace, reading, prose, policy, ())
+    material = Material(workspace, reading, prose, ())
 
     def plan(connection: duckdb.DuckDBPyConnection) -> Planned:
         rows = material.rows(connection, None, False, tuple, freshness, shared=True)[1]
@@ -226,7 +223,7 @@ def export_published(
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
     shared = [one for one in reading.collection.records if not (inbox and one.path.startswith(f"{inbox}/"))]
     known = standing_of_all(workspace, shared, listed=reading.listed).freshness if freshness is None else freshness
-    records = publication.records(NO_SECRETS.applied(prose.filled(shared)))
+    records = publication.records(free_of_secrets(prose.filled(shared)))
     rows = rows_of(
         records,
         sources_of(reading, prose, {one.path for one in records}, False),

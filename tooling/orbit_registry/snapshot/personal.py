@@ -19,7 +19,7 @@ from orbit_registry.push.compile import Origin, part_of
 from orbit_registry.push.pack import Part
 from orbit_registry.push.reader import LIST, Row
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.policy import Policy
+from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
@@ -98,7 +98,7 @@ def personal_records(workspace: Workspace, own: Iterable[Record]) -> list[Record
     ]  # fmt: skip
 
 
-def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequence[Part], policy: Policy) -> list[Part]:
+def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequence[Part]) -> list[Part]:
     """Return personal records compiled; those that the project overrides by `own` are there, and are not pushed.
 
     A record of the project overrides one that has its id, says the same in its headline, or that it links to.
@@ -107,13 +107,10 @@ def personal_parts(workspace: Workspace, personal: Personal | None, own: Sequenc
         return []
     live = [part.row for part in own if part.pushed]
     names = {name for row in live for name in (row[reader.ID], _headline(row), *row[reader.LINKS].split(LIST))}
-    cleaned = {record.path: record for record in policy.applied(personal.records)}
     found = []
-    for record, state in zip(personal.records, personal.states, strict=True):
-        if record.path not in cleaned:
-            continue
+    for record, state in zip(free_of_secrets(personal.records), personal.states, strict=True):
         origin = Origin(record.path, _PERSONAL, state.st_mtime_ns, state.st_size)
-        part = part_of(cleaned[record.path], origin, half_life_days())
+        part = part_of(record, origin, half_life_days())
         row = list(part.row)
         teaser = row[reader.TEASER].replace(f"\n  more: {ORBIT}/", f"\n  more: ~/{ORBIT}/")
         is_free = names.isdisjoint((row[reader.ID], _headline(row)))

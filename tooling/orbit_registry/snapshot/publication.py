@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.policy import NO_SECRETS, redacted
+from orbit_registry.snapshot.redaction import redacted
 from orbit_registry.store.config import PublishConfig
 from orbit_registry.store.decisions.documents import Document, document_of
 from orbit_registry.store.decisions.paths import decision_paths
@@ -24,6 +24,7 @@ from orbit_registry.store.files import document_text
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.masking import Names, struck_out, words_of
+from orbit_registry.text.secrets import without_secrets
 from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Publication:
     def key(self) -> str:
         """A text that changes when what may be read does: what was made under another is made again."""
         if not self.is_active:
-            return NO_SECRETS.name
+            return "all"
         patterns = [f"{pattern.pattern}\0{pattern.flags}" for pattern in self.config.redact]
         facts = [*patterns, "\1", *sorted(self._struck), "\1", *sorted(self._kept)]
         return hashlib.blake2b("\0".join(facts).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
@@ -83,7 +84,7 @@ class Publication:
 
     def text(self, text: str) -> str:
         """Return a text as it may be read: without secrets, the names of what is withheld, and what is struck out."""
-        return self._plain(NO_SECRETS.cleaned(text)) if self.is_active else NO_SECRETS.cleaned(text)
+        return self._plain(without_secrets(text)) if self.is_active else without_secrets(text)
 
     def freshness(self, known: Mapping[str, Freshness]) -> Mapping[str, Freshness]:
         """Return why records are not fresh, in words that may be read."""
@@ -100,7 +101,7 @@ class Publication:
         A log loses the decisions that are withheld; a file that holds nothing else is none.
         """
         if not self.is_active:
-            return NO_SECRETS.cleaned(text)
+            return without_secrets(text)
         if self.hides(path):
             return None
         if path in self._decisions:

@@ -24,8 +24,8 @@ from orbit_registry.push.pack import Part, is_whole, pack, unpack, with_rows
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.personal import Personal, personal_folders, personal_of, personal_parts
-from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.snapshot.push_freshness import Seen, with_doubts
+from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
@@ -96,7 +96,6 @@ def sync_index(
     workspace: Workspace,
     reading: Reading,
     stamps: Sequence[str],
-    policy: Policy = NO_SECRETS,
     *,
     rebuild: bool = False,
     known: Mapping[str, Stamp] = MappingProxyType({}),
@@ -117,7 +116,7 @@ def sync_index(
     files += trust.lines(reading, entries.values()) if trust is not None else ()
     personal = personal_of(workspace)
     files += personal.lines() if personal is not None else ()
-    wanted = _Wanted(_base(workspace, policy), _digest(files), stamps, trust, personal)
+    wanted = _Wanted(_base(workspace), _digest(files), stamps, trust, personal)
     found = _Found() if rebuild else _unchanged(workspace, folder, wanted, known)
     if found.done is not None:
         return found.done
@@ -133,7 +132,7 @@ def sync_index(
         collects = gc.isenabled()
         gc.disable()  # rows and postings make no cycles, and looking for some took a fifth of an update
         try:
-            return replace(_build(workspace, folder, reading, policy, entries, wanted, rebuild), seen=found.seen)
+            return replace(_build(workspace, folder, reading, entries, wanted, rebuild), seen=found.seen)
         finally:
             if collects:
                 gc.enable()
@@ -178,7 +177,6 @@ def _build(
     workspace: Workspace,
     folder: Path,
     reading: Reading,
-    policy: Policy,
     entries: Mapping[str, Entry],
     wanted: _Wanted,
     rebuild: bool,
@@ -191,8 +189,8 @@ def _build(
         fresh[place] = (entry, Origin(place, digest, int(mtime), int(size), entry.pending, entry.has_body))
     records = [record for entry, _ in fresh.values() if (record := reading.record(entry)) is not None]
     origins = {path: origin for path, (_, origin) in fresh.items()}
-    compiled = _compiled(workspace, records, origins, policy)
-    personal = personal_parts(workspace, wanted.personal, [*kept, *compiled], policy)
+    compiled = _compiled(workspace, records, origins)
+    personal = personal_parts(workspace, wanted.personal, [*kept, *compiled])
     globs = _globs([*kept, *compiled, *personal], held.globs)
     files = _tracked(workspace)
     tracked = _digest(files or ())
@@ -235,14 +233,12 @@ def _still(held: Iterable[Part], entries: Mapping[str, Entry]) -> tuple[list[Par
     return kept, left
 
 
-def _compiled(
-    workspace: Workspace, records: Sequence[Record], origins: Mapping[str, Origin], policy: Policy
-) -> list[Part]:
+def _compiled(workspace: Workspace, records: Sequence[Record], origins: Mapping[str, Origin]) -> list[Part]:
     """Return records compiled, free of secrets; what they rest on is named as they name it, or not at all."""
     half_life, windows, kinds = half_life_days(), windows_of(workspace.config), kinds_of(workspace.config)
     named = {one.path: rests_of(one, kinds) for one in records if one.status.pushed and one.phase == "live"}
     found = []
-    for record in policy.applied(records):
+    for record in free_of_secrets(records):
         clean = set(rests_of(record, kinds)) if named.get(record.path) else ()
         rests = [one for one in named.get(record.path, ()) if one in clean]
         found.append(part_of(record, origins[record.path], half_life, windows, rests))
@@ -293,11 +289,11 @@ def _line_of(part: Part) -> str:
 # ------------------------------------------------------------------------------------------------------- what it is
 
 
-def _base(workspace: Workspace, policy: Policy) -> str:
+def _base(workspace: Workspace) -> str:
     """Return a hash of what decides how a record is compiled, beside the record."""
     config = workspace.config
     said = (str(reader.FORMAT), code_stamp(), fingerprint(workspace.kinds), config.inbox, str(half_life_days()),
-            policy.name, str(config.raw.get("freshness")), str(_holdout(workspace)),
+            str(config.raw.get("freshness")), str(_holdout(workspace)),
             *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds))  # fmt: skip
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -19,7 +19,6 @@ from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
-from orbit_registry.snapshot.policy import NO_SECRETS, Policy
 from orbit_registry.store.cache import FileState, code_stamp, is_sealed, stamp_of
 from orbit_registry.store.decisions.prose import ProseReading, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
@@ -107,7 +106,6 @@ def sync(
     workspace: Workspace,
     *,
     diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
-    policy: Policy = NO_SECRETS,
     rebuild: bool = False,
 ) -> SyncResult:
     """Bring both derived files up to date; where nothing changed, no record is built and DuckDB is not even imported.
@@ -126,9 +124,9 @@ def sync(
     reading = Reading(workspace)
     knows_all = _knows_all(cache_folder(workspace))
     prose = prose_of(workspace, reading.entries, reading.documents)
-    index = sync_index(workspace, reading, stamps, policy, rebuild=rebuild, known=prose.stamps)
+    index = sync_index(workspace, reading, stamps, rebuild=rebuild, known=prose.stamps)
     done = sync_snapshot(
-        workspace, reading, diagnostics=diagnostics, policy=policy, rebuild=rebuild,
+        workspace, reading, diagnostics=diagnostics, rebuild=rebuild,
         seen=index.seen if knows_all else None, prose=prose,
     )  # fmt: skip
     return replace(done, index=index, seconds=time.perf_counter() - began)
@@ -156,7 +154,6 @@ def sync_snapshot(
     reading: Reading,
     *,
     diagnostics: Callable[[], Iterable[Diagnostic]] = tuple,
-    policy: Policy = NO_SECRETS,
     rebuild: bool = False,
     freshness: Mapping[str, Freshness] | None = None,
     seen: frozenset[str] | None = None,
@@ -169,7 +166,7 @@ def sync_snapshot(
     """
     began = time.perf_counter()
     prose = prose or prose_of(workspace, reading.entries, reading.documents)
-    settings = _settings(workspace, policy)
+    settings = _settings(workspace)
     skills = read_skills(workspace)[0]
     inputs = _inputs(workspace, settings, reading, prose, skills)
     folder = cache_folder(workspace)
@@ -178,7 +175,7 @@ def sync_snapshot(
         with locked(folder / "snapshot.lock"):
             held = None if rebuild else _current(folder, inputs)
             if held is None:
-                build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild, skills, seen)
+                build = _Build(workspace, folder, reading, prose, settings, inputs, rebuild, skills, seen)
                 done = build.run(diagnostics, freshness)
                 return replace(done, seconds=time.perf_counter() - began)
     reading.save()
@@ -186,7 +183,7 @@ def sync_snapshot(
     return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, time.perf_counter() - began, False)
 
 
-def _settings(workspace: Workspace, policy: Policy) -> str:
+def _settings(workspace: Workspace) -> str:
     """Return a hash of what decides beside the files what a record's rows are."""
     return _hash(
         str(FORMAT_VERSION),
@@ -195,7 +192,6 @@ def _settings(workspace: Workspace, policy: Policy) -> str:
         workspace.name,
         workspace.config.inbox,
         str((workspace.config.citations, workspace.config.code, half_life_days())),
-        policy.name,
     )
 
 
@@ -226,11 +222,9 @@ def _current(folder: Path, inputs: str | None) -> _State | None:
         return None
 
 
-def next_rows(
-    workspace: Workspace, reading: Reading, freshness: Mapping[str, Freshness] | None, policy: Policy = NO_SECRETS
-) -> Planned | None:
+def next_rows(workspace: Workspace, reading: Reading, freshness: Mapping[str, Freshness] | None) -> Planned | None:
     """Return what the next snapshot would add to the one at hand; None where that is current or of no use for it."""
-    folder, settings = cache_folder(workspace), _settings(workspace, policy)
+    folder, settings = cache_folder(workspace), _settings(workspace)
     previous, skills = _current(folder, None), read_skills(workspace)[0]
     if previous is None or previous.settings != settings:
         return None
@@ -240,7 +234,7 @@ def next_rows(
         return None
     from orbit_registry.snapshot.build import engine
 
-    build = _Build(workspace, folder, reading, prose, policy, settings, inputs, rebuild=False, skills=skills)
+    build = _Build(workspace, folder, reading, prose, settings, inputs, rebuild=False, skills=skills)
     with engine() as connection:
         planned = build.plan(connection, previous, tuple, freshness, shared=True)[1]
     return planned if planned.base is not None else None
@@ -254,7 +248,6 @@ class _Build:
     folder: Path
     reading: Reading
     prose: ProseReading
-    policy: Policy
     settings: str
     inputs: str
     rebuild: bool
@@ -293,7 +286,7 @@ class _Build:
         """Return what the snapshot at hand holds, and the rows of the next one; `shared` as in `Material.rows`."""
         from orbit_registry.snapshot.delta import Material, Planned
 
-        material = Material(self.workspace, self.reading, self.prose, self.policy, self.skills)
+        material = Material(self.workspace, self.reading, self.prose, self.skills)
         file = self.folder / previous.file if previous is not None else None
         usable = previous is not None and previous.settings == self.settings and not self.rebuild
         meta = meta_of(self.workspace, previous.tool if usable and previous is not None else None)

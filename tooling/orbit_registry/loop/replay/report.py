@@ -8,7 +8,7 @@ from orbit_registry.loop.replay.count import NEVER, Citations, Tally, percentile
 from orbit_registry.loop.replay.past import Past
 from orbit_registry.push.context import DROPS
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.text.secrets import without_secrets
 from orbit_registry.values import dataclass
 
 LISTED, LONGEST_TITLE = 10, 70
@@ -207,4 +207,4 @@ def _percent(part: float, whole: int) -> str:
 
 
 def _title(record: Record) -> str:
-    return NO_SECRETS.cleaned(record.title)
+    return without_secrets(record.title)

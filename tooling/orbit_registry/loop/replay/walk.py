@@ -21,7 +21,7 @@ from orbit_registry.push.reader import DIGEST, LIST, Index, Row, read_index
 from orbit_registry.push.render import render
 from orbit_registry.push.select import select
 from orbit_registry.records.record import Record
-from orbit_registry.snapshot.policy import NO_SECRETS
+from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.values import dataclass
 
 
@@ -182,5 +182,5 @@ def _cleaned(past: Past) -> Iterable[tuple[int, Record]]:
     live = [(place, record) for place, record in held if record.phase == "live"]
     # Records are told apart by their paths there, and versions of one record share theirs.
     apart = [replace(record, path=f"{place}/{record.path}") for place, record in live]
-    clean = NO_SECRETS.applied(apart)
+    clean = free_of_secrets(apart)
     return [(place, replace(one, path=record.path)) for (place, record), one in zip(live, clean, strict=True)]

@@ -16,9 +16,9 @@ from orbit_registry.push.caps import tokens
 from orbit_registry.push.reader import Index, Row
 from orbit_registry.records.vote import counted, stamp
 from orbit_registry.snapshot.matches import current_index
-from orbit_registry.snapshot.policy import NO_SECRETS
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.secrets import without_secrets
 from orbit_registry.values import dataclass
 
 DAY = 86_400
@@ -172,9 +172,7 @@ def told_of(workspace: Workspace) -> dict[str, Told]:
     """Return what a report says of the records of today beside what became of them, by id."""
     reading = Reading(workspace)
     found = {
-        record.id: Told(
-            NO_SECRETS.cleaned(record.title), len(counted(record.votes)), bool(record.text("error_pattern"))
-        )
+        record.id: Told(without_secrets(record.title), len(counted(record.votes)), bool(record.text("error_pattern")))
         for record in reading.collection.records
     }
     reading.save()

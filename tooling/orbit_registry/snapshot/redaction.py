@@ -1,0 +1,46 @@
+"""Takes secrets out of records before they enter a snapshot, an index or a site; what one is, `text.secrets` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
+
+from orbit_registry.records.record import Record
+from orbit_registry.text.secrets import NEEDLES, without_secrets
+
+_UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
+
+
+def free_of_secrets(records: Iterable[Record], unkept: Container[str] | None = None) -> list[Record]:
+    """Return records in their order, those that hold a secret without it.
+
+    `unkept` has the paths of those that are not among what is kept, where no secret is: only they are looked at then.
+    It is no help where prose was filled in since.
+    """
+    held = list(records)
+    paths = {one.path for one in _suspects(held if unkept is None else [one for one in held if one.path in unkept])}
+    return [redacted(record, without_secrets) if record.path in paths else record for record in held]
+
+
+def redacted(record: Record, redact: Callable[[str], str]) -> Record:
+    """Return a record with every text cleaned, keys of its own and votes among them; ids and times stay."""
+
+    def cleaned(value: object) -> object:
+        if isinstance(value, str):
+            return redact(value)
+        if isinstance(value, dict):
+            return {redact(str(name)): cleaned(part) for name, part in value.items()}
+        return [cleaned(part) for part in value] if isinstance(value, list) else value
+
+    data = {redact(name): value if name in _UNTOUCHED else cleaned(value) for name, value in record.data.items()}
+    votes = tuple(
+        replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id)) for vote in record.votes
+    )
+    return replace(record, data=data, prose=redact(record.prose), votes=votes)
+
+
+def _suspects(records: Sequence[Record]) -> Sequence[Record]:
+    from orbit_registry.checks.spelling import Spelling
+
+    voted = [one for one in records if any(NEEDLES.search(f"{vote.voter_model}\n{vote.task_id}") for vote in one.votes)]
+    return [*Spelling(records).suspects(NEEDLES), *voted]
