@@ -134,13 +134,13 @@ def try_hook(workspace: Workspace, agent: Agent, command: str) -> Trial:
     return Trial(command, path, problems, text, took)
 
 
-def silent_cost(workspace: Workspace, agent: Agent, command: str, runs: int = RUNS) -> Cost | None:
+def silent_cost(workspace: Workspace, agent: Agent, command: str) -> Cost | None:
     """Return what a silent call of an installed command costs; None where it does not end in time."""
     call = _Call(workspace, agent, NOWHERE)
     hook: list[float] = []
     nothing: list[float] = []
     try:
-        for _ in range(runs + 1):
+        for _ in range(RUNS + 1):
             hook.append(_spent(lambda: call.run(command)))
             nothing.append(_spent(lambda: call.run(NOTHING)))
     except subprocess.TimeoutExpired:
@@ -148,7 +148,7 @@ def silent_cost(workspace: Workspace, agent: Agent, command: str, runs: int = RU
     finally:
         call.forget()
     # The first one warms the disk's cache.
-    return Cost(runs, statistics.median(hook[1:]), statistics.median(nothing[1:]))
+    return Cost(RUNS, statistics.median(hook[1:]), statistics.median(nothing[1:]))
 
 
 def filled(payload: Any, words: Mapping[str, str]) -> Any:

@@ -294,11 +294,11 @@ class Commit:
         return self.message.partition("\n")[0]
 
 
-def commits(git: Git, most: int = MOST_COMMITS) -> Iterator[Commit]:
+def commits(git: Git) -> Iterator[Commit]:
     """Yield the newest commits, merges left out; none outside a repository and before the first commit."""
     try:
         texts = git.parted(
-            "log", "--no-merges", f"--max-count={most}", "--relative", "--name-only", "-z",
+            "log", "--no-merges", f"--max-count={MOST_COMMITS}", "--relative", "--name-only", "-z",
             "--format=%x00%h%x00%B%x00", "HEAD", check=False,
         )  # fmt: skip
     except GitError:

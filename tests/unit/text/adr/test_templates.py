@@ -63,18 +63,6 @@ def test_a_template_keeps_the_dress_and_drops_the_prose() -> None:
     )
 
 
-def test_a_template_can_have_placeholders_instead_of_prompts() -> None:
-    """So that a caller who has the prose can put it in."""
-    text = (CASES / "nygard.md").read_text(encoding="utf-8")
-
-    template = template_from(text, "doc/adr/0007-keep.md", prompts=False)
-
-    assert template == (
-        "# $order. $title\n\nDate: $date\n\n## Status\n\n$status\n\n"
-        "## Context\n\n$context\n\n## Decision\n\n$decision\n\n## Consequences\n\n$consequences\n"
-    )
-
-
 def test_a_text_without_a_decision_gives_no_template() -> None:
     """There is nothing to take it from."""
     assert template_from("# Guide\n\nWords.\n", "docs/guide.md") is None

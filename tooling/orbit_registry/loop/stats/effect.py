@@ -192,7 +192,7 @@ def _avoided(effect: Effect) -> Iterator[str]:
         yield f"  failures avoided: {count:.1f}, between {low:.1f} and {high:.1f}"
 
 
-def report(pairs: Sequence[Pair], told: Mapping[str, Told], by: str = LOT, why: str = "") -> Report:
+def report(pairs: Sequence[Pair], told: Mapping[str, Told], by: str = LOT) -> Report:
     """Return what some pairs come to; of failures those records are counted that describe an error."""
     by_record: dict[str, list[Pair]] = {}
     for pair in pairs:
@@ -202,8 +202,8 @@ def report(pairs: Sequence[Pair], told: Mapping[str, Told], by: str = LOT, why: 
     sessions = len({pair.session for pair in pairs})
     records = {one: _effect(held, patterned, _of_one_record, by) for one, held in by_record.items()}
     overall = _effect(pairs, patterned, _of_all, by)
-    if not why and not any(one.difference is not None for one in overall.estimates.values()):
-        why = _why(overall, by)
+    is_told = any(one.difference is not None for one in overall.estimates.values())
+    why = "" if is_told else _why(overall, by)
     return Report(by, sessions, overall, records, {one: signals(held) for one, held in by_record.items()}, told, why)
 
 

@@ -101,8 +101,8 @@ def _compared(agent: str, path: Path, given: Given, ledger: str, events: Sequenc
     )
 
 
-def without_event(root: Path, shown: Iterable[str], since: float, most: int = MOST_SESSIONS) -> tuple[int, int]:
+def without_event(root: Path, shown: Iterable[str], since: float) -> tuple[int, int]:
     """Return how many of Claude Code's newest sessions are newer than a time, and how many of them the log names."""
     known = set(shown)
-    paths = [path for path in claude.sessions(root)[:most] if path.stat().st_mtime >= since]
+    paths = [path for path in claude.sessions(root)[:MOST_SESSIONS] if path.stat().st_mtime >= since]
     return len(paths), sum(safe_name(path.stem) in known for path in paths)

@@ -137,11 +137,11 @@ def entries_in(
         tell(met.done)
 
 
-def first_line(path: Path, most: int = 20_000) -> bytes:
+def first_line(path: Path) -> bytes:
     """Return the beginning of a transcript's first line; empty where it can't be read."""
     try:
         with _opened(path) as file:
-            return file.readline(most)
+            return file.readline(20_000)
     except OSError:
         return b""
 

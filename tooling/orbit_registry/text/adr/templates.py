@@ -102,11 +102,10 @@ def _yaml(match: re.Match[str], values: Mapping[str, str]) -> str:
     return match["head"] + Template(written).safe_substitute(flat if written.startswith('"') else values)
 
 
-def template_from(text: str, path: str = "", *, prompts: bool = True) -> str | None:
+def template_from(text: str, path: str) -> str | None:
     """Return a template in the dress of the ADR in `text`: its header and standard headings, without its prose.
 
-    Each section holds a short prompt, or with `prompts=False` a placeholder (`$context`, `$decision`, …). Of a
-    log it takes the last entry. None if the text holds no decision.
+    Each section holds a short prompt. Of a log it takes the last entry. None if the text holds no decision.
     """
     file = read_document(text, path)
     if not file.entries:
@@ -114,7 +113,7 @@ def template_from(text: str, path: str = "", *, prompts: bool = True) -> str | N
     entry = file.entries[-1]
     document = parse_markdown(text)
     newline = newline_of(text)
-    blocks = [_heading(text, entry), *_header(document, entry), *_sections(text, entry, newline, prompts)]
+    blocks = [_heading(text, entry), *_header(document, entry), *_sections(text, entry, newline)]
     body = (newline * 2).join(block for block in blocks if block) + newline
     return (_front_matter(document, entry, newline) if file.format == "file" else "") + body
 
@@ -220,7 +219,7 @@ def _apart(edits: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]]:
     return kept
 
 
-def _sections(text: str, entry: AdrDocument, newline: str, prompts: bool) -> Iterator[str]:
+def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
     """Yield the standard sections, each with its heading as written and a prompt."""
     asked = prompts_in(language_of(section.heading for section in entry.sections))
     kept = [s for s in entry.sections if s.key in PROMPTS or s.key in ("status", "changelog", "date")]
@@ -233,7 +232,7 @@ def _sections(text: str, entry: AdrDocument, newline: str, prompts: bool) -> Ite
         seen.add((section.key, section.level))
         following = kept[index + 1] if index + 1 < len(kept) else None
         has_parts = following is not None and not section.run_in and following.level > section.level
-        prompt = "" if has_parts else _prompt(section, newline, asked if prompts else None)
+        prompt = "" if has_parts else _prompt(section, newline, asked)
         if section.run_in:
             start = text.rfind("\n", 0, section.body.start) + 1
             gap = newline * (2 if prompt.startswith("- ") else 0)
@@ -243,13 +242,11 @@ def _sections(text: str, entry: AdrDocument, newline: str, prompts: bool) -> Ite
             yield heading + (newline * 2 + prompt if prompt else "")
 
 
-def _prompt(section: Section, newline: str, asked: Mapping[str, str] | None) -> str:
+def _prompt(section: Section, newline: str, asked: Mapping[str, str]) -> str:
     if section.key in ("status", "date"):
         return f"${section.key}"
     if section.key == "changelog":
         return "- $date: first draft"
-    if asked is None:
-        return f"${section.key}" if section.key in PROMPTS else ""
     return newline.join(asked.get(section.key, "…").splitlines())
 
 
