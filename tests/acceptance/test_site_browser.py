@@ -33,7 +33,13 @@ WIDE = """() => {
 def pages(site: Path) -> list[str]:
     """Return the address of every page of a site but those that only lead on, the one for what is missing included."""
     found = [page.relative_to(site).as_posix().removesuffix("index.html") for page in sorted(site.rglob("*.html"))]
-    return [page for page in found if not page.startswith("legacy/")]
+    sent_on = {
+        page
+        for page in found
+        if ' http-equiv="refresh"'
+        in (site / (page if page.endswith(".html") else f"{page}index.html")).read_text("utf-8")
+    }
+    return [page for page in found if not page.startswith("legacy/") and page not in sent_on]
 
 
 @pytest.fixture(scope="module")

@@ -75,3 +75,10 @@ def test_what_waits_in_the_inbox_is_nowhere_on_the_site(built: Path) -> None:
     (candidate,) = [one for one in learnings if one.phase == "pending"]
     assert candidate.status.banner == "Candidate: waiting for review"
     assert [path for path in built.rglob("*") if path.is_file() and candidate.id.encode() in path.read_bytes()] == []
+
+
+def test_a_failure_says_once_why(built: Path) -> None:
+    """Its title holds the reason; plain words are not said again as its text."""
+    page = page_of(built, "failures")
+    main = page[page.index("<h1") : page.index('class="orbit-aside"')]
+    assert main.count("no browser") == 1

@@ -79,3 +79,16 @@ def test_hostile_words_stay_words(tmp_path: Path) -> None:
     assert [
         page for page in pages if re.search(r"<(?:img|svg|iframe)[^>]*\son\w+=|<script>(?:alert|document\.doc)", page)
     ] == []
+
+
+def test_a_folder_of_documents_leads_to_them(tmp_path: Path) -> None:
+    """Whoever shortens a document's address finds its folder in the overview; a folder with a page keeps it."""
+    site = site_of("demo", tmp_path)
+    folders = {page.parent.parent for page in (site / "design").rglob("*/index.html")}
+    assert folders
+    for folder in folders:
+        page = (folder / "index.html").read_text("utf-8")
+        if (onward := re.search(r'http-equiv="refresh" content="0; url=([^"#]+)#?([^"]*)"', page)) is not None:
+            shelf = (folder / onward[1] / "index.html").read_text("utf-8")
+            assert not onward[2] or f'id="{onward[2]}"' in shelf
+    assert 'http-equiv="refresh"' in (site / "design/index.html").read_text("utf-8")

@@ -23,7 +23,8 @@ from orbit_registry.store.workspace import git_folder
 from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
 from orbit_registry.values import dataclass
 
-WIDTH, HEIGHT = 960.0, 400.0
+WIDTH, LOW, HIGH, EACH = 960.0, 96.0, 400.0, 16.0
+"""Of the drawing: how wide, how low and how high at most, and how much higher for each cell."""
 MOST, LEAST = 60, 0.012
 """So many cells at most; a folder is divided further where it holds more than this share of all files."""
 STEPS = 5
@@ -100,7 +101,10 @@ def coverage_html(root: Folder, page: str) -> str:
     """Return the drawing and its table; "" where there is no file."""
     if not root.files:
         return ""
-    cells = list(_cells(root, (0.0, 0.0, WIDTH, HEIGHT), _divided(root)))
+    divided = _divided(root)
+    count = sum(1 for _ in _cells(root, (0.0, 0.0, WIDTH, HIGH), divided))
+    height = min(HIGH, LOW + EACH * count)
+    cells = list(_cells(root, (0.0, 0.0, WIDTH, height), divided))
     share = (
         f"{root.covered:,} of {root.files:,} tracked files ({_percent(root)}) are in the scope of a record in force."
     )
@@ -111,7 +115,7 @@ def coverage_html(root: Folder, page: str) -> str:
         f'<h2 id="coverage">Coverage</h2><p>{share} Each field is a folder, as large as it has files; '
         "the fuller its colour, the more of them a record speaks of.</p>"
         f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-treemap" role="group" '
-        f'aria-label="{escape(share)}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}">{drawing}</svg></div>'
+        f'aria-label="{escape(share)}" viewBox="0 0 {WIDTH:g} {height:g}">{drawing}</svg></div>'
         f'<details class="orbit-more"><summary>The same as a table</summary><table class="orbit-index">'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
     )

@@ -27,7 +27,7 @@ from orbit_registry.site.memo import Lookup, Made, Memo, key_of
 from orbit_registry.site.output import Output
 from orbit_registry.site.pages import SHELL, shell_url
 from orbit_registry.site.prose import Place, ask, render
-from orbit_registry.site.redirects import HEAD, redirect_pages
+from orbit_registry.site.redirects import HEAD, folder_pages, redirect_pages
 from orbit_registry.site.render import about, article, contents_html, templates_digest
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.shown import Shown
@@ -97,20 +97,20 @@ class Expansion:
         shell = merged(facts_of(html, "") for html in empty.values())
         self.policy = policy_of(empty.values(), shell.foreign if self.own_rules else ())
         self.shells = shells_of(empty, self.policy, self.base_url)
-        forge = self.site.forge
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
-        self.look = key_of(look, self.base_url, forge.repository, forge.branch, self.own_rules)
+        self.look = key_of(look, self.base_url, self.site.forge.repository, self.site.forge.branch, self.own_rules)
         self.is_same = self.shown.is_as_before(self.look, self.changed)
         self._record_pages()
         self._generated_files()
         onward = self._as_before() if self.is_same else None
         if onward is None:
             onward = self._lists()
+        documents, titles = self.prepared.sources.documents, self.prepared.staged.titles
+        onward = onward | self._sent_on(partial(folder_pages, documents, titles, self.facts))
         self._assets()
         self._data(self.facts.keys() - onward)
         wrong = check_pages(self.facts, set(self.out.after), self.origins, shell)
-        self.found += (self._located(one) for one in wrong if one.code != FOREIGN or not self.own_rules)
-        return self.found
+        return [*self.found, *(self._located(one) for one in wrong if one.code != FOREIGN or not self.own_rules)]
 
     def _lists(self) -> Set[str]:
         """Write the pages that list records, and those of earlier names, whose URLs are returned."""
@@ -118,10 +118,7 @@ class Expansion:
         self._timelines()
         for page in self.shown.groups.pages(self.kinds):
             self._page(page.url, partial(self.shown.keys, page.records, page.title), partial(self._group, page), LIST)
-        onward = redirect_pages(self.records, self.base_url, self.policy.applied(HEAD)[0])
-        for url, html in onward.items():
-            self._page(url, partial(str, html), partial(self._onward, url, html), ONWARD)
-        return onward.keys()
+        return self._sent_on(partial(redirect_pages, self.records, self.base_url), ONWARD)
 
     def _as_before(self) -> Set[str] | None:
         """Take the pages over that `_lists` writes; None where one is not there any more."""
@@ -129,6 +126,13 @@ class Expansion:
         if not all(self._kept(path, path.removesuffix("index.html")) for path in held):
             return None
         return {path.removesuffix("index.html") for path, own in held.items() if own == ONWARD}
+
+    def _sent_on(self, pages: Callable[[str], Mapping[str, str]], own: str = "") -> Set[str]:
+        """Write pages that send the reader on, each beginning with our policy, whose URLs are returned."""
+        made = pages(self.policy.applied(HEAD)[0])
+        for url, html in made.items():
+            self._page(url, partial(str, html), partial(self._onward, url, html), own or html)
+        return made.keys()
 
     def _located(self, found: Diagnostic) -> Diagnostic:
         if found.code != DEAD_ANCHOR:
@@ -152,11 +156,10 @@ class Expansion:
             return
         page = make()
         self.out.write(path, page.html)
-        facts = page.facts
-        extra = [sorted(facts.ids), list(facts.targets), list(facts.foreign)]
+        extra = [sorted(page.facts.ids), list(page.facts.targets), list(page.facts.foreign)]
         self.memo.put(path, Made(wanted, page.origin, page.lookups, page.diagnostics, extra, own))
         if url != "404.html":
-            self.facts[url] = facts
+            self.facts[url] = page.facts
 
     def _kept(self, path: str, url: str) -> bool:
         """Take a page of the last build over; False where its links lead elsewhere now, or it is gone."""
@@ -189,8 +192,8 @@ class Expansion:
         html = self._shell(record.kind, depth_of(url)).page(
             url, f"{record.id} {record.title}", content, toc, self.base_url, description_of(record, text.text)
         )
-        diagnostics = self.shown.shelf.moved(record, prose.diagnostics)
-        return Page(html, facts_of(content, url), text.path, prose.lookups, diagnostics)
+        found = self.shown.shelf.moved(record, prose.diagnostics)
+        return Page(html, facts_of(content, url), text.path, prose.lookups, found)
 
     def _shell(self, kind: Kind, depth: int) -> Shell:
         """Return the shell of a depth with the kind's index as the current entry of the navigation."""
@@ -213,9 +216,8 @@ class Expansion:
             html = file.read_text("utf-8", "replace")
             if url in pages:
                 self.origins[url] = Location(pages[url])
-            slots = _SLOT.findall(html)
             stamp = self.shown.shelf.stamp(self.adopted[url]) if url in self.adopted else ""
-            own = key_of(html, stamp, "" if _DATED.isdisjoint(slots) else self.shown.dates)
+            own = key_of(html, stamp, "" if _DATED.isdisjoint(_SLOT.findall(html)) else self.shown.dates)
             self._page(url, partial(self._generated_key, html, url), partial(self._filled, html, url), own)
 
     def _generated_key(self, html: str, url: str) -> list[object]:
@@ -225,8 +227,7 @@ class Expansion:
 
     def _filled(self, html: str, url: str) -> Page:
         empty = html
-        if url in self.adopted:
-            record = self.adopted[url]
+        if record := self.adopted.get(url):
             view = record_view(record, url, self.shown.relations, self.site, self.shown.groups)
             html = joined(html, article(record.kind, view, OWN))
         filled = _SLOT.sub(lambda slot: self._slot(slot[1], url), html.replace(CARDS, self._cards(html, url)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from html import escape
 
 from orbit_registry.records.record import Record
-from orbit_registry.site.sitemap import url_of
+from orbit_registry.site.documents import Document
+from orbit_registry.site.sitemap import OVERVIEW, folder_anchor, url_of
 from orbit_registry.site.urls import legacy_url, record_url, relative
 
 HEAD = (
@@ -59,6 +60,37 @@ def _onward(head: str, name: str, url: str, record: Record, base_url: str | None
         f'{head}<title>{said}</title><link rel="canonical" href="{canonical}">'
         f'<meta name="robots" content="noindex"><meta http-equiv="refresh" content="0; url={target}"></head>'
         f'<body><p>{said}: <a href="{target}">{escape(record.title)}</a></p></body></html>\n'
+    )
+
+
+def folder_pages(
+    documents: Iterable[Document], titles: Container[str], taken: Container[str], head: str = HEAD
+) -> dict[str, str]:
+    """Return a page for each folder of documents that has none, by site URL: it leads to them in the overview.
+
+    `titles` has the paths of the documents that are listed there, `taken` the URLs of pages; without an overview
+    among them there is nowhere to lead to.
+    """
+    if OVERVIEW not in taken:
+        return {}
+    folders: dict[str, str] = {}
+    for url, path in sorted((one.url, one.path) for one in documents if one.path in titles):
+        parts = url.rstrip("/").split("/")[:-1]
+        for count in range(1, len(parts) + 1):
+            folders.setdefault("/".join(parts[:count]) + "/", "")
+        folder = path.rpartition("/")[0]
+        if parts and folder.endswith("/".join(parts)):  # not where it is the index of a folder
+            folders["/".join(parts) + "/"] = f"#{folder_anchor(folder)}"
+    return {url: _folder(head, url, anchor) for url, anchor in sorted(folders.items()) if url not in taken}
+
+
+def _folder(head: str, url: str, anchor: str) -> str:
+    target = escape(relative(url, OVERVIEW) + anchor)
+    said = f"Documents in {escape(url)}"
+    return (
+        f'{head}<title>{said}</title><meta name="robots" content="noindex">'
+        f'<meta http-equiv="refresh" content="0; url={target}"></head>'
+        f'<body><p><a href="{target}">{said}</a></p></body></html>\n'
     )
 
 
