@@ -13,10 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search import all_pairs, similarity
-from orbit_registry.search.all_pairs import Pairs, Vector, Weights
+from orbit_registry.search import pairs_by_count, pairs_by_share, similarity
+from orbit_registry.search.all_pairs import Pairs
 from orbit_registry.search.similarity import Pair, SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
+from orbit_registry.search.weights import Vector, Weights
 
 WORDS = ["lock", "path", "glob", "id", "hook", "vote", "draft", "merge", "proof", "null", "tag", "zip"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
@@ -158,7 +159,7 @@ def test_the_size_of_a_block_changes_nothing(size: int, monkeypatch: pytest.Monk
     """However many texts are counted at once, the pairs are the same."""
     texts = zipf_texts(300, 4)
     expected = SimilarityIndex(texts.items()).pairs(0.3)
-    monkeypatch.setattr(all_pairs, "_BLOCK", size)
+    monkeypatch.setattr(pairs_by_count, "_BLOCK", size)
     assert SimilarityIndex(texts.items()).pairs(0.3) == expected
     assert len(expected) > 5
 
@@ -167,7 +168,7 @@ def test_the_size_of_a_block_changes_nothing(size: int, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("threshold", [0.35, 0.55])
 def test_long_texts_that_share_many_words(size: int, threshold: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long texts share most of their words with most others, and yet few pairs are computed, and none is lost."""
-    monkeypatch.setattr(all_pairs, "_BLOCK", size)
+    monkeypatch.setattr(pairs_by_share, "_BLOCK", size)
     computed: list[tuple[str, str]] = []
     examine = Pairs.examine
 
@@ -186,20 +187,31 @@ def test_long_texts_that_share_many_words(size: int, threshold: float, monkeypat
     assert len(computed) < len(texts) + 3 * near
 
 
-@pytest.mark.parametrize("everyday", [5, 80])
-def test_a_pair_at_the_threshold_is_found(everyday: int) -> None:
+@pytest.mark.parametrize(("everyday", "common"), [(5, 40), (80, 40), (0, 150), (40, 200)])
+def test_a_pair_at_the_threshold_is_found(everyday: int, common: int) -> None:
     """A pair that just reaches the threshold is found, however much of either text is its own."""
-    everywhere, family = [f"every{number}" for number in range(everyday)], [f"family{number}" for number in range(40)]
-    sizes = {f"L-{number}": number for number in (1, 3, 6, 12, 25, 50, 100)}
+    everywhere, family = (
+        [f"every{number}" for number in range(everyday)],
+        [f"family{number}" for number in range(common)],
+    )
+    sizes = {f"L-{number}": number for number in (1, 3, 6, 12, 25, 50, 100, 200, 400, 700, 1000, 1300)}
     said = {key: [*everywhere, *family, *(f"{key}own{one}" for one in range(size))] for key, size in sizes.items()}
     said |= {f"F-{number}": [*everywhere, *(f"filler{number}own{one}" for one in range(40))] for number in range(30)}
     vectors = {key: Vector.of(words) for key, words in said.items()}
-    known = Weights(len(vectors), Counter(word for words in said.values() for word in words))
+    known = Weights(len(vectors), Counter(word for words in said.values() for word in set(words)))
     for pair in combinations(sorted(sizes), 2):
         cosine_of_pair = known.weigh(vectors[pair[0]]).cosine(known.weigh(vectors[pair[1]]))
         search = Pairs(vectors, known, cosine_of_pair - 1e-6, 1000)
         search.find_all()
         assert pair in search.scores
+
+
+@given(st.floats(0.1, 1e5))
+def test_a_weight_is_counted_with_few_digits_and_never_as_less(square: float) -> None:
+    """What a squared weight is counted as has at most three digits of 1, and is no less and little more."""
+    ranks = pairs_by_share._ranks(square)
+    assert len(ranks) <= 3
+    assert square <= sum(1 << rank for rank in ranks) <= square * 1.25 + 1
 
 
 def test_few_short_texts_among_long_ones() -> None:

@@ -20,9 +20,10 @@ from orbit_registry.loop.stats.effect import Report
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment
-from orbit_registry.search.all_pairs import Pairs, Scores, Vector, Weights
+from orbit_registry.search.all_pairs import Pairs, Scores
 from orbit_registry.search.contrast import contrast
 from orbit_registry.search.terms import terms
+from orbit_registry.search.weights import Vector, Weights
 from orbit_registry.store.author import Author
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, edited, writing

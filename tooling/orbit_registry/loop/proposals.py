@@ -18,10 +18,10 @@ from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import APPLIED, PROPOSED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.search.all_pairs import Vector, Weights
 from orbit_registry.search.contrast import contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
+from orbit_registry.search.weights import Vector, Weights
 from orbit_registry.store.author import Author
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.journal import Change

@@ -26,8 +26,9 @@ from sys import intern
 from typing import Any
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search.all_pairs import Pairs, Vector, Weights, idf
+from orbit_registry.search.all_pairs import Pairs
 from orbit_registry.search.terms import MARKS, TERMS_VERSION, terms
+from orbit_registry.search.weights import Vector, Weights, idf
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace

@@ -23,7 +23,7 @@ from orbit_registry.loop.stats.effect import Report as EffectReport
 from orbit_registry.loop.stats.report import told_of
 from orbit_registry.loop.stats.signals import Pair, reverted_of
 from orbit_registry.records.record import Record
-from orbit_registry.search.all_pairs import places_of
+from orbit_registry.search.bits import places_of
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
