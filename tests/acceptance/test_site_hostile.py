@@ -93,7 +93,7 @@ def test_hostile_text_stays_text(site: Path, home: str, tab: Tab) -> None:
     assert len(urls) > 12
     for url in urls:
         page = tab.go(home + url)
-        page.wait_for_function("document.documentElement.classList.contains('js')")
+        page.wait_for_selector("html.js", state="attached")
         assert is_calm(page), url
     assert [said for said in tab.said if "Content Security Policy" in said or said.startswith("error: ")] == []
     assert tab.asked == []
