@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from orbit_registry.errors import UsageError
 from orbit_registry.search import pairs_by_count, pairs_by_share, similarity
 from orbit_registry.search.all_pairs import Pairs
+from orbit_registry.search.pairs_by_count import PairsByCount
+from orbit_registry.search.pairs_by_share import PairsByShare
 from orbit_registry.search.similarity import Pair, SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
@@ -187,8 +189,9 @@ def test_long_texts_that_share_many_words(size: int, threshold: float, monkeypat
     assert len(computed) < len(texts) + 3 * near
 
 
+@pytest.mark.parametrize("way", [PairsByCount, PairsByShare])
 @pytest.mark.parametrize(("everyday", "common"), [(5, 40), (80, 40), (0, 150), (40, 200)])
-def test_a_pair_at_the_threshold_is_found(everyday: int, common: int) -> None:
+def test_a_pair_at_the_threshold_is_found(everyday: int, common: int, way: type[PairsByCount | PairsByShare]) -> None:
     """A pair that just reaches the threshold is found, however much of either text is its own."""
     everywhere, family = (
         [f"every{number}" for number in range(everyday)],
@@ -201,9 +204,14 @@ def test_a_pair_at_the_threshold_is_found(everyday: int, common: int) -> None:
     known = Weights(len(vectors), Counter(word for words in said.values() for word in set(words)))
     for pair in combinations(sorted(sizes), 2):
         cosine_of_pair = known.weigh(vectors[pair[0]]).cosine(known.weigh(vectors[pair[1]]))
-        search = Pairs(vectors, known, cosine_of_pair - 1e-6, 1000)
-        search.find_all()
-        assert pair in search.scores
+        assert pair in {tuple(sorted(found)) for found in way(vectors, known, cosine_of_pair - 1e-6)}
+
+
+def test_every_term_is_rare_where_common_ones_may_hold_nothing() -> None:
+    """Then a term counts as rare too that only vectors outside the sample have in common."""
+    said = [Vector.of(["pair" if number in (1, 2) else f"own{number}"]) for number in range(401)]
+    frequencies = Counter(term for vector in said for term in vector.terms)
+    assert Weights(len(said), frequencies).rarest(said, frequencies, 0.0) == 2
 
 
 @given(st.floats(0.1, 1e5))

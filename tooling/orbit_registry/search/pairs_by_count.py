@@ -13,10 +13,8 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from orbit_registry.search.bits import add, at_least, digit_sum, places_of
-from orbit_registry.search.weights import Memo, Vector, Weights
+from orbit_registry.search.weights import SLACK, Memo, Vector, Weights
 
-_SLACK = 1e-9  # more than what rounding can add up to in a bound
-_SAMPLE = 200
 _BLOCK = 32_768  # how many vectors are counted at once, which bounds the memory that their numbers take
 # How much of a vector's squared norm common terms may hold, as a part of the threshold, in one round after the other.
 # The larger, the fewer terms are looked up and the more pairs are computed; 0 ends it, as then no term is common.
@@ -62,13 +60,13 @@ class PairsByCount:
     def _round(
         self, keys: list[str], frequencies: Mapping[str, int], common_share: float
     ) -> Generator[tuple[str, str], None, list[str]]:
-        rarest = self._rarest(keys, frequencies, common_share)
+        rarest = self.weights.rarest([self.vectors[key] for key in keys], frequencies, common_share)
         rare = {term for term, times in frequencies.items() if 1 < times <= rarest}
         profiles = sorted(self._profiles(keys, frequencies, rarest, rare))
         for start in range(0, len(profiles), _BLOCK):
             yield from self._search_block(profiles, start, rare)
         heaviest_share = profiles[-1].share
-        return [one.key for one in profiles if one.share * heaviest_share >= self.threshold - _SLACK]
+        return [one.key for one in profiles if one.share * heaviest_share >= self.threshold - SLACK]
 
     def _search_block(self, profiles: list[_Profile], start: int, rare: set[str]) -> Iterator[tuple[str, str]]:
         """Yield the pairs of a block's vectors with each other and with all later ones, where terms admit it.
@@ -76,7 +74,7 @@ class PairsByCount:
         Who of the block has a term is one number, a bit for each vector. A sum of such numbers by bits counts the
         shared terms of a vector with all of the block at once, a machine word of vectors at a time.
         """
-        threshold = self.threshold - _SLACK
+        threshold = self.threshold - SLACK
         block = profiles[start : start + _BLOCK]
         classes = _classes([one.weight for one in block])
         having = dict.fromkeys(rare, 0)
@@ -87,7 +85,7 @@ class PairsByCount:
             for heaviest, members, rest in classes if counts and weight > 0 else ():
                 found &= rest
                 if found.bit_count() > _FEW:
-                    enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - _SLACK
+                    enough = max(needed / (weight * heaviest), needed / weight * abs(needed / weight), 1) - SLACK
                     found = at_least(counts, math.ceil(enough)) & rest
                 for other in places_of(found & members):
                     their_share, name, their_weight, _ = block[other]
@@ -99,24 +97,6 @@ class PairsByCount:
                 bit = 1 << place
                 for term in terms:
                     having[term] |= bit
-
-    def _rarest(self, keys: list[str], frequencies: Mapping[str, int], common_share: float) -> int:
-        """Return up to which frequency terms are rare, so that the others are at most that share of most vectors."""
-        limits = sorted(set(frequencies.values()))
-        sample = [self.weights.weigh(self.vectors[key]) for key in keys[:: len(keys) // _SAMPLE + 1]]
-        low, high = 0, len(limits) - 1
-        while low < high and common_share:
-            middle = (low + high) // 2
-            shares = sorted(
-                sum(square for term, square in vector.squares.items() if frequencies[term] > limits[middle])
-                / vector.norm
-                for vector in sample
-            )
-            if shares[len(shares) * 9 // 10] <= common_share:
-                high = middle
-            else:
-                low = middle + 1
-        return limits[high]
 
     def _profiles(
         self, keys: list[str], frequencies: Mapping[str, int], rarest: int, rare: set[str]

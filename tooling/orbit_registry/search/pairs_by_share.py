@@ -11,10 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from orbit_registry.search.bits import add, at_least, places_of
-from orbit_registry.search.weights import Memo, Vector, Weights
+from orbit_registry.search.weights import SLACK, Memo, Vector, Weights
 
-_SLACK = 1e-9  # more than what rounding can add up to in a bound
-_SAMPLE = 200
 _BLOCK = 10_000  # so many vectors are looked at in one, which bounds the memory that their numbers take
 _LEVELS = 8  # how finely shares are told apart
 _RANKS = 24  # more binary digits than a squared weight has
@@ -74,7 +72,7 @@ class PairsByShare:
             return squares[marked] if frequencies[term] > 1 and term not in rare else 0.0
 
         additions, commons = Memo(added), Memo(common)
-        least = self.threshold * self.threshold - _SLACK
+        least = self.threshold * self.threshold - SLACK
         parts = [least ** (1 - level / _LEVELS) for level in range(_LEVELS)]
         every = (1 << len(others)) - 1
         for key in keys:
@@ -102,24 +100,10 @@ class PairsByShare:
 
     def _rare(self, keys: list[str]) -> frozenset[str]:
         """Return the terms that several vectors have, but for common ones, which are a small share of most vectors."""
-        if not keys:
-            return frozenset()
         frequencies = self.weights.frequencies
-        limits = sorted(set(frequencies.values()))
-        sample = [self.weights.weigh(self.vectors[key]) for key in keys[:: len(keys) // _SAMPLE + 1]]
-        low, high = 0, len(limits) - 1
-        while low < high:
-            middle = (low + high) // 2
-            shares = sorted(
-                sum(square for term, square in vector.squares.items() if frequencies[term] > limits[middle])
-                / vector.norm
-                for vector in sample
-            )
-            if shares[len(shares) * 9 // 10] <= self.threshold * self.threshold * _COMMON_SHARE:
-                high = middle
-            else:
-                low = middle + 1
-        return frozenset(term for term, times in frequencies.items() if 1 < times <= limits[high])
+        most = self.threshold * self.threshold * _COMMON_SHARE
+        rarest = self.weights.rarest([self.vectors[key] for key in keys], frequencies, most)
+        return frozenset(term for term, times in frequencies.items() if 1 < times <= rarest)
 
 
 def _ranks(square: float) -> list[int]:

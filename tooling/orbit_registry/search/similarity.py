@@ -19,7 +19,6 @@ import unicodedata
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain, count, islice
 from mmap import mmap
 from sys import intern
@@ -32,6 +31,7 @@ from orbit_registry.search.weights import Vector, Weights, idf
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.values import dataclass
 
 _MOVED = 0.02  # how far a term's weight may move before the texts that have it are computed anew
 _MARGIN = ((1 + _MOVED) / (1 - _MOVED)) ** 2 + 1e-9

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import mul
 from typing import TypeVar
 
 from orbit_registry.values import dataclass
 
 T = TypeVar("T")
+SLACK = 1e-9
+"""More than what rounding can add up to in a bound of a cosine."""
+_SAMPLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +85,24 @@ class Weights:
             dict(zip(vector.terms, roots, strict=True)),
             math.fsum(squares),
         )
+
+    def rarest(self, vectors: Sequence[Vector], frequencies: Mapping[str, int], most: float) -> int:
+        """Return up to which frequency terms are rare: the others hold no more than `most` of a squared norm in nine of
+        ten vectors of a sample; where that is 0 all terms are rare.
+        """
+        limits = sorted(set(frequencies.values())) or [0]
+        if not most:
+            return limits[-1]
+        sample = [self.weigh(vector) for vector in vectors[:: len(vectors) // _SAMPLE + 1]]
+        low, high = 0, len(limits) - 1
+        while low < high:
+            middle = (low + high) // 2
+            shares = sorted(
+                sum(square for term, square in one.squares.items() if frequencies[term] > limits[middle]) / one.norm
+                for one in sample
+            )
+            if shares[len(shares) * 9 // 10] <= most:
+                high = middle
+            else:
+                low = middle + 1
+        return limits[high]
