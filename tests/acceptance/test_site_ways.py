@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
+from orbit_registry.importers.takeover import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
 
@@ -92,3 +93,24 @@ def test_a_folder_of_documents_leads_to_them(tmp_path: Path) -> None:
             shelf = (folder / onward[1] / "index.html").read_text("utf-8")
             assert not onward[2] or f'id="{onward[2]}"' in shelf
     assert 'http-equiv="refresh"' in (site / "design/index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ("---\nstatus: Adopted (2024)\n---\n# Use SQLite\n\n## Context\n\nOne file.\n", True),
+        ("# Use SQLite\n\n## Status\n\nAdopted (2024)\n\n## Context\n\nOne file.\n", False),
+    ],
+    ids=["front matter", "text"],
+)
+def test_a_status_is_shown_as_written_where_the_text_does_not_say_it(text: str, is_shown: bool, tmp_path: Path) -> None:
+    """Front matter is no part of a page, so what it says of a status stands beside the text; else it stands in it."""
+    root = tmp_path / "repo"
+    (root / "docs/adr").mkdir(parents=True)
+    (root / "docs/adr/0001-use-sqlite.md").write_text(text, "utf-8")
+    Registry.init(root)
+    import_from(root, "madr", start=root)
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+    page = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert "Adopted (2024)" in page
+    assert ("<dt>Status as written</dt>" in page) == is_shown
