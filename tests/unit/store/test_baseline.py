@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.registry import Registry
 from orbit_registry.store.baseline import apply, baseline_of, read_baseline, write_baseline
@@ -100,3 +101,16 @@ def test_a_broken_file_lets_nothing_pass(workspace: Workspace, text: str) -> Non
 
     assert len(baseline) == 0
     assert [problem.code for problem in problems] == ["ORB109"]
+
+
+def test_a_baseline_of_a_newer_version_is_not_written_over(workspace: Workspace) -> None:
+    """What a newer version knows of a finding would be lost; updating says what reading says."""
+    newer = "schema_version: 2\nfindings: []\n"
+    workspace.baseline.write_text(newer, "utf-8")
+
+    with pytest.raises(RefusedError) as refused:
+        Registry.open(workspace.root).update_baseline()
+
+    assert workspace.baseline.read_text("utf-8") == newer
+    _, (problem,) = read_baseline(workspace)
+    assert (refused.value.message, refused.value.hint) == (f".orbit/baseline.yaml: {problem.message}", problem.hint)

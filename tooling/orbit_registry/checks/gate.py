@@ -11,7 +11,7 @@ from orbit_registry.checks.inputs import take
 from orbit_registry.checks.outcome import CheckOutcome, Fix
 from orbit_registry.checks.remembered import Result, recall, remember
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, write_baseline
+from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, refuse_newer, write_baseline
 from orbit_registry.store.workspace import Workspace, project_path
 
 # Running checks and mending imports parsers and a hundred modules, so both are imported where they are needed: a run
@@ -92,7 +92,13 @@ def findings(workspace: Workspace) -> list[Diagnostic]:
 
 
 def update_baseline(workspace: Workspace) -> tuple[int, bool]:
-    """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""
+    """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed.
+
+    Raises:
+        RefusedError: a newer version of the tool wrote it.
+        WriteError: the disk refused.
+    """
+    refuse_newer(workspace)
     baseline = baseline_of(look(workspace).diagnostics)
     return len(baseline), write_baseline(workspace, baseline)
 

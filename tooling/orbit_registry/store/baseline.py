@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text, write_atomic
 from orbit_registry.store.workspace import Workspace
@@ -22,6 +22,7 @@ NEVER = frozenset({BROKEN, "ORB290", "ORB410"})
 """Findings about this run or this change, which no baseline can hold."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 """Numbers that stand alone; those in ids, paths, dates and positions stay."""
+_UPGRADE = "upgrade: `pip install --upgrade orbit-registry`"
 _COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrites this file."
 
 
@@ -102,11 +103,9 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
     except OrbitError as error:
         said = error.message.replace(f"{file}", path)
         return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path), hint)]
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if isinstance(version, int) and version > VERSION:
-        said = f"schema_version {version} is newer than this tool knows ({VERSION})"
-        hint = "upgrade: `pip install --upgrade orbit-registry`"
-        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, said, Location(path, Position(1)), hint)]
+    newer = _newer(data)
+    if newer:
+        return Baseline(), [Diagnostic(BROKEN, Severity.ERROR, newer, Location(path, Position(1)), _UPGRADE)]
     counts: Counter[Known] = Counter()
     rows = data.get("findings") if isinstance(data, dict) else None
     for row in rows if isinstance(rows, list) else [None]:
@@ -116,6 +115,28 @@ def read_baseline(workspace: Workspace) -> tuple[Baseline, list[Diagnostic]]:
         names = ("code", "path", "record", "message")
         counts[Known(*(str(row.get(name, "")) for name in names))] += max(0, int(row.get("count", 1)))
     return Baseline(counts), []
+
+
+def _newer(data: object) -> str | None:
+    """Return what is said of a file that a newer version of the tool wrote, None of any other."""
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if not isinstance(version, int) or version <= VERSION:
+        return None
+    return f"schema_version {version} is newer than this tool knows ({VERSION})"
+
+
+def refuse_newer(workspace: Workspace) -> None:
+    """Raise where a newer version of the tool wrote the baseline: what it knows more would be lost.
+
+    Raises:
+        RefusedError: it did; reading it says the same as a finding.
+    """
+    try:
+        newer = _newer(load(read_text(workspace.baseline, limit=DOCUMENT_LIMIT)))
+    except (OrbitError, YamlProblemError):
+        return
+    if newer:
+        raise RefusedError(f"{workspace.relative(workspace.baseline)}: {newer}", hint=_UPGRADE)
 
 
 def baseline_text(baseline: Baseline) -> str:
