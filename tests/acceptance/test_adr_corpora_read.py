@@ -176,10 +176,5 @@ def test_decision_logs_are_read_entry_by_entry() -> None:
     assert all(entry.date and entry.title and entry.number for entry in entries)
     assert sum(len(entry.legacy_ids) for entry in entries) == 10
     assert sum(bool(entry.tasks) for entry in entries) == 211
-    assert [
-        (path.split("/")[-2], problem.code) for path, file in sorted(files.items()) for problem in file.problems
-    ] == [
-        ("activity-job", "adr-entry-order"),
-        ("auditability", "adr-entry-order"),
-        ("user-interface", "adr-entry-order"),
-    ]
+    assert [(path.split("/")[-2], [one.position and one.position.line for one in file.problems])
+            for path, file in files.items() if file.problems] == [("knowledge-graph", [405])]  # fmt: skip

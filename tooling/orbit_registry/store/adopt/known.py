@@ -19,7 +19,7 @@ from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
 from orbit_registry.text.adr.file_names import own_folders, whole_of
-from orbit_registry.text.adr.read import OF_ITS_PLACE
+from orbit_registry.text.adr.read import OF_ITS_PLACE, UNNAMED
 from orbit_registry.values import dataclass
 
 NO_ENTRY = (
@@ -79,6 +79,7 @@ def candidates_of(
             continue
         file = read_document(text, path)
         document = Document(path, text, file)
+        outcomes += _unnamed(document)
         is_sure = path in known.by_path or (path in by_name and file.skipped_reason in OF_ITS_PLACE)
         entries = document.entries if is_sure else file.entries
         if not entries:
@@ -124,6 +125,14 @@ def why_none(file: AdrFile) -> str:
     if file.format == "log":
         return NO_ENTRY
     return file.skipped_reason or "it holds no decision"
+
+
+def _unnamed(document: Document) -> Iterator[Outcome]:
+    """Yield the sections of a log that may be meant as entries, each with its line and what makes it one."""
+    for problem in document.file.problems:
+        if problem.code == UNNAMED and problem.position is not None:
+            place = f"{document.path}:{problem.position.line}"
+            yield Outcome("left", place, None, f"{problem.message}; {problem.hint}")
 
 
 def _held_entries(document: Document, records: Iterable[Record]) -> dict[int, Record]:

@@ -64,6 +64,8 @@ _NO_VERDICT = "a request for comments that states no known status"
 _NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 OF_ITS_PLACE = (_NAME_ALONE, _NO_VERDICT, _NOTHING_DECIDED)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
+UNNAMED = "adr-entry-unnamed"
+"""The code of what is said of a log's section that may be meant as an entry."""
 _OF_SERIES = re.compile(r"(?P<code>[A-Za-z]{2,8})[-_ ]?(?P<number>\d{1,6})(?!\w)")
 _ANY_ENTRY = re.compile(r"\d")
 _PARAGRAPH = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?P<name>[^\W\d_][^:：*_\r\n]{1,40})(?:\*\*|__)?[:：]")
@@ -142,7 +144,7 @@ def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitlePa
 def _read_log(document: MarkdownDocument, found: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
     citations = find_citations(document.text, _DECISIONS, document.code)
     entries = tuple(_entry(document, heading, parts, citations) for heading, parts in found)
-    return AdrFile("log", entries, tuple(_log_problems(entries)))
+    return AdrFile("log", entries, tuple(_unnamed(document, found)))
 
 
 def _entry(
@@ -228,29 +230,16 @@ def _bullet(content: str) -> int:
     return len(content) - len(bare) + 2 if bare.startswith(("- ", "* ", "+ ")) else 0
 
 
-def _log_problems(entries: Sequence[AdrDocument]) -> Iterator[Problem]:
-    seen: dict[str, AdrDocument] = {}
-    above: AdrDocument | None = None
-    for entry in entries:
-        number = entry.number
-        if number is None:
-            continue
-        if number in seen:
-            yield Problem(
-                "adr-entry-twice",
-                f"ADR-{number} stands in this log twice, first on line {seen[number].position.line}",
-                entry.position,
-                "renumber one of them",
-            )
-        seen.setdefault(number, entry)
-        if above is not None and int(number) < int(above.number or 0):
-            yield Problem(
-                "adr-entry-order",
-                f"ADR-{number} stands after ADR-{above.number}",
-                entry.position,
-                "entries ascend by number",
-            )
-        above = entry
+def _unnamed(document: MarkdownDocument, found: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
+    """Yield the sections of a log beside its entries that are not named as these are, nor by a word for a section."""
+    entries = {heading.section for heading, _ in found}
+    first, parts = found[0]
+    named, form = ("dated", "2026-04-01: Title") if parts.number is None else ("numbered", "ADR-1: Title")
+    for other in document.headings:
+        if other.level == first.level and other.section not in entries and section_key(other.text) == "other":
+            said = f"not {named} as the entries of this log are, so it is none of them"
+            hint = f"write its heading as theirs, such as `{'#' * first.level} {form}`, and import again"
+            yield Problem(UNNAMED, said, other.position, hint)
 
 
 # --- one decision
