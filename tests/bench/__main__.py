@@ -1,4 +1,4 @@
-"""Runs the benchmark from the repository's root: `python -m tests.bench`; `… recall` and `… sites` are others."""
+"""Runs a benchmark from the repository's root: `python -m tests.bench`, or `… beside`, `… recall`, `… sites`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ if sys.argv[1:2] == ["sites"]:
     from tests.bench.sites import main as sites
 
     sys.exit(sites(sys.argv[2:]))
+
+if sys.argv[1:2] == ["beside"]:
+    from tests.bench.pairs import main as beside
+
+    sys.exit(beside(sys.argv[2:]))
 
 from tests.bench.bench import main
 

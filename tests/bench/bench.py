@@ -32,14 +32,14 @@ class Run:
     printed: str
 
 
-def run(command: Sequence[str], folder: Path, codes: tuple[int, ...] = (0,)) -> Run:
-    """Run a command and return its cost, its children's included.
+def run(command: Sequence[str], folder: Path, codes: tuple[int, ...] = (0,), **variables: str) -> Run:
+    """Run a command, with further variables in its environment, and return its cost, its children's included.
 
     Raises:
         RuntimeError: it ended with another code; the message holds the end of what it said.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("ORBIT_", "PYTHONDONT"))}
-    environment["NO_COLOR"] = "1"
+    environment |= {"NO_COLOR": "1", **variables}
     with tempfile.TemporaryFile() as out:
         began = time.perf_counter()
         child = subprocess.Popen(
@@ -71,6 +71,11 @@ class Repositories:
         return self._made[key]
 
 
+def figure_of(measurement: Measurement, cost: Run) -> float:
+    """Return the figure of one run: its CPU seconds, or the number that it printed."""
+    return float(cost.printed.split()[-1]) if measurement.printed else cost.cpu
+
+
 def measure(measurement: Measurement, sizes: Sequence[int], repositories: Repositories) -> Outcome:
     """Return the median figure at each size; one warm-up run goes before what is not cold."""
     figures = []
@@ -84,7 +89,7 @@ def measure(measurement: Measurement, sizes: Sequence[int], repositories: Reposi
             if measurement.prepare is not None:
                 measurement.prepare(root, size)
             runs.append(run(command, root, measurement.codes))
-        values = [float(one.printed.split()[-1]) if measurement.printed else one.cpu for one in runs]
+        values = [figure_of(measurement, one) for one in runs]
         figures.append(
             Figure(size, statistics.median(values), min(values), max(values), max(one.memory for one in runs))
         )

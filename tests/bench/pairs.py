@@ -1,0 +1,102 @@
+"""Measures the project beside an earlier commit of itself, in turns; writes no page.
+
+`python -m tests.bench beside REF --only NAME`: a machine that is busy, or slower than yesterday, slows both alike,
+so that the ratio holds where seconds do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.bench.bench import ROOT, SIZES, Repositories, figure_of, run
+from tests.bench.measurements import MEASUREMENTS, Measurement
+
+ROUNDS = 5
+"""Fewer say little on a machine that others use."""
+
+
+@contextlib.contextmanager
+def checked_out(ref: str) -> Iterator[Path]:
+    """Check a commit out into a folder beside the work tree, and remove it at the end.
+
+    Raises:
+        RuntimeError: there is no such commit.
+    """
+    with tempfile.TemporaryDirectory(prefix="orbit-beside-") as folder:
+        tree = Path(folder) / "tree"
+        done = subprocess.run(
+            ["git", "worktree", "add", "--detach", str(tree), ref], cwd=ROOT, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise RuntimeError(f"git can't check out {ref}: {done.stderr.strip()[-300:]}")
+        try:
+            yield tree
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(tree)], cwd=ROOT, capture_output=True)
+
+
+def pair(measurement: Measurement, size: int, repositories: Repositories, trees: Sequence[Path]) -> list[list[float]]:
+    """Return what each tree's code costs in a repository of its own, a value a round, in turns.
+
+    Which goes first changes with the round; one round that is not counted goes before.
+    """
+    made = repositories.get(measurement, size)
+    values: list[list[float]] = [[] for _ in trees]
+    with tempfile.TemporaryDirectory(prefix="orbit-beside-") as folder:
+        roots = []
+        for place in range(len(trees)):
+            roots.append(Path(folder) / str(place) / made.name)
+            shutil.copytree(made, roots[-1], symlinks=True)
+        for turn in range(1 + max(ROUNDS, measurement.repeats)):
+            for place in (0, 1) if turn % 2 else (1, 0):
+                root = roots[place]
+                if measurement.prepare is not None and (turn or measurement.cold):
+                    measurement.prepare(root, size)
+                cost = run(
+                    measurement.command(root, size), root, measurement.codes, PYTHONPATH=str(trees[place] / "tooling")
+                )
+                if turn:
+                    values[place].append(figure_of(measurement, cost))
+    return values
+
+
+def beside(ref: str, wanted: Sequence[Measurement], sizes: Sequence[int]) -> None:
+    """Measure this work tree beside a commit, and print each line of a table as it is known."""
+    with checked_out(ref) as tree, tempfile.TemporaryDirectory(prefix="orbit-bench-") as folder:
+        print(f"| what | records | {ref} | here | medians | minimums |\n|---|---|---|---|---|---|", flush=True)
+        repositories = Repositories(Path(folder))
+        for measurement in wanted:
+            for size in measurement.sizes or sizes:
+                old, new = pair(measurement, size, repositories, (tree, ROOT))
+                median = statistics.median(new) / statistics.median(old)
+                print(
+                    f"| {measurement.name} | {size:,} | {min(old):.3g} to {max(old):.3g} "
+                    f"| {min(new):.3g} to {max(new):.3g} | {median:.2f} | {min(new) / min(old):.2f} |",
+                    flush=True,
+                )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 2 where there is no such commit or measurement."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench beside", description=__doc__)
+    parser.add_argument("ref", help="the earlier commit: HEAD~5, v0.1.0, main")
+    parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
+    parser.add_argument("--only", default="", help="measure only what has this in its name")
+    asked = parser.parse_args(arguments)
+    wanted = [one for one in MEASUREMENTS if asked.only in one.name]
+    try:
+        if not wanted:
+            raise RuntimeError(f"no measurement has {asked.only!r} in its name")
+        beside(asked.ref, wanted, asked.sizes)
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
