@@ -13,8 +13,8 @@ import shutil
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from tests.bench.bench import PAGE, run
@@ -98,23 +98,40 @@ def cost(generator: Generator, size: int, root: Path) -> Cost:
     )
 
 
-def measured(sizes: Sequence[int], say: Callable[[str], None]) -> tuple[list[Cost], list[str]]:
-    """Return the costs, and what could not be measured and why."""
-    costs: list[Cost] = []
-    absent: list[str] = []
-    for generator in GENERATORS:
+def measured(sizes: Sequence[int], rounds: int, say: Callable[[str], None]) -> tuple[list[Cost], list[str]]:
+    """Return the median costs of so many rounds, and what could not be measured and why.
+
+    A round takes the generators in turn, so that a slower hour of the machine slows them all.
+    """
+    costs: dict[tuple[str, int], list[Cost]] = {}
+    absent: dict[str, None] = {}
+    for number, generator, size in _turns(sizes, rounds):
         if generator.program and shutil.which(generator.program) is None:
-            absent.append(f"{generator.name}: {generator.program} is not installed here")
+            absent[f"{generator.name}: {generator.program} is not installed here"] = None
             continue
-        for size in (one for one in sizes if one <= generator.largest):
-            with tempfile.TemporaryDirectory(prefix="orbit-sites-") as folder:
-                try:
-                    costs.append(cost(generator, size, Path(folder) / "repo"))
-                except RuntimeError as error:
-                    absent.append(f"{generator.name} at {size:,}: {' '.join(str(error).split())[:200]}")
-                    continue
-            say(f"{generator.name} at {size}: {costs[-1].cold:.3g} s")
-    return costs, absent
+        with tempfile.TemporaryDirectory(prefix="orbit-sites-") as folder:
+            try:
+                found = cost(generator, size, Path(folder) / "repo")
+            except RuntimeError as error:
+                absent[f"{generator.name} at {size:,}: {' '.join(str(error).split())[:200]}"] = None
+                continue
+        costs.setdefault((generator.name, size), []).append(found)
+        say(f"{number + 1} {generator.name} at {size}: {found.cold:.3g} {found.again:.3g} {found.one:.3g} s")
+    return [_median(one) for one in costs.values()], list(absent)
+
+
+def _turns(sizes: Sequence[int], rounds: int) -> Iterator[tuple[int, Generator, int]]:
+    for number in range(rounds):
+        for generator in GENERATORS:
+            for size in sizes:
+                if size <= generator.largest:
+                    yield number, generator, size
+
+
+def _median(costs: Sequence[Cost]) -> Cost:
+    name, size = costs[0].name, costs[0].size
+    numbers = zip(*(astuple(one)[2:] for one in costs), strict=True)
+    return Cost(name, size, *map(statistics.median, numbers))
 
 
 def table(costs: Sequence[Cost], absent: Sequence[str]) -> list[str]:
@@ -154,21 +171,25 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench sites", description=__doc__)
     parser.add_argument("--sizes", type=lambda text: tuple(map(int, text.split(","))), default=SIZES)
     parser.add_argument("--page", type=Path, default=PAGE, help="the page whose section is written")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the medians count")
     asked = parser.parse_args(arguments)
     before = os.getloadavg()
-    costs, absent = measured(asked.sizes, lambda line: print(line, flush=True))
+    costs, absent = measured(asked.sizes, asked.rounds, lambda line: print(line, flush=True))
     lines = [
         "By `python -m tests.bench sites`: made-up decisions (MADR), a file each, with the sizes, tables, code, links",
         "and citations of 65 real ones (`tests/bench/shapes.csv`; 5.6 kB in the mean), the same for all; the others do",
-        "what they do by themselves. CPU seconds of whole processes and their children, each once, one by one.",
+        "what they do by themselves. CPU seconds of whole processes and their children, one by one and in turns,",
+        f"the medians of {asked.rounds} rounds.",
         "Orbit also writes indexes, timeline, health, path explorer, feeds, redirects and the database.",
         f"Load average {before[0]:.1f} before, {os.getloadavg()[0]:.1f} after.",
         "",
         *table(costs, absent),
+        "",
+        "A page is the median.",
     ]
     print("\n".join(lines))
     above, _, rest = asked.page.read_text("utf-8").partition(f"\n{SITES}\n")
-    later = rest.partition("\n## ")
-    tail = f"\n## {later[2]}" if later[1] else ""
+    _, heading, later = rest.partition("\n##")  # the next section, or the subsection written by hand
+    tail = f"{heading}{later}" if heading else ""
     asked.page.write_text(f"{above.rstrip()}\n\n{SITES}\n\n" + "\n".join(lines) + f"\n{tail}", "utf-8")
     return 0
