@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.checks.content.hidden_characters import HIDDEN
-from orbit_registry.text.inert import inert, inert_line
+from orbit_registry.text.inert import HIDDEN, inert, inert_line
 
 
 def test_nothing_that_the_gate_calls_hidden_comes_through() -> None:

@@ -1,4 +1,4 @@
-"""Finds the checks, each that a module of a family states as `CHECK` or in `CHECKS`, and runs them; it has no table."""
+"""Finds the checks, each a name of a module in `families`, alone or in a tuple, and runs them; it has no table."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
 from functools import cache
-from types import ModuleType
 
-from orbit_registry.checks import content, documents, duplicates, files, freshness, ids, links, loop, scope
+from orbit_registry.checks import families
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic
-
-FAMILIES: tuple[ModuleType, ...] = (files, ids, links, content, scope, duplicates, documents, freshness, loop)
 
 
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return every check, in the order of codes."""
-    return tuple(sorted((check for family in FAMILIES for check in _checks_in(family)), key=lambda check: check.code))
+    return tuple(sorted(_stated(), key=lambda check: check.code))
 
 
 def check_of(code: str) -> Check | None:
@@ -38,11 +35,7 @@ def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> 
     return sorted(found, key=lambda diagnostic: diagnostic.sort_key)
 
 
-def _checks_in(family: ModuleType) -> Iterator[Check]:
-    for found in pkgutil.iter_modules(family.__path__, f"{family.__name__}."):
-        module = importlib.import_module(found.name)
-        one = getattr(module, "CHECK", None)
-        for check in getattr(module, "CHECKS", (one,) if one is not None else ()):
-            if not isinstance(check, Check):
-                raise TypeError(f"{found.name}: {check!r} is not a check")
-            yield check
+def _stated() -> Iterator[Check]:
+    for found in pkgutil.iter_modules(families.__path__, f"{families.__name__}."):
+        for value in vars(importlib.import_module(found.name)).values():
+            yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, Check))

@@ -63,3 +63,10 @@ class Check:
             related=tuple(related),
             fixable=self.fix is not None if fixable is None else fixable,
         )
+
+
+def check(
+    code: str, name: str, severity: Severity, summary: str, hint: str, *, fix: Fix | None = None
+) -> Callable[[Run], Check]:
+    """Return what makes a check of the function below it, by whose name the check is known from then on."""
+    return lambda run: Check(code, name, severity, summary, hint, run, fix)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.checks.citing import Cited, cited_by, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
-from orbit_registry.checks.loop.log import LoopLog
+from orbit_registry.checks.loop_log import LoopLog
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
 from orbit_registry.checks.wording import copies, wording

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from orbit_registry.checks.catalogue import run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.derivation import turn_today
-from orbit_registry.checks.files.reading import CODES
+from orbit_registry.checks.families.files import CODES
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.material import Material, Pairs
 from orbit_registry.checks.members import Member, Memory, Reach, tokens_of

@@ -17,7 +17,7 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.members import Member, asks_of, joins_of, joins_of_text
 from orbit_registry.checks.memories import Counts, Near
-from orbit_registry.checks.scope.globs import around, folders_of, valid_globs
+from orbit_registry.checks.scope_folders import around, folders_of, valid_globs
 from orbit_registry.checks.wording import copies, wording
 from orbit_registry.errors import OrbitError
 from orbit_registry.push.breadth import SHARE

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orbit_registry.checks.scope.globs import folders_of, nearest, valid_globs
+from orbit_registry.checks.scope_folders import folders_of, nearest, valid_globs
 from orbit_registry.errors import GitError
 from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from orbit_registry.checks.loop.log import TURN_END, LoopLog, turns
+from orbit_registry.checks.loop_log import TURN_END, LoopLog, turns
 from orbit_registry.doctor.finding import LEVELS, Finding
 from orbit_registry.errors import OrbitError
 from orbit_registry.loop.compliance import loop_log

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orbit_registry.checks.catalogue import all_checks, run_checks
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.loop.log import Logged, LoopLog
+from orbit_registry.checks.loop_log import Logged, LoopLog
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
 from orbit_registry.push.context import TRIAL

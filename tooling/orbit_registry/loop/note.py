@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from orbit_registry.checks.loop.log import turn_id
+from orbit_registry.checks.loop_log import turn_id
 from orbit_registry.checks.neighbours import neighbours
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.events import write_event

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from orbit_registry.checks.content.hidden_characters import HIDDEN
 from orbit_registry.errors import RefusedError
 from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import APPLIED, PROPOSED
@@ -31,7 +30,7 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.skills import Skill, head, is_skill, statements, with_items
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, create_record, edited, validated, writing
-from orbit_registry.text.inert import inert_line
+from orbit_registry.text.inert import HIDDEN, inert_line
 from orbit_registry.text.patch import Conflict, added, digest_of, patched, removes, unified
 from orbit_registry.text.secrets import without_secrets
 from orbit_registry.values import dataclass

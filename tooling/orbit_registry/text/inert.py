@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 import re
 
+# Joiners (U+200C, U+200D) and variation selectors belong to scripts and emoji, so they are allowed.
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""What the gate calls hidden: characters that people don't see and programs act on."""
 _HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-"""All that the gate calls hidden, and more: tags (U+E0000 on) spell words that a model reads and nobody sees, halves of
+"""All of `HIDDEN`, and more: tags (U+E0000 on) spell words that a model reads and nobody sees, halves of
 a character (U+D800 on, as JSON may have them) no file can hold."""
 _UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
 _UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")

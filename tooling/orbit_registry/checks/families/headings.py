@@ -115,4 +115,3 @@ DATE = Check(
     "write YYYY-MM-DD or YYYY-MM",
     _reader("ORB711", "adr-date-unclear"),
 )
-CHECKS = (TWICE, ORDER, NUMBER, STATUS, DATE)

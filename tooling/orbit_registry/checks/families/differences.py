@@ -45,7 +45,7 @@ def _finding(
     in_document, in_record = context.in_entry(record), context.at(record, differing[0][0])
     if context.decides(source) == "record":
         hint = f"`orbit check --fix` rewrites {source.path}; change a record with `orbit adr update {record.id}`"
-        return CHECK.at(in_document, message, hint=hint, record=record, related=[in_record])
+        return DIFFERENT.at(in_document, message, hint=hint, record=record, related=[in_record])
     hint, can_mend = f"`orbit check --fix` rewrites the record from {source.path}", True
     held = _held_back(context, record, entry)
     if held:
@@ -55,7 +55,7 @@ def _finding(
             f"where it does not, set `status: {entry.status}` in {record.path}"
         )
         can_mend = len(differing) > 1
-    return CHECK.at(
+    return DIFFERENT.at(
         in_record,
         message,
         severity=Severity.WARNING,
@@ -169,7 +169,7 @@ def _record_follows(
     return changes_for(context, record, data, named)
 
 
-CHECK = Check(
+DIFFERENT = Check(
     "ORB701",
     "record-and-document-differ",
     Severity.ERROR,

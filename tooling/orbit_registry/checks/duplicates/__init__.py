@@ -1,1 +1,0 @@
-"""Records that say the same (6xx): one module a check, found by `checks.catalogue`."""

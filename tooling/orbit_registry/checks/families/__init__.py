@@ -1,0 +1,1 @@
+"""The checks, one module a family; each is found by standing here, as a function under `check`."""

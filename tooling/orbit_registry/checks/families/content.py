@@ -1,0 +1,300 @@
+"""What a record says (4xx)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from orbit_registry.checks.check import check
+from orbit_registry.checks.context import CheckContext, binding, is_ours
+from orbit_registry.checks.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
+from orbit_registry.checks.prose import decision_of, text_of
+from orbit_registry.checks.spelling import Spelling
+from orbit_registry.checks.strings import Text, prose_of, strings_of
+from orbit_registry.push.failures import FEWEST, compiled
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.text.inert import HIDDEN
+from orbit_registry.text.secrets import NEEDLES, find_secrets
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument, Section
+
+
+_WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
+
+
+@check(
+    "ORB401",
+    "no-cost",
+    Severity.ERROR,
+    "A decision names no cost.",
+    "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
+)
+def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because"."""
+    for record in context.records:
+        if not record.kind.in_document or record.phase == "closed" or not record.prose.strip():
+            continue
+        entry = decision_of(context, record)
+        if entry is None or entry.has_cost:
+            continue
+        severity = _WEIGHT[record.phase] if is_ours(record) else Severity.NOTE
+        section = entry.section("consequences")
+        where = context.in_entry(record, section)
+        yield no_cost.at(where, f"{record.id} names no cost", severity=severity, record=record)
+
+
+NEEDED = ("context", "decision", "consequences")
+_STANDS_FOR = {"consequences": ("positive", "negative", "neutral", "pros_cons"), "context": ("drivers",)}
+_NOTHING = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t].*)?|[-*+]|<!--.*-->|[-*_]{3,})?[ \t]*")
+"""A line that says nothing: blank, a heading, an empty bullet, a comment, a rule."""
+
+
+@check(
+    "ORB402",
+    "empty-section",
+    Severity.ERROR,
+    "A decision lacks one of its parts, or has the heading without a text.",
+    "say in a sentence or two why a decision was needed, what it is, and what follows from it",
+)
+def empty_section(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each needed part that is missing or empty; in adopted documents only empty ones, as notes."""
+    for record in context.records:
+        if not record.kind.in_document or record.phase == "closed":
+            continue
+        entry = decision_of(context, record)
+        if entry is None or not entry.sections:
+            continue
+        text = text_of(context, record)
+        for key in NEEDED:
+            held = [one for one in entry.sections if one.key == key and (is_ours(record) or not one.run_in)]
+            instead = [one for one in entry.sections if one.key in _STANDS_FOR.get(key, ())]
+            if held and all(_is_empty(text, entry, one) for one in (*held, *instead)):
+                severity = Severity.ERROR if record.phase == "live" else Severity.WARNING
+                yield _finding(context, record, held[0], f"{held[0].heading} of {record.id} is empty", severity)
+            elif not held and not instead and is_ours(record):
+                message = f"{record.id} has no part called {key.capitalize()}"
+                yield _finding(context, record, None, message, Severity.WARNING)
+
+
+def _is_empty(text: str, entry: AdrDocument, section: Section) -> bool:
+    """Say whether nothing stands below a heading, parts of its own included."""
+    inner = [one for one in entry.sections if section.body.start <= one.body.start < section.body.end]
+    bodies = [section.body, *(one.body for one in inner)]
+    return all(_NOTHING.fullmatch(line) for body in bodies for line in body.of(text).splitlines())
+
+
+def _finding(
+    context: CheckContext, record: Record, section: Section | None, message: str, severity: Severity
+) -> Diagnostic:
+    where = context.in_entry(record, section)
+    return empty_section.at(where, message, severity=severity if is_ours(record) else Severity.NOTE, record=record)
+
+
+@check(
+    "ORB403",
+    "template-prompt",
+    Severity.WARNING,
+    "A prompt of the template was left in a record's text.",
+    "write the answer in its place, or delete the line",
+)
+def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record with prompts in it, at the first one."""
+    for record in context.records:
+        if record.phase == "closed" or not record.prose:
+            continue
+        known = prompts_of(record.kind.folder, record.kind.in_document)
+        if not may_hold_prompts(record.prose, known):
+            continue
+        found = [offset for offset, line in lines_outside_code(record.prose) if is_prompt(line, known)]
+        if found:
+            more = f" ({len(found)} of them)" if len(found) > 1 else ""
+            message = f"{record.id} still holds a prompt of its template{more}"
+            severity = binding(record, Severity.WARNING)
+            yield template_prompt.at(context.in_prose(record, found[0]), message, severity=severity, record=record)
+
+
+CHARACTERS_A_TOKEN = 4
+MOST_IN_A_DOCUMENT = 40_000
+"""Characters; about 6,000 words, half an hour of reading."""
+
+
+@check(
+    "ORB404",
+    "too-long",
+    Severity.WARNING,
+    "A text is too long to be read, or to be shown to an agent.",
+    "split it, or move the detail into a document and link to it",
+)
+def too_long(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield records that fit into no brief, and decisions that nobody reads to the end."""
+    for record in context.records:
+        if record.phase == "closed" or record.kind.in_file:  # a file is shown by its title, and cut for search
+            continue
+        size = len(record.prose)
+        if record.kind.in_document:
+            most, why = MOST_IN_A_DOCUMENT, "a decision should be read in one sitting"
+        else:
+            size += len(record.title)
+            most = record.kind.brief.get("budget", 0) * CHARACTERS_A_TOKEN
+            why = "it fits into no brief, so no agent is ever shown it whole"
+        if most and size > most:
+            message = f"{record.id} is {size:,} characters long; above {most:,}, {why}"
+            severity = binding(record, Severity.WARNING)
+            yield too_long.at(context.in_prose(record, 0), message, severity=severity, record=record)
+
+
+_CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BACKSPACE", "\x7f": "DELETE"}
+
+
+@check(
+    "ORB405",
+    "hidden-characters",
+    Severity.ERROR,
+    "A text holds characters that nobody sees: they can reverse, hide or smuggle words.",
+    "type the line anew, without what was pasted",
+)
+def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each text with direction, control or zero-width characters, at the first of them."""
+    for record, texts in _unusual(context):
+        for text in texts:
+            first = HIDDEN.search(text.value) if not text.value.isascii() or not text.value.isprintable() else None
+            if first is None:
+                continue
+            count = len(HIDDEN.findall(text.value))
+            more = f" and {count - 1} more" if count > 1 else ""
+            message = f"{text.name} of {record.id} holds the hidden character {_name(first[0])}{more}"
+            yield hidden_characters.at(text.place(context, record, first.start()), message, record=record)
+
+
+def _unusual(context: CheckContext) -> Iterator[tuple[Record, Iterator[Text]]]:
+    """Yield the records that may have such characters, with the texts that may."""
+    unknown = (record for record in context.records if record.path not in context.usual)
+    yield from ((record, strings_of(record)) for record in Spelling(unknown).unusual())
+    known = (record for record in context.records if not record.kind.in_record and record.path in context.usual)
+    yield from ((record, prose_of(record)) for record in known)
+
+
+def _name(character: str) -> str:
+    name = unicodedata.name(character, _CONTROL_NAMES.get(character, "control character"))
+    return f"U+{ord(character):04X} ({name.lower()})"
+
+
+@check(
+    "ORB406",
+    "secret",
+    Severity.ERROR,
+    "A record or its document holds a secret.",
+    "withdraw the secret where it is valid, then remove it here; git keeps the old text in its history",
+)
+def secret(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each secret in any text of a record; the secret itself is never shown."""
+    held = [record for record in context.records if not record.kind.in_record or _may_hold(context, record)]
+    for record in Spelling(held).suspects(NEEDLES):
+        for text in strings_of(record):
+            for suspect in find_secrets(text.value):
+                length = suspect.end - suspect.start
+                message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {length} characters"
+                yield secret.at(text.place(context, record, suspect.start), message, record=record)
+
+
+def _may_hold(context: CheckContext, record: Record) -> bool:
+    return context.unkept is None or record.path in context.unkept
+
+
+@check(
+    "ORB407",
+    "no-text",
+    Severity.ERROR,
+    "A decision has no text anywhere.",
+    "write the text as body.md beside the record, or name its document in `source.path`",
+)
+def no_text(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each decision that names no document and has no body.md; one whose document is gone is another finding."""
+    for record in context.records:
+        if record.kind.in_document and record.source is None and not record.prose.strip():
+            severity = Severity.ERROR if is_ours(record) and record.phase == "live" else Severity.WARNING
+            message = f"{record.id} has no text: it names no document, and no body.md stands beside it"
+            yield no_text.at(context.at(record, "id"), message, severity=severity, record=record)
+
+
+_REGULAR_EXPRESSION = re.compile(
+    r"\\[dDsSwWbB.()\[\]+*?|^$/]|\.[*+]|\(\?|\(\w+(?:\|\w+)+\)|\[(?:a-z|A-Z|0-9|\^)|^\^|\w\$$"
+)
+"""What error messages hardly ever hold and regular expressions are made of; a Windows path (`C:\\data`) is no match
+for the letters alone, so only escapes that stand before no word count."""
+_PATH = re.compile(r"[A-Za-z]:\\|\\\\\w")
+
+
+@check(
+    "ORB408",
+    "error-pattern",
+    Severity.WARNING,
+    "An error pattern can't match the error it was written for.",
+    "write the words of the error themselves, with `*` where anything may stand: `* is not a valid *`",
+)
+def error_pattern(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record whose pattern is matched as another text than its author meant."""
+    for record in context.records:
+        pattern = record.text("error_pattern")
+        if not pattern or record.phase == "closed":
+            continue
+        if not compiled(pattern):
+            said = f"holds fewer than {FEWEST} characters beside `*`, so it is looked for in no error"
+        elif (found := _REGULAR_EXPRESSION.search(pattern)) and not _PATH.search(pattern):
+            said = f"holds `{found[0]}`, which is looked for letter by letter"
+        else:
+            continue
+        message = f"the error_pattern of {record.id} {said}"
+        yield error_pattern.at(context.at(record, "error_pattern"), message, record=record)
+
+
+@check(
+    "ORB410",
+    "went-live",
+    Severity.NOTE,
+    "A record that waited for review, or that an agent made, is in force now.",
+    "approve the change only if you approve the record",
+)
+def went_live(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record that was pending at the base and is live here, and each live one that an agent made since."""
+    for record in context.records:
+        if record.phase != "live":
+            continue
+        before = context.facts.before.get(record.id)
+        if before is None or before.uid != record.uid:
+            if _is_new_from_agent(context, record):
+                message = f"{record.id} was made by an agent and is {record.status.name} without review: {record.title}"
+                yield went_live.at(context.at(record, "status"), message, record=record)
+            continue
+        if record.kind.status(before.status).phase == "pending":
+            approver = _approver(record, context.facts.authors.get(record.id))
+            message = f"{record.id} was {before.status} and is {record.status.name} now, {approver}: {record.title}"
+            yield went_live.at(context.at(record, "status"), message, record=record)
+
+
+def _approver(record: Record, author: str | None) -> str:
+    """Return who approved a record, and whether git names the same person for the commit that holds it as it is."""
+    said = record.approval.get("approved_by")
+    if not said:
+        return "and names nobody who approved it"
+    if author is None:
+        return f"approved by {said} (claimed: it is in no commit yet)"
+    if " ".join(author.split()).casefold() == " ".join(said.split()).casefold():
+        return f"approved by {said} (confirmed by git)"
+    return f"approved by {said} (claimed: the commit is by {author})"
+
+
+def _is_new_from_agent(context: CheckContext, record: Record) -> bool:
+    """Say whether an agent made a record since the base that our commands would have left for review."""
+    author = record.data.get("created_by")
+    if (
+        not isinstance(author, Mapping)
+        or author.get("role") != "agent"
+        or record.path not in (context.facts.changed or ())
+    ):
+        return False
+    return record.kind.status(record.kind.initial["agent"]).phase != "live"

@@ -1,0 +1,167 @@
+"""Whether records still hold (8xx)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from orbit_registry.checks.check import check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.freshness import AHEAD, Cause, Found, Input, inputs_of, stated, taken_from, when
+from orbit_registry.records.record import Record
+
+
+@check(
+    "ORB801",
+    "changed-input",
+    Severity.WARNING,
+    "What a record was verified against has changed.",
+    "read it again: `orbit verify ID` where it still holds, else correct or retire it",
+)
+def changed_input(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each input whose hash is another one now."""
+    for record in context.resting:
+        for index, entry in enumerate(inputs_of(record)):
+            found = context.sight.inputs.get(entry.input)
+            if found is not None and found.hash is not None and entry.hash not in (None, found.hash):
+                message = f"`{entry.input}` has changed since {record.id} was verified"
+                hint = f"read it again: `orbit verify {record.id}` where it still holds, else correct or retire it"
+                where = context.at(record, "freshness", "fingerprint", index, "hash")
+                yield changed_input.at(where, message, hint=hint, record=record)
+
+
+@check(
+    "ORB802",
+    "unknown-input",
+    Severity.WARNING,
+    "What a record was verified against is not there, can't be read, or has no hash.",
+    "correct the input, or take it out: `orbit verify ID --remove-input INPUT`",
+)
+def unknown_input(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each input that is not there, can't be read, can't be told here, or was never hashed."""
+    for record in context.resting:
+        for index, entry in enumerate(inputs_of(record)):
+            said = _said(record, entry, context.sight.inputs.get(entry.input))
+            if said is not None:  # places cost a reading of the file
+                where = context.at(record, "freshness", "fingerprint", index, "input")
+                message, weight, hint = said
+                yield unknown_input.at(where, message, severity=weight, hint=hint, record=record)
+
+
+def _said(record: Record, entry: Input, found: Found | None) -> tuple[str, Severity, str] | None:
+    """Return what is wrong with an input, how much it weighs and what to do; None where nothing is."""
+    if found is not None and found.is_untold:
+        return f"`{entry.input}` {found.problem}", Severity.NOTE, "run it in a git work tree"
+    if found is not None and found.problem is not None:
+        hint = f"correct the input, or take it out: `orbit verify {record.id} --remove-input {quote(entry.input)}`"
+        return f"`{entry.input}` {found.problem}", Severity.WARNING, hint
+    if entry.hash is None:
+        message = f"`{entry.input}` has no hash, so that no change of it is noticed"
+        return message, Severity.NOTE, f"`orbit verify {record.id}` writes it"
+    return None
+
+
+@check(
+    "ORB803",
+    "expired",
+    Severity.WARNING,
+    "A record has expired: it is not shown any more.",
+    "retire it, or let it hold longer: `orbit verify ID --expires DATE`",
+)
+def expired(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record that has expired."""
+    for record in context.resting:
+        freshness = context.freshness.get(record.path)
+        if freshness is not None and freshness.cause is Cause.EXPIRED:
+            message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
+            hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
+            yield expired.at(context.at(record, "freshness", "expires_at"), message, hint=hint, record=record)
+
+
+_WORDS = {
+    "commit": "the repository has no such commit:",
+    "file": "no such file:",
+    "task": "no such task:",
+}
+
+
+@check(
+    "ORB804",
+    "evidence-gone",
+    Severity.NOTE,
+    "A commit, file or task that a record names as evidence is not there.",
+    "name where it is now, take it out of `evidence`, or retire the record when nothing speaks for it any more",
+)
+def evidence_gone(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each piece of evidence that was looked for and not found."""
+    gone = context.sight.gone
+    for record in context.records if gone else ():
+        if "evidence" not in record.data or record.phase == "closed":
+            continue
+        for index, (kind, reference) in enumerate(record.evidence):
+            if (kind, reference) in gone:
+                where = context.at(record, "evidence", index, "reference")
+                yield evidence_gone.at(where, f"{_WORDS[kind]} {reference}", record=record)
+
+
+@check(
+    "ORB805",
+    "verified-long-ago",
+    Severity.NOTE,
+    "Nobody has vouched for a record for longer than its volatility allows.",
+    "`orbit verify ID` where it still holds, else correct or retire it",
+)
+def verified_long_ago(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record that wants another look."""
+    for record in context.resting:
+        freshness = context.freshness.get(record.path)
+        for reason in freshness.reasons if freshness is not None else ():
+            if reason.cause is Cause.AGE:
+                hint = f"`orbit verify {record.id}` where it still holds, else correct or retire it"
+                name = "verified_at" if "verified_at" in stated(record) else "volatility"
+                where = context.at(record, "freshness", name)
+                yield verified_long_ago.at(where, f"{record.id} was {reason.message}", hint=hint, record=record)
+
+
+@check(
+    "ORB806",
+    "impossible-moment",
+    Severity.ERROR,
+    "A record expires or was verified at a moment that can't be meant.",
+    "correct the moment: RFC 3339 with a zone, such as 2027-01-31T00:00:00Z",
+)
+def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each moment that no calendar has, and each verification dated ahead."""
+    for record in context.resting:
+        for name in ("expires_at", "verified_at"):
+            at = when(record, name)
+            if name in stated(record) and at is None:
+                message = f"no calendar has {stated(record)[name]}"
+                yield impossible_moment.at(context.at(record, "freshness", name), message, record=record)
+            elif name == "verified_at" and at is not None and at > context.now + AHEAD:
+                message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
+                yield impossible_moment.at(context.at(record, "freshness", name), message, record=record)
+
+
+@check(
+    "ORB807",
+    "changed-source",
+    Severity.WARNING,
+    "The file that a record's text was taken from has changed since.",
+    "look at the difference: `orbit refresh ID --dry-run`, then take it over or leave it",
+)
+def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record whose file has another hash now, or is gone while a copy of its text is there."""
+    moved = context.sight.moved
+    for record in context.records if moved else ():
+        taken = taken_from(record)
+        if taken is None or taken not in moved or record.phase == "closed" or taken[0] in context.facts.documents_gone:
+            continue
+        if moved[taken]:
+            said = f"{taken[0]}, from which {record.id} was taken, is not there"
+            hint = f"bring it back, or say where it is: `orbit refresh {record.id} --path NEW`; else retire the record"
+        else:
+            said = f"{taken[0]} has changed since {record.id} was taken from it"
+            hint = f"`orbit refresh {record.id} --dry-run` shows the difference, without --dry-run it takes it over"
+        yield changed_source.at(context.at(record, "content_hash"), said, hint=hint, record=record)

@@ -1,0 +1,114 @@
+"""Ids and earlier names (2xx)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from orbit_registry.checks.check import check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+
+
+@check(
+    "ORB201",
+    "duplicate-id",
+    Severity.ERROR,
+    "Two records have the same id.",
+    "keep one: `orbit resolve` renumbers a decision; delete the copy of anything else",
+)
+def duplicate_id(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each file whose id another file has too."""
+    for record_id, held in context.records.collisions.items():
+        for record in held:
+            others = [context.at(other, "id") for other in held if other is not record]
+            named = ", ".join(location.path for location in others)
+            yield duplicate_id.at(
+                context.at(record, "id"), f"{record_id} is also the id of {named}", record=record, related=others
+            )
+
+
+@check(
+    "ORB202",
+    "ambiguous-legacy-id",
+    Severity.NOTE,
+    "An earlier name leads to more than one record.",
+    "cite the records by their own ids; remove the legacy id where it is wrong",
+)
+def ambiguous_legacy_id(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield once each set of records that share legacy ids, or whose legacy id is another one's own id."""
+    shared: dict[tuple[str, ...], list[tuple[Record, int, str]]] = defaultdict(list)
+    for record in (one for one in context.records if "legacy_ids" in one.data):
+        for index, name in enumerate(record.legacy_ids):
+            uids = {other.uid for other in (*context.records.with_id(name), *context.records.with_legacy_id(name))}
+            if len(uids) > 1:
+                shared[tuple(sorted(uids))].append((record, index, name))
+    for held in shared.values():
+        record, index, _ = held[-1]
+        names = list(dict.fromkeys(name for _, _, name in held))
+        owners = [other for other in context.records.with_id(names[0]) if other.uid != record.uid]
+        others = owners or [one for one in context.records.with_legacy_id(names[0]) if one is not record]
+        verb = "is the id of" if owners else "was also the name of"
+        named = ", ".join(f"{other.id} ({other.title})" for other in others)
+        said = (
+            f"{', '.join(names)} can mean several: it was the name of {record.id} ({record.title}), and {verb} {named}"
+        )
+        places = [context.at(other, "id") for other in others]
+        yield ambiguous_legacy_id.at(context.at(record, "legacy_ids", index), said, record=record, related=places)
+
+
+@check(
+    "ORB203",
+    "duplicate-uid",
+    Severity.ERROR,
+    "Two records share a uid.",
+    "a record was copied by hand: give the copy 32 random hexadecimal digits of its own",
+)
+def duplicate_uid(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield every record but the first that has a uid."""
+    by_uid: dict[str, list[Record]] = defaultdict(list)
+    for record in context.records:
+        by_uid[record.uid].append(record)
+    for uid, held in by_uid.items():
+        for record in held[1:]:
+            first = context.at(held[0], "uid")
+            yield duplicate_uid.at(
+                context.at(record, "uid"),
+                f"the uid {uid} is also that of {held[0].id} ({first.path})",
+                record=record,
+                related=[first],
+            )
+
+
+@check(
+    "ORB204",
+    "collision-ahead",
+    Severity.ERROR,
+    "The branch this work goes to has another record under the same id.",
+    "take a new number before the merge: `orbit adr renumber ID`, or merge and run `orbit resolve`",
+)
+def collision_ahead(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record whose id is another record's on the branch compared with."""
+    for record in context.records:
+        theirs = context.facts.theirs.get(record.id)
+        if theirs is not None and theirs.uid != record.uid:
+            message = f"{record.id} is another record on {context.facts.against}; the two will meet in a merge"
+            yield collision_ahead.at(context.at(record, "id"), message, record=record)
+
+
+@check(
+    "ORB290",
+    "not-checked",
+    Severity.ERROR,
+    "Something could not be checked here.",
+    "run the check in a full clone",
+)
+def not_checked(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield what could not be checked, and why; an error where the comparison that was asked for is among it."""
+    place = Location(".orbit/config.yaml")
+    weight = Severity.ERROR if context.facts.is_unanswered else Severity.NOTE
+    for untold in context.facts.untold:
+        yield not_checked.at(place, f"not checked: {untold.message}", hint=untold.hint, severity=weight)
+    for message, hint in context.sight.untold:
+        yield not_checked.at(place, f"not checked: {message}", hint=hint, severity=Severity.NOTE)

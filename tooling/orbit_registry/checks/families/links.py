@@ -1,0 +1,308 @@
+"""Links, supersession and citations (3xx)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from orbit_registry.checks.check import check
+from orbit_registry.checks.context import CheckContext, binding, is_ours
+from orbit_registry.checks.successors import changes_for, named_in_document, why_none
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+from orbit_registry.records.record import SUPERSEDED, Record
+from orbit_registry.records.vote import stamp
+from orbit_registry.store.journal import Change
+
+Pointer = tuple[str | int, ...]
+_NAMING = frozenset({"supersedes", "superseded_by", "distinct_from", "links", "evidence", "x-unresolved"})
+
+
+@check(
+    "ORB301",
+    "dangling-link",
+    Severity.ERROR,
+    "A record points at a record that is not there.",
+    "correct the id, or remove the line; `orbit list` shows the ids there are",
+)
+def dangling_link(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each id in a link, a supersession, `distinct_from` or evidence that names no record, or several."""
+    for record in context.records:
+        if _NAMING.isdisjoint(record.data):
+            continue
+        yield from _unresolved(context, record)
+        for pointer, words, target in _named(record):
+            if not context.is_id(target) or target in context.broken:
+                continue
+            found = context.resolve(target)
+            weight = binding(record, Severity.ERROR, Severity.WARNING)
+            where = context.at(record, *pointer)
+            if not found:
+                message = f"{words} {target}, and no record has that id"
+                yield dangling_link.at(where, message, severity=weight, record=record)
+            elif len({one.uid for one in found}) > 1 and not context.records.with_id(target):
+                message = f"{words} {target}, which can mean {', '.join(one.id for one in found)}"
+                hint = "write the id of the one that is meant"
+                places = [context.at(one, "id") for one in found]
+                yield dangling_link.at(where, message, severity=weight, hint=hint, record=record, related=places)
+
+
+def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
+    """Yield what a document says of others that its adoption could not resolve."""
+    left = record.data.get("x-unresolved")
+    for index, entry in enumerate(left) if isinstance(left, list) else ():
+        if isinstance(entry, dict):
+            said = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
+            listed = entry.get("candidates")
+            which = f"can mean {', '.join(map(str, listed))}" if isinstance(listed, list) else "is no record here"
+            where = context.at(record, "x-unresolved", index)
+            hint = "where it is one of ours, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
+            yield dangling_link.at(where, f"{said}, which {which}", severity=Severity.NOTE, hint=hint, record=record)
+
+
+def _named(record: Record) -> Iterator[tuple[Pointer, str, str]]:
+    for name, words in (
+        ("supersedes", "it says that it replaces"),
+        ("superseded_by", "it says that it is replaced by"),
+        ("distinct_from", "it says that it is not the same as"),
+    ):
+        for index, target in enumerate(record.words(name)):
+            yield (name, index), words, target
+    for index, link in enumerate(record.links):
+        yield ("links", index, "to"), f"it has a link ({link.rel}) to", link.to
+    for index, (kind, reference) in enumerate(record.evidence):
+        if kind == "record":
+            yield ("evidence", index, "reference"), "its evidence is", reference
+
+
+OTHER_END = {"supersedes": "superseded_by", "superseded_by": "supersedes"}
+_SAYS = {"supersedes": "replaces", "superseded_by": "is replaced by"}
+
+
+def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
+    """Write the missing end into the other record; a status that forbids it is left to a person."""
+    from orbit_registry.text.yaml_edit import rewrite  # brings ruamel, which only a fix needs
+
+    held = context.records.with_id(diagnostic.record or "")
+    changes: dict[str, Change] = {}
+    for record in held:
+        for name, other_name in OTHER_END.items():
+            for target in record.words(name):
+                other = _one(context, target)
+                if other is None or other.uid == record.uid or _states(context, other, other_name, record):
+                    continue
+                text = context.read(other.path)
+                if text is not None and f"does not say that it {_SAYS[other_name]}" in diagnostic.message:
+                    data = dict(other.data)
+                    data[other_name] = [*other.words(other_name), record.id]
+                    data["updated_at"] = stamp(context.now)
+                    after = rewrite(text, data, order=other.kind.schema.properties)
+                    changes[other.path] = Change(other.path, text, after)
+    return tuple(changes.values())
+
+
+@check(
+    "ORB302",
+    "one-sided-supersession",
+    Severity.ERROR,
+    "Only one of two records says that one replaces the other.",
+    "`orbit check --fix` writes the other end; or remove the line",
+    fix=_write_other_end,
+)
+def one_sided_supersession(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each supersession that only one of its two records states, at the record that states it."""
+    for record in context.records:
+        if OTHER_END.keys().isdisjoint(record.data):
+            continue
+        for name, other_name in OTHER_END.items():
+            for index, target in enumerate(record.words(name)):
+                other = _one(context, target)
+                if other is None or other.uid == record.uid or _states(context, other, other_name, record):
+                    continue
+                message = (
+                    f"{record.id} {_SAYS[name]} {other.id}, "
+                    f"but {other.id} does not say that it {_SAYS[other_name]} {record.id}"
+                )
+                severity = Severity.ERROR if is_ours(record) and is_ours(other) else Severity.WARNING
+                where, end = context.at(record, name, index), context.at(other, other_name)
+                yield one_sided_supersession.at(where, message, severity=severity, record=record, related=[end])
+
+
+def _one(context: CheckContext, target: str) -> Record | None:
+    found = context.resolve(target)
+    return found[0] if len(found) == 1 else None
+
+
+def _states(context: CheckContext, record: Record, name: str, other: Record) -> bool:
+    return any(found.uid == other.uid for target in record.words(name) for found in context.resolve(target))
+
+
+@check(
+    "ORB303",
+    "supersession-circle",
+    Severity.ERROR,
+    "Records replace each other in a circle, so none of them holds.",
+    "decide which one holds, and remove the other `supersedes` and `superseded_by` lines",
+)
+def supersession_circle(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each circle once, at its record with the lowest id."""
+    edges = {record.id: _successors(context, record) for record in context.records if record.data.get("superseded_by")}
+    for record in (one for one in context.records if one.data.get("supersedes")):
+        backwards = [other.id for name in record.supersedes for other in context.resolve(name)]
+        for old in backwards:
+            edges.setdefault(old, set()).add(record.id)
+    for circle in _circles(edges):
+        first = circle[0]
+        record = next(iter(context.records.with_id(first)))
+        if len(circle) == 1:
+            message = f"{first} says that it replaces itself"
+        else:
+            message = f"records replace each other in a circle: {' → '.join((*circle, first))}"
+        name = "superseded_by" if record.superseded_by else "supersedes"
+        related = [context.at(other, "id") for one in circle[1:] for other in context.records.with_id(one)]
+        yield supersession_circle.at(context.at(record, name), message, record=record, related=related)
+
+
+def _successors(context: CheckContext, record: Record) -> set[str]:
+    return {other.id for name in record.superseded_by for other in context.resolve(name)}
+
+
+def _circles(edges: dict[str, set[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield the circles of a graph, each from its lowest node on: nodes that reach themselves, grouped (Tarjan)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    held: set[str] = set()
+    for start in sorted(edges):
+        if start in order:
+            continue
+        work: list[tuple[str, Iterator[str]]] = [(start, iter(sorted(edges.get(start, ()))))]
+        order[start] = low[start] = len(order)
+        stack.append(start)
+        held.add(start)
+        while work:
+            node, following = work[-1]
+            step = next(following, None)
+            if step is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    group = stack[stack.index(node) :]
+                    del stack[stack.index(node) :]
+                    held.difference_update(group)
+                    if len(group) > 1 or node in edges.get(node, ()):
+                        yield tuple(sorted(group))
+            elif step not in order:
+                order[step] = low[step] = len(order)
+                stack.append(step)
+                held.add(step)
+                work.append((step, iter(sorted(edges.get(step, ())))))
+            elif step in held:
+                low[node] = min(low[node], order[step])
+
+
+def _write_successors(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
+    """Write the successors that an adopted record's document names, at both ends."""
+    for record in context.records.with_id(diagnostic.record or ""):
+        if record.status.name == SUPERSEDED and not record.superseded_by:
+            return changes_for(context, record, record.data, named_in_document(context, record))
+    return ()
+
+
+@check(
+    "ORB304",
+    "status-and-successor",
+    Severity.ERROR,
+    "The status of a record and its successor contradict each other.",
+    "make status and `superseded_by` agree",
+    fix=_write_successors,
+)
+def status_and_successor(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield records that nothing replaced, and records in force that something replaced."""
+    for record in context.records:
+        status = record.status
+        if status.name != SUPERSEDED and "superseded_by" not in record.data:
+            continue
+        if status.name == SUPERSEDED and not record.superseded_by:
+            yield _without_successor(context, record)
+        elif record.superseded_by and status.phase == "live":
+            by = record.superseded_by
+            message = f"{record.id} is replaced by {', '.join(by)}, but its status is {status.name}"
+            hint = f"`orbit {record.kind.name} supersede {record.id} --with {by[0]}`"
+            if context.sources.get(record.path) is not None and not is_ours(record):
+                hint += "; or, where it holds again, take the line out of both records"
+            weight = binding(record, Severity.ERROR, Severity.WARNING)
+            yield status_and_successor.at(
+                context.at(record, "status"), message, severity=weight, hint=hint, record=record, fixable=False
+            )
+
+
+def _without_successor(context: CheckContext, record: Record) -> Diagnostic:
+    """Return the finding about a record that nothing replaced; it can be mended where the document names what did."""
+    named = named_in_document(context, record)
+    source = context.sources.get(record.path)
+    message = f"{record.id} is superseded, but names no successor in superseded_by"
+    hint = "add `superseded_by: [ID]`; where nothing took its place, the status is another"
+    if named.records:
+        message += f"; its document names {', '.join(other.id for other in named.records)}"
+        hint = "`orbit check --fix` writes both ends"
+    elif source is not None and source.authority == "document":
+        message += why_none(named)
+        hint = (
+            f"write `Superseded by ADR-NNNN` in {source.path}, then `orbit check --fix`; "
+            "where nothing took its place, its status is deprecated"
+        )
+    where, weight = context.at(record, "status"), binding(record, Severity.WARNING)
+    return status_and_successor.at(
+        where, message, severity=weight, hint=hint, record=record, fixable=bool(named.records)
+    )
+
+
+_OWN_FORM = re.compile(r"[A-Z][A-Z0-9]*-[0-9a-z]{4,}\Z")
+
+
+@check(
+    "ORB305",
+    "unknown-citation",
+    Severity.ERROR,
+    "A text cites an id that no record has.",
+    "correct the id, or put an example into a code block; `citations` in .orbit/config.yaml says which files are read",
+)
+def unknown_citation(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each cited id in our own form that means nothing here; local numbers (`ADR-12`) are let be."""
+    adopted = context.documents.by_path.keys() - context.our_documents
+    known = {f"ADR-{entry.number}": True for _, entry in context.unclaimed}  # those are ORB702's
+    for cited in context.citations:
+        if not _OWN_FORM.match(cited.id):
+            continue
+        if cited.id not in known:
+            known[cited.id] = context.knows(cited.id)
+        if known[cited.id]:
+            continue
+        severity = Severity.NOTE if cited.location.path in adopted else Severity.ERROR
+        if cited.record is not None:
+            severity = binding(cited.record, Severity.ERROR)
+        message = f"{cited.id} is cited, but no record has that id"
+        yield unknown_citation.at(cited.location, message, severity=severity, record=cited.record)
+
+
+@check(
+    "ORB306",
+    "citation-of-replaced",
+    Severity.NOTE,
+    "A text cites a decision that was replaced.",
+    "see whether the sentence still holds, and cite the successor",
+)
+def citation_of_replaced(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each citation of a replaced record outside the documents of decisions, which tell how things came about."""
+    homes = context.documents.by_path
+    for cited in context.citations:
+        if cited.location.path in homes or cited.record is not None:
+            continue
+        found = context.resolve(cited.id)
+        if len(found) == 1 and found[0].status.name == SUPERSEDED:
+            old = found[0]
+            by = ", ".join(old.superseded_by)
+            message = f"{cited.id} ({old.title}) was replaced" + (f" by {by}" if by else "")
+            hint = f"cite {by}, if the sentence still holds" if by else None
+            yield citation_of_replaced.at(cited.location, message, hint=hint, related=[context.at(old, "status")])

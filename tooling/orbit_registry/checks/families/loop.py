@@ -1,0 +1,165 @@
+"""Whether the loop was kept to (9xx), by the events that the context holds; without events nothing is found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from orbit_registry.checks.check import check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.loop_log import TURN_END, Logged, turn_of, turns
+from orbit_registry.push.context import SKIPS
+from orbit_registry.push.events import BRIEF_PLAN, DISPATCHED, NAMES, NOTE_SKIPS, PITCHED, RETRIEVAL, RETRO
+from orbit_registry.records.diagnostic import Diagnostic, Severity
+
+
+@check(
+    "ORB901",
+    "no-events",
+    Severity.ERROR,
+    "The event log is missing or empty: what was not written down counts as not done.",
+    "see that a hook is installed (`orbit hook status`) and that the log of the run is the one that is named",
+)
+def no_events(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield a finding where the log is missing or holds no event of the time that is asked about."""
+    if context.loop is not None and not context.loop.events:
+        yield no_events.at(context.loop.place, "no event is there to tell by")
+
+
+@check(
+    "ORB902",
+    "no-event",
+    Severity.WARNING,
+    "A line of the event log is torn, foreign or of an unknown name, and counts for nothing.",
+    "whoever writes it should keep to docs/schemas/event.schema.json; a torn line is the trace of a killed process",
+)
+def no_event(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield how many lines hold no event, by why, and the first event of each unknown name."""
+    log = context.loop
+    if log is None:
+        return
+    for why, count in sorted(log.skipped.items()):
+        yield no_event.at(log.place, f"{count} {'line' if count == 1 else 'lines'} of the log: {why}")
+    unknown = [one for one in log.events if one.name not in NAMES]
+    counts = Counter(one.name for one in unknown)
+    for one in {one.name: one for one in reversed(unknown)}.values():
+        yield no_event.at(one.place, f"`{one.name}` is no event that is known ({counts[one.name]} of them)")
+
+
+@check(
+    "ORB910",
+    "dispatch-without-retrieval",
+    Severity.ERROR,
+    "A dispatch has no retrieval event: nobody knows what it should have known.",
+    "put `orbit brief` in front of what is dispatched, with `--session`, or install the hook: `orbit hook install`",
+)
+def dispatch_without_retrieval(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each session that was dispatched, or that ended a turn, and has no event `retrieval`; once a session."""
+    log = context.loop
+    if log is None:
+        return
+    asked = {one.word("session") for one in log.of(RETRIEVAL)}
+    told: set[str] = set()
+    for one in log.of(DISPATCHED, TURN_END, "subagent stop"):
+        session = one.word("session")
+        if session and (session in asked or session in told):
+            continue
+        told.add(session)
+        item = one.word("item")
+        said = f"session {session}" if session else "a dispatch that names no session"
+        yield dispatch_without_retrieval.at(
+            one.place, f"{said}{f' ({item})' if item else ''}: nothing was looked up for it"
+        )
+
+
+@check(
+    "ORB911",
+    "retrieval-without-reason",
+    Severity.ERROR,
+    "A retrieval showed nothing and gives no reason of the closed list.",
+    f"one of: {', '.join(SKIPS)}; where a fault is named, `orbit doctor` says what to do",
+)
+def retrieval_without_reason(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each event `retrieval` with neither hits nor a reason of the closed list."""
+    for one in context.loop.of(RETRIEVAL) if context.loop is not None else ():
+        reason, fault = one.word("skip_reason"), one.word("fault")
+        if one.row.get("hits") or reason in SKIPS:
+            continue
+        said = f"`{reason}` is no reason that is known" if reason else "nothing was shown, and nothing says why"
+        yield retrieval_without_reason.at(one.place, f"{said}{f' (fault: {fault})' if fault else ''}")
+
+
+@check(
+    "ORB920",
+    "turn-without-note",
+    Severity.ERROR,
+    "A turn ended with neither a note nor a reason of the closed list for there being none.",
+    f"one of: {', '.join(NOTE_SKIPS)}",
+)
+def turn_without_note(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each turn's end that no note belongs to, or one whose reason is made up."""
+    for ended, note in turns(context.loop) if context.loop is not None else ():
+        turn = turn_of(ended)
+        reason = note.word("skip_reason") if note is not None else ""
+        if note is None:
+            hint = f'orbit note "…" --turn {turn}, or with --skip-reason'
+            yield turn_without_note.at(ended.place, f"turn {turn} has no note", hint=hint)
+        elif reason and reason not in NOTE_SKIPS:
+            yield turn_without_note.at(note.place, f"turn {turn}: `{reason}` is no reason that is known")
+
+
+@check(
+    "ORB930",
+    "item-without-retro",
+    Severity.ERROR,
+    "The next item of a loop was dispatched before a retro of the one before it.",
+    "no retro, no next item: run `orbit retro` when an item ends, and this check before the next one",
+)
+def item_without_retro(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each dispatch of an item where another item of its loop was dispatched since the last retro."""
+    before: dict[str, Logged] = {}
+    for one in context.loop.of(DISPATCHED, RETRO) if context.loop is not None else ():
+        if one.name == RETRO:
+            trigger = one.word("trigger").partition(":")
+            about = trigger[2] if trigger[0] == "loop" else ""
+            named = (about, about.rpartition(":")[2])  # with the project that it is of, or without
+            before = {loop: item for loop, item in before.items() if about and loop and loop not in named}
+            continue
+        item, loop = one.word("item"), one.word("loop")
+        other = before.get(loop)
+        if item and other is not None and other.word("item") != item:
+            yield item_without_retro.at(
+                one.place,
+                f"{item} was dispatched, and nobody had looked back on {other.word('item')}",
+                related=(other.place,),
+            )
+        if item:
+            before[loop] = one
+
+
+LONGEST = 24 * 3600
+"""Seconds for which a brief for planning is worth something."""
+
+
+@check(
+    "ORB931",
+    "pitch-without-brief",
+    Severity.ERROR,
+    "Something was pitched without a brief for planning made in the day before.",
+    "no brief, no pitch: run `orbit brief --for plan` first",
+)
+def pitch_without_brief(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each event `pitched` without a `brief_plan` in the day before it; a verdict on a pitch is none."""
+    last = None
+    for one in context.loop.of(BRIEF_PLAN, PITCHED) if context.loop is not None else ():
+        if one.name == BRIEF_PLAN:
+            last = one
+        elif one.word("verdict") or one.row.get("pitched") == 0:
+            continue  # it was decided on, or nothing was pitched
+        elif last is None:
+            yield pitch_without_brief.at(one.place, "it was pitched without a brief")
+        elif one.at - last.at > LONGEST:
+            hours = int((one.at - last.at) // 3600)
+            yield pitch_without_brief.at(
+                one.place, f"it was pitched by a brief of {hours} hours ago", related=(last.place,)
+            )

@@ -1,0 +1,177 @@
+"""Where a record applies (5xx)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orbit_registry.checks.check import check
+from orbit_registry.checks.context import CheckContext
+from orbit_registry.checks.matching import count_covered
+from orbit_registry.checks.places import place_of
+from orbit_registry.checks.scope_folders import folders_of, nearest, valid_globs
+from orbit_registry.errors import meant
+from orbit_registry.push.breadth import FEWEST_FILES, SHARE
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.record import Record
+from orbit_registry.records.scope import symbol_problem
+from orbit_registry.store.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
+from orbit_registry.text.glob_syntax import Glob, parse_glob
+from orbit_registry.text.position import Problem
+
+
+@check(
+    "ORB501",
+    "invalid-glob",
+    Severity.ERROR,
+    "A glob in a record's scope can't be read, so the record is never shown where it should be.",
+    "globs are *, ?, **, [a-z], {a,b}, a leading ! to exclude, dir/ for everything below",
+)
+def invalid_glob(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each glob that is none, and each scope of excluding globs alone."""
+    for record, paths in context.scoped:
+        if all(text in context.glob_counts for text in paths):
+            continue  # what matches a file is a glob that includes
+        read = [parse_glob(text) for text in paths]
+        for index, (text, glob) in enumerate(zip(paths, read, strict=True)):
+            if isinstance(glob, Problem):
+                where = context.at(record, "scope", "paths", index)
+                yield invalid_glob.at(where, f"`{text[:80]}` is no glob: {glob.message}", hint=glob.hint, record=record)
+        if all(isinstance(glob, Glob) and glob.exclude for glob in read):
+            message = f"the scope of {record.id} only excludes, so it matches nothing"
+            hint = "put a glob before them that says what is included: `**` for everything"
+            yield invalid_glob.at(context.at(record, "scope", "paths"), message, hint=hint, record=record)
+
+
+@check(
+    "ORB502",
+    "dead-glob",
+    Severity.WARNING,
+    "A glob matches no file: the record is never shown for it.",
+    "correct the glob, or retire the record when what it was about is gone",
+)
+def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each including glob that matches neither a tracked file nor one that git would add."""
+    if context.facts.tracked is None:
+        return
+    counts = context.glob_counts
+    folders: Mapping[str, list[str]] | None = None
+    for record, paths in context.scoped:
+        if all(text in counts for text in paths):
+            continue
+        for index, glob in valid_globs(paths):
+            if glob.exclude or glob.text in counts:
+                continue
+            if folders is None:
+                folders = folders_of((*context.facts.tracked, *context.facts.untracked))
+            where = context.at(record, "scope", "paths", index)
+            near = nearest(glob.literal_prefix, folders)
+            hint = None
+            if near is not None:
+                gone, other = near
+                hint = (
+                    f"{gone}; did you mean `{other}`?" if other else f"{gone}; correct the glob, or retire the record"
+                )
+            yield dead_glob.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
+
+
+@check(
+    "ORB503",
+    "broad-scope",
+    Severity.NOTE,
+    "A scope matches more than a fifth of the project.",
+    "narrow the globs to where the record really helps, or leave it to briefs",
+)
+def broad_scope(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each record whose scope matches more than a fifth of the tracked files."""
+    tracked = context.facts.tracked
+    if tracked is None or len(tracked) < FEWEST_FILES:
+        return
+    most = SHARE * len(tracked)
+    counts = context.glob_counts
+    suspects = [
+        (record, paths) for record, paths in context.scoped if sum(counts.get(text, 0) for text in paths) > most
+    ]
+    covered = count_covered([paths for _, paths in suspects], tracked)
+    for record, paths in suspects:
+        count = covered[paths]
+        if count > most:
+            yield _finding(context, record, count, len(tracked))
+
+
+def _finding(context: CheckContext, record: Record, count: int, total: int) -> Diagnostic:
+    share = f"{count:,} of {total:,} tracked files"
+    message = f"the scope of {record.id} matches {share}; it is shown in briefs, not at single edits"
+    return broad_scope.at(context.at(record, "scope", "paths"), message, record=record)
+
+
+@check(
+    "ORB504",
+    "empty-scope",
+    Severity.NOTE,
+    "A record in force names neither a path nor a tag.",
+    "say where it applies: `orbit KIND update ID --path 'src/**'`",
+)
+def empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield live records of scoped kinds without a scope; decisions are read as pages too and may go without."""
+    for record in context.records:
+        if record.is_never_shown:
+            message = f"{record.id} names no path and no tag: it is found by search, and never shown at an edit"
+            if record.kind.gate != "scoped":
+                message += " unless a record that is shown links to it"
+            place = context.at(record, "scope" if "scope" in record.data else "id")
+            hint = f"say where it applies: `orbit {record.kind.name} update {record.id} --path 'src/**'`"
+            yield empty_scope.at(place, message, hint=hint, record=record)
+
+
+@check(
+    "ORB505",
+    "invalid-symbol",
+    Severity.WARNING,
+    "A symbol in a record's scope is not of the form path::name.",
+    "write the file from the root and the name in it: src/app/session.py::open_session",
+)
+def invalid_symbol(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each symbol that has another form, or a path that leads out of the root."""
+    for record in context.records:
+        if record.phase != "closed" and "scope" in record.data:
+            for index, symbol in enumerate(record.symbols):
+                problem = symbol_problem(symbol)
+                if problem is not None:
+                    place = context.at(record, "scope", "symbols", index)
+                    yield invalid_symbol.at(place, f"`{symbol[:80]}` is no symbol: {problem}", record=record)
+
+
+CONFIG = ".orbit/config.yaml"
+
+
+@check(
+    "ORB506",
+    "unused-category",
+    Severity.ERROR,
+    "An agent is mapped to a category that no record has.",
+    "correct the category, take it out, or add the learning: `orbit learning add --category NAME`",
+)
+def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield the categories of the project's own mapping that neither a record nor the shipped table knows.
+
+    Who takes the `#` from the shipped lines has not chosen those words, and learnings for them may come.
+    """
+    mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
+    if not mapping:
+        return
+    used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}
+    known = {GENERAL, *used}.union(*default_mapping().values())
+    text = context.read(CONFIG)
+    for agent, categories in mapping.items():
+        for number, name in enumerate(categories):
+            if name in known:
+                continue
+            place = place_of(text, (LEARNINGS, MAPPING, agent, number)) if text is not None else None
+            near = meant(name, sorted(known), "`")
+            hint = f"{near}`orbit learning list` shows what there is" if near else None
+            message = f"no record has the category `{name}`, which {agent_name(agent)} is mapped to"
+            yield unused_category.at(Location(CONFIG, place), message, hint=hint)
+
+
+def _counts(phase: str, data: object) -> bool:
+    return phase != "closed" and isinstance(data, dict) and "category" in data

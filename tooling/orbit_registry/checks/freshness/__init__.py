@@ -1,1 +1,0 @@
-"""Whether records still hold (8xx): one module a check, found by `checks.catalogue`."""

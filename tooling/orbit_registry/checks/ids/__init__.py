@@ -1,1 +1,0 @@
-"""Ids and legacy ids (2xx): one module a check, found by `checks.catalogue`."""

@@ -1,1 +1,0 @@
-"""9xx: whether the loop was kept to, by the events that the context holds; without events these checks find nothing."""

@@ -1,1 +1,0 @@
-"""Where a record applies (5xx): one module a check, found by `checks.catalogue`."""
