@@ -16,6 +16,7 @@ from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, U
 from orbit_registry.importers.orbit import OrbitImporter
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import adopt
+from orbit_registry.store.adopt.ids import is_of_feature
 from orbit_registry.store.adopt.known import NO_ENTRY, why_none
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
@@ -96,7 +97,7 @@ class DocumentImporter:
         notes += _ways_to_markdown(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
-        notes += _ways_to_keep(outcomes)
+        notes += [*_ways_to_keep(outcomes), *_place_of_new_ones(workspace, outcomes)]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
 
@@ -147,6 +148,16 @@ def _ways_to_keep(outcomes: Iterable[Outcome]) -> Iterator[str]:
             first = shlex.quote(min(found, key=lambda path: path.count("/")))
             others = f" and {len(found) - 1} more" if len(found) > 1 else ""
             yield f"{first}{others}: {what}; {wants}, `orbit import doc {first}` keeps one findable as it is"
+
+
+def _place_of_new_ones(workspace: Workspace, outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield where new decisions go, where logs were taken over and none of them is the place."""
+    taken = [one.source.partition(" · ") for one in outcomes if one.what == "taken"]
+    adr = workspace.config.adr
+    logs = {path for path, mark, _ in taken if mark and not is_of_feature(path, workspace.config.design)} - {adr.log}
+    if logs and not any(one.what == "changed" and one.reason.startswith("adr.log is") for one in outcomes):
+        place = adr.log or "files of their own"
+        yield f"new decisions go into {place}; `adr.log: {min(logs)}` in {ORBIT}/config.yaml puts them into that log"
 
 
 def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Iterator[str]:

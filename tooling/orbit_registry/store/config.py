@@ -169,6 +169,8 @@ class AdrConfig:
     folder: str
     folders: tuple[str, ...] = ()
     """Every folder with adopted decision documents, `folder` beside them."""
+    log: str = ""
+    """The one log that new decisions become entries of; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +286,7 @@ def config_of(said: Mapping[str, Any]) -> Config:
     return Config(
         project=held["project"],
         schemas=held["schemas"],
-        adr=AdrConfig(adr["style"], adr["folder"].strip("/"), folders),
+        adr=AdrConfig(adr["style"], adr["folder"].strip("/"), folders, adr["log"]),
         design=held["design"].strip("/"),
         inbox=held["inbox"],
         citations=tuple(held["citations"]),

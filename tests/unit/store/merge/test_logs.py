@@ -89,6 +89,23 @@ def test_two_entries_of_one_number_are_a_conflict_that_keeps_both() -> None:
     assert merged.text == log(entry(1), both)
 
 
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_entries_that_are_named_by_dates_are_known_by_their_titles(newest_first: bool) -> None:
+    """Each side's new entries are kept without a conflict, below or above the old ones; what both changed is named."""
+
+    def dated(*titles: str, words: str = "Yes.") -> str:
+        order = reversed(titles) if newest_first else titles
+        return "# Decisions\n" + "".join(f"\n## 2026-04-01: {title}\n\n{words}\n" for title in order)
+
+    merged = merge_logs(dated("A", "B"), dated("A", "B", "C"), dated("A", "B", "D", "E"))
+    clash = merge_logs(dated("A"), dated("A", words="No."), dated("A", words="Perhaps."))
+
+    found = [line[-1] for line in merged.text.splitlines() if line.startswith("## ")]
+    assert (sorted(found), merged.contested) == (["A", "B", "C", "D", "E"], ())
+    assert found[-2:] == ["B", "A"] if newest_first else found[:2] == ["A", "B"]
+    assert clash.contested == ("2026-04-01: A",)
+
+
 def test_an_entry_removed_here_and_changed_there_is_a_conflict() -> None:
     """The changed entry stands between the markers."""
     merged = merge_logs(log(entry(1), entry(2)), log(entry(1)), log(entry(1), entry(2, "Changed.")))

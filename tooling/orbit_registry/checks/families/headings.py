@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from orbit_registry.checks.check import Check, Run
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
+from orbit_registry.store.decisions.documents import Document
+from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.text.position import Problem
 
 _GLOBAL_DIGITS = 4
@@ -41,11 +44,14 @@ def run_twice(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def run_order(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each entry below one with a higher number; numbers of a log's own are not compared with global ones."""
+    """Yield each entry below one with a higher number; numbers of a log's own are not compared with global ones.
+
+    A log of the project's own that has its newest entry on top is in order too.
+    """
     ours = context.our_documents
     for path, document in context.documents.by_path.items():
         above = {True: "0", False: "0"}
-        for entry in document.file.entries if document.file.format == "log" else ():
+        for entry in document.file.entries if document.file.format == "log" and not _is_falling(document) else ():
             if not entry.number or not entry.number.isdigit():
                 continue
             number, is_global = int(entry.number), len(entry.number) >= _GLOBAL_DIGITS
@@ -56,6 +62,13 @@ def run_order(context: CheckContext) -> Iterator[Diagnostic]:
                 severity = Severity.WARNING if path in ours else Severity.NOTE
                 yield ORDER.at(Location(path, entry.position), message, severity=severity)
             above[is_global] = max(above[is_global], entry.number, key=int)
+
+
+def _is_falling(document: Document) -> bool:
+    """Say whether a log has its newest entry on top, as some do that are not ours."""
+    numbers = [int(entry.number) for entry in document.entries if entry.number and entry.number.isdigit()]
+    falls = all(upper > lower for upper, lower in pairwise(numbers))
+    return falls and document.path.rpartition("/")[2] != LOG_NAME
 
 
 def _reader(code: str, problem_code: str) -> Run:

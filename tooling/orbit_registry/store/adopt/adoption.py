@@ -6,16 +6,10 @@ resolving what they say of each other happens here; which files are worth readin
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import posixpath
 import shlex
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 
-from orbit_registry.errors import InvalidRecordError, OrbitError
+from orbit_registry.errors import InvalidRecordError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.records.record_set import RecordSet
@@ -31,30 +25,22 @@ from orbit_registry.store.adopt.edges import (
     tabulate,
 )
 from orbit_registry.store.adopt.fields import document_fields, document_uid
-from orbit_registry.store.adopt.ids import Candidate, Named, number_candidates
+from orbit_registry.store.adopt.ids import Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
+from orbit_registry.store.adopt.places import place_change
 from orbit_registry.store.author import Author, acting_role, current_author
 from orbit_registry.store.decisions.paths import decision_paths
-from orbit_registry.store.files import inside, read_text
+from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.outcome import Outcome, TakeoverReport
 from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
-from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
-from orbit_registry.text import is_markdown
-from orbit_registry.text.adr.file_names import GENERIC_NAMES, is_decision_folder
-from orbit_registry.text.position import YamlProblemError
-from orbit_registry.text.yaml import load
-from orbit_registry.text.yaml_edit import rewrite
 from orbit_registry.values import dataclass
 
 STEP_LIMIT = 40_000_000
-_FEW = 4
-"""A folder in which not even one document in four is a decision is no place for decisions."""
-_MANY = 5
-"""Folders side by side that are named one by one; of more, the folder above them is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +79,7 @@ def plan_adoption(
     made = {one.id for one in named}
     changes += _changed_records(workspace, known, edges, table, made, outcomes)
     outcomes += (_implied(record, edge) for record, edge in table.implied)
-    changes += folder_change(workspace, [one.candidate for one in named], outcomes)
+    changes += place_change(workspace, [one.candidate for one in named], outcomes)
     return AdoptionPlan(tuple(changes), tuple(outcomes))
 
 
@@ -299,65 +285,3 @@ def _list(value: object) -> list[object]:
 
 def _written(entry: object) -> str:
     return f"{entry.get('rel')} {entry.get('to')}" if isinstance(entry, dict) else ""
-
-
-def folder_change(workspace: Workspace, adopted: Sequence[Candidate], outcomes: list[Outcome]) -> Iterator[Change]:
-    """Yield the change of the configuration that names new folders of decision files, so that later ones are found."""
-    config = workspace.config
-    known = (config.adr.folder, *config.adr.folders)
-    missing: list[str] = []
-    for folder in _folders([candidate.path for candidate in adopted if not candidate.in_log]):
-        covered = any(folder == other or folder.startswith(f"{other}/") for other in (*known, *missing))
-        if not covered and _is_kept_there(workspace, folder, adopted):
-            missing.append(folder)
-    if not missing:
-        return
-    path = f"{ORBIT}/config.yaml"
-    try:
-        text = read_text(workspace.root / path)
-        data = load(text)
-        if not isinstance(data, dict):
-            return
-        adr = data.get("adr")
-        section = dict(adr) if isinstance(adr, dict) else {}
-        home = None if "folder" in section or (workspace.root / config.adr.folder).exists() else _home(missing, adopted)
-        folders = [*config.adr.folders, *(folder for folder in missing if folder != home)]
-        wanted = {**({"folder": home} if home else {}), **({"folders": folders} if folders else {})}
-        after = rewrite(text, {**data, "adr": {**section, **wanted}})
-    except (OrbitError, YamlProblemError) as error:
-        outcomes.append(Outcome("left", path, None, f"name {', '.join(missing)} in adr.folders by hand: {error}"))
-        return
-    said = [f"adr.folder is {json.dumps(home)}: new decisions go beside those that are there"] if home else []
-    said += [f"adr.folders names {json.dumps(folders)}"] if folders else []
-    outcomes.append(Outcome("changed", path, None, "; ".join(said)))
-    yield Change(path, text, after)
-
-
-def _is_kept_there(workspace: Workspace, folder: str, adopted: Sequence[Candidate]) -> bool:
-    """Say whether decisions are kept in a folder: by its name, or because they are not few among its documents."""
-    if any(map(is_decision_folder, folder.split("/"))):
-        return True
-    with contextlib.suppress(OSError):
-        documents = sum(is_markdown(name) for name in os.listdir(workspace.root / folder))
-        return _FEW * sum(_is_in(one.path, folder) for one in adopted) >= documents
-    return True
-
-
-def _folders(paths: Iterable[str]) -> list[str]:
-    """Return the folders that decisions are kept in: above a decision's own (`0042-x/README.md`), and one for many."""
-    own = (posixpath.dirname(path) if PurePosixPath(path).stem.lower() in GENERIC_NAMES else path for path in paths)
-    folders = {posixpath.dirname(unit) for unit in own}
-    siblings = Counter(map(posixpath.dirname, folders))
-    many = {above for above, count in siblings.items() if above and count > _MANY}
-    return sorted({above if (above := posixpath.dirname(folder)) in many else folder or "." for folder in folders})
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return "/" not in path if folder == "." else path.startswith(f"{folder}/")
-
-
-def _home(folders: Sequence[str], adopted: Sequence[Candidate]) -> str | None:
-    """Return the folder that holds more than half of the decisions, where there is one."""
-    counts = {folder: sum(_is_in(one.path, folder) for one in adopted) for folder in folders}
-    best = max(folders, key=lambda folder: counts[folder])
-    return best if counts[best] * 2 > len(adopted) else None

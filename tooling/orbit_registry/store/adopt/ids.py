@@ -64,8 +64,7 @@ class Candidate:
 
     def is_local(self, design: str) -> bool:
         """Say whether the number counts within its own log only."""
-        below = self.path.startswith(f"{design}/") and posixpath.basename(self.path) == LOG_NAME
-        return self.in_log and below and len(self.entry.number or "") < SEQUENCE_WIDTH
+        return self.in_log and is_of_feature(self.path, design) and len(self.entry.number or "") < SEQUENCE_WIDTH
 
     @property
     def local_name(self) -> str | None:
@@ -82,6 +81,11 @@ class Named:
     legacy_ids: tuple[str, ...]
     why_not: str | None = None
     """Why the number in the document did not become the id; empty where it has none."""
+
+
+def is_of_feature(path: str, design: str) -> bool:
+    """Say whether a document is the log of a feature."""
+    return path.startswith(f"{design}/") and posixpath.basename(path) == LOG_NAME
 
 
 def number_candidates(

@@ -12,9 +12,9 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.author import Author
+from orbit_registry.store.decisions.entries import NewText, entry_text, log_of, new_entry, with_body
 from orbit_registry.store.decisions.files import neighbours_in, new_path, new_text
-from orbit_registry.store.decisions.paths import LOG_NAME
-from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
+from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import entry_in, read_documents_of
 from orbit_registry.store.numbers.allocate import allocate, next_number
@@ -34,20 +34,12 @@ from orbit_registry.store.writer import (
 )
 from orbit_registry.text.adr import (
     add_amendment,
-    fitted,
-    insert_entry,
-    lowered,
-    new_document,
-    read_document,
     refuse_restated,
     set_date,
     set_title,
 )
-from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.values import dataclass
 
-_STATING = frozenset(("status", "date", "changelog"))
-"""Sections of a document that state facts instead of reasons."""
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
@@ -132,8 +124,9 @@ def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
         raise UsageError(
             f"a new decision can't be {wanted.status!r}", hint="proposed, accepted, rejected or deprecated"
         )
-    style = wanted.style or workspace.config.adr.style
-    if style == "log" and not wanted.feature:
+    adr = workspace.config.adr
+    style = wanted.style or ("log" if adr.log else adr.style)
+    if style == "log" and not wanted.feature and not adr.log:
         raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
     if wanted.date is not None:
         refuse_date(wanted.date)
@@ -152,28 +145,31 @@ def refuse_date(text: str) -> None:
 
 def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> None:
     """Find out what is wrong before a number is taken for it; a log is not parsed here, which costs the most."""
-    folder = f"{workspace.config.design}/{wanted.feature}" if wanted.style == "log" else workspace.config.adr.folder
-    inside(workspace.root, folder)
+    config = workspace.config
     record_id = sequence_id(kind.prefix, 0)
-    record, text = _record(workspace, kind, wanted, author, record_id, f"{folder}/{record_id}.md")
+    path = log_of(config, wanted.feature) if wanted.style == "log" else f"{config.adr.folder}/{record_id}.md"
+    inside(workspace.root, path)
+    record, text = _record(workspace, kind, wanted, author, record_id, NewText(path, None, "", record_id))
     new = Change(record.path, None, text)
     refuse_for_agent(workspace, [new], author=author)
     refuse_secrets_in([new, Change(f"the text of {wanted.title!r}", None, wanted.body)])
     if wanted.body is not None:
         status = wanted.status or kind.initial["agent"]
         if wanted.style == "log":
-            _entry_text(kind, wanted, record_id, status, f"{folder}/{LOG_NAME}", "")
+            entry_text(kind, path, "", _placeholders(wanted, record_id, status), wanted.body)
         else:
-            _file_texts(workspace, kind, wanted, record_id, status)
+            _new_file(workspace, kind, wanted, record_id, status)
 
 
 def _record(
-    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str, document: str
+    workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str, document: NewText
 ) -> tuple[Record, str]:
     """Return the record that will point at a document, and its file's text."""
-    heading = {"heading": record_id} if wanted.style == "log" else {}
-    source = {"path": document, **heading, "format": str(wanted.style), "authority": "record"}
-    data = new_data(kind, record_id, new_uid(), author, {**_fields(wanted), "source": source})
+    heading = {"heading": document.heading} if document.heading else {}
+    source = {"path": document.path, **heading, "format": str(wanted.style), "authority": "record"}
+    names = list(dict.fromkeys((*wanted.legacy_ids, *document.names)))
+    fields = {**_fields(wanted), "legacy_ids": names, "source": source}
+    data = new_data(kind, record_id, new_uid(), author, fields)
     path = record_path(workspace, kind, record_id)
     text = render(workspace, kind, data, path)
     record = validated(text, kind, path, is_new=True)
@@ -185,14 +181,17 @@ def _new_files(
     workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, record_id: str
 ) -> tuple[list[Change], Record]:
     status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
-    write_document = _log_texts if wanted.style == "log" else _file_texts
-    path, before, after = write_document(workspace, kind, wanted, record_id, status)
-    record, text = _record(workspace, kind, wanted, author, record_id, path)
-    if entry_in(path, after, record) is None:
+    if wanted.style == "log":
+        fields = _placeholders(wanted, record_id, status)
+        new = new_entry(workspace, kind, log_of(workspace.config, wanted.feature), fields, wanted.body)
+    else:
+        new = _new_file(workspace, kind, wanted, record_id, status)
+    record, text = _record(workspace, kind, wanted, author, record_id, new)
+    if entry_in(new.path, new.after, record) is None:
         raise InvalidRecordError(
-            f"{path}: the new entry can't be found again in the text written", hint="give another title or --style"
+            f"{new.path}: the new entry can't be found again in the text written", hint="give another title or --style"
         )
-    return [Change(path, before, after), Change(record.path, None, text)], record
+    return [Change(new.path, new.before, new.after), Change(record.path, None, text)], record
 
 
 def _fields(wanted: NewAdr) -> dict[str, object]:
@@ -209,7 +208,6 @@ def _fields(wanted: NewAdr) -> dict[str, object]:
         "scope": {axis: words for axis, words in scope.items() if words},
         "key": wanted.key,
         "ensured": wanted.ensured,
-        "legacy_ids": list(wanted.legacy_ids),
     }
 
 
@@ -227,60 +225,14 @@ def _placeholders(wanted: NewAdr, record_id: str, status: str) -> dict[str, str]
     }
 
 
-def _log_texts(
-    workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str
-) -> tuple[str, str | None, str]:
-    path = f"{workspace.config.design}/{wanted.feature}/{LOG_NAME}"
-    before = _text_at(workspace, path)
-    head = before or f"# {wanted.feature}: decisions\n"
-    return path, before, insert_entry(head, _entry_text(kind, wanted, record_id, status, path, head), record_id)
-
-
-def _entry_text(kind: Kind, wanted: NewAdr, record_id: str, status: str, path: str, log: str) -> str:
-    """Return a new entry, its headings on the levels that the log's entries have."""
-    template = new_document(kind.template("entry.md"), _placeholders(wanted, record_id, status))
-    deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
-    return _with_body(path, lowered(template, deeper), wanted.body)
-
-
-def _level_of_entries(text: str, path: str) -> int:
-    starts = {entry.span.start for entry in read_document(text, path).entries}
-    return next((one.level for one in parse_markdown(text).headings if one.section.start in starts), 1)
-
-
-def _file_texts(
-    workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str
-) -> tuple[str, str | None, str]:
+def _new_file(workspace: Workspace, kind: Kind, wanted: NewAdr, record_id: str, status: str) -> NewText:
     neighbours = neighbours_in(workspace, workspace.config.adr.folder)
     path = new_path(workspace, neighbours, record_id, wanted.title, str(wanted.date))
     if (workspace.root / path).exists():
         raise RefusedError(f"{path} is there already", hint="give another title")
     inside(workspace.root, path)
     fields = _placeholders(wanted, record_id, status)
-    return path, None, _with_body(path, new_text(kind, neighbours, path, fields, status), wanted.body)
-
-
-def _with_body(path: str, document: str, body: str | None) -> str:
-    """Put a text given by the author in the place of the template's sections; those that state something stay.
-
-    Raises:
-        RefusedError: the text would break the document, or states what the document's head states.
-    """
-    if body is None:
-        return document
-    entries = read_document(document, path).entries
-    sections = [section for section in entries[0].sections if section.key not in _STATING] if entries else []
-    head = "\n".join(document.split("\n")[: sections[0].position.line - 1]) if sections else document
-    newline = "\r\n" if "\r\n" in document else "\n"
-    prose = fitted(body, _level_of_entries(document, path))
-    whole = newline.join((head.rstrip(), "", *prose.split("\n"), ""))
-    refuse_restated(document, whole, path)
-    return whole
-
-
-def _text_at(workspace: Workspace, path: str) -> str | None:
-    file = inside(workspace.root, path)
-    return read_text(file, limit=DOCUMENT_LIMIT) if file.exists() else None
+    return NewText(path, None, with_body(path, new_text(kind, neighbours, path, fields, status), wanted.body))
 
 
 def amend_adr(
@@ -351,6 +303,9 @@ def planned_update(
 
     def whole(data: dict[str, object]) -> Mapping[str, object]:
         changed = dict(edit(data))
+        source = changed.get("source")
+        if flat is not None and isinstance(source, dict) and source.get("heading") == record.title:
+            changed["source"] = {**source, "heading": flat}  # an entry without a number is found by its title
         return {**changed, "title": flat} if flat is not None else changed
 
     change, result = edited(workspace, record, whole)

@@ -15,13 +15,15 @@ _NO_DECISIONS = frozenset({ORBIT, "_templates", "templates"})
 
 
 def decision_paths(workspace: Workspace) -> Iterator[str]:
-    """Yield the documents where decisions are written: the folders of decision files, and the logs of the design."""
+    """Yield the documents where decisions are written: folders of decision files, the features' logs, the one log."""
     config = workspace.config
     for folder in dict.fromkeys((config.adr.folder, *config.adr.folders)):
         yield from _markdown_below(workspace, folder)
     for path in _markdown_below(workspace, config.design):
         if path.rpartition("/")[2] == LOG_NAME:
             yield path
+    if config.adr.log and (workspace.root / config.adr.log).is_file():
+        yield config.adr.log
 
 
 def _markdown_below(workspace: Workspace, folder: str) -> Iterator[str]:

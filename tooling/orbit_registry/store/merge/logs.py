@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from zlib import crc32
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, write_atomic
@@ -19,7 +20,7 @@ from orbit_registry.text.adr import read_document
 from orbit_registry.values import dataclass
 
 Key = tuple[int, int]
-"""An entry's number, and how many entries above it have the same one."""
+"""An entry's number, a negative one of its title where it has none, and how many entries above have the same."""
 
 ABOVE = "the text above the entries"
 BELOW = "the text below the entries"
@@ -84,7 +85,7 @@ def _split(text: str) -> _Log:
     entries: dict[Key, _Piece] = {}
     seen: Counter[int] = Counter()
     for entry, start, end in zip(file.entries, starts, ends, strict=True):
-        number = int(entry.number or 0)
+        number = int(entry.number) if entry.number else -1 - crc32(entry.title.encode())
         entries[number, seen[number]] = _Piece(*split_gap(text[start:end]))
         seen[number] += 1
     return _Log(_Piece(*split_gap(text[: starts[0]])), entries, _Piece(*split_gap(text[ends[-1] :])))
@@ -105,8 +106,10 @@ def _merge(logs: Sequence[_Log]) -> LogMerge:
     head = _merge_piece(base.head, ours.head, theirs.head, ABOVE, contested) or _Piece("", "")
     merged: list[_Piece] = []
     for key in _order(ours.entries, theirs.entries, base.entries):
-        name = f"ADR-{key[0]:04d}"
-        piece = _merge_piece(base.entries.get(key), ours.entries.get(key), theirs.entries.get(key), name, contested)
+        old, mine, other = (log.entries.get(key) for log in logs)
+        some = mine or other or old or _Piece("", "")
+        name = f"ADR-{key[0]:04d}" if key[0] >= 0 else some.content.partition("\n")[0].strip("# \t")
+        piece = _merge_piece(old, mine, other, name, contested)
         if piece is not None:
             merged.append(piece)
     tail = _merge_piece(base.tail, ours.tail, theirs.tail, BELOW, contested) or _Piece("", "")
@@ -119,8 +122,9 @@ def _order(ours: Iterable[Key], theirs: Iterable[Key], base: Iterable[Key]) -> l
     there = list(theirs)
     known = set(result)
     numbers = [[key[0] for key in keys] for keys in (result, there)]
-    falling = all(found == sorted(found, reverse=True) for found in numbers) and max(map(len, numbers)) > 1
-    rising = all(found == sorted(found) for found in numbers)
+    numbered = all(number >= 0 for found in numbers for number in found)
+    falling = numbered and all(found == sorted(found, reverse=True) for found in numbers) and max(map(len, numbers)) > 1
+    rising = numbered and all(found == sorted(found) for found in numbers)
     for index, key in enumerate(there):
         if key in known:
             continue

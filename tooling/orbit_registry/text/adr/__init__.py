@@ -7,6 +7,8 @@ from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.templates import new_document, template_from
 from orbit_registry.text.adr.write import (
     add_amendment,
+    add_entry,
+    heading_like,
     insert_entry,
     remove_entry,
     set_date,
@@ -24,7 +26,9 @@ __all__ = [
     "Section",
     "Status",
     "add_amendment",
+    "add_entry",
     "fitted",
+    "heading_like",
     "insert_entry",
     "lowered",
     "new_document",

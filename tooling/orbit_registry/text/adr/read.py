@@ -112,7 +112,7 @@ def _log_headings(document: MarkdownDocument, *, in_log: bool = False) -> list[t
     level = min((heading.level for heading, _ in coded or found), default=0)
     kept = [(heading, parts) for heading, parts in coded or found if heading.level == level]
     numbers = [int(parts.number or 0) for _, parts in kept]
-    is_list = len(kept) > 1 and numbers == list(range(1, len(kept) + 1))
+    is_list = len(kept) > 1 and sorted(numbers) == list(range(1, len(kept) + 1))
     return kept if not in_log or coded or is_list else []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from orbit_registry.errors import UsageError
 from orbit_registry.text.adr.given import begins_block, fitted
@@ -16,9 +16,11 @@ from orbit_registry.text.adr.words import language_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import MarkdownDocument
+from orbit_registry.values import dataclass
 
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
 _NUMBER = re.compile(r"\d{1,9}")
+_STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
 _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
@@ -259,6 +261,68 @@ def _first_place(text: str) -> int:
         if heading.level > 1 and section_key(heading.text) in ("tasks", "references"):
             return heading.section.start
     return len(text)
+
+
+def add_entry(text: str, path: str, entry_markdown: str) -> str:
+    """Return the log `text` at `path` with the entry where its newest ones are: after the last, or above the first."""
+    newline = newline_of(text)
+    entry = newline.join(entry_markdown.strip().splitlines())
+    entries = read_document(text, path).entries
+    if not entries:
+        return _insert_at(text, _first_place(text), entry, newline, None)
+    if _is_newest_first(entries):
+        return _insert_at(text, entries[0].span.start, entry, newline, None)
+    return _insert_at(text, entries[-1].span.end, entry, newline, entries[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class EntryHeading:
+    """The heading line of a new entry, the number it states, and what it calls itself where that is no `ADR-…`."""
+
+    line: str
+    number: str | None
+    code: str
+
+
+def heading_like(text: str, path: str, record_id: str, title: str, date: str) -> EntryHeading | None:
+    """Return the heading that a new entry of the log `text` at `path` gets: in the form of its newest one.
+
+    Its number is the record's, so that two branches meet in both or in none, but the log's own next one where its
+    numbers are bare and miss none; one without numbers gets the date. None where the log has no entry.
+    """
+    entries = read_document(text, path).entries
+    if not entries or entries[0].heading_span is None:
+        return None
+    newest = entries[0] if _is_newest_first(entries) else entries[-1]
+    heading = next(one for one in parse_markdown(text).headings if one.section.start == newest.span.start)
+    own = next(span for span in newest.title_spans if heading.title.start <= span.start <= heading.title.end)
+    before, after = text[heading.title.start : own.start], text[own.end : heading.title.end]
+    number, code, written = None, "", heading_title(title)
+    if newest.number is None:
+        before, after = (_STAMP.sub(date, part) for part in (before, after))
+        fitting = (form for form in _forms(title) if _is_dated(f"{before}{form}{after}", title))
+        written = next(fitting, written)
+    else:
+        word, _, rest = before.partition(newest.number)
+        is_bare = not any(char.isalpha() for char in word)
+        highest = max(int(one.number or 0) for one in entries)
+        of_record = int(record_id.rpartition("-")[2])
+        number = str(highest + 1 if is_bare else max(of_record, highest + 1)).zfill(len(newest.number))
+        before = f"{word}{number}{rest}"
+        code = "" if is_bare or "adr" in word.lower() else "-".join(f"{word.lstrip('[ ')}{number}".split())
+    return EntryHeading(f"{'#' * heading.level} {before}{written}{after}", number, code)
+
+
+def _is_dated(heading: str, title: str) -> bool:
+    """Say whether a heading names an entry of a log by a date and this title, and by no number."""
+    entries = read_log(f"## {heading}\n").entries
+    return [(one.number, one.title) for one in entries] == [(None, title)]
+
+
+def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
+    """Say whether a log's numbers, or the dates where it has none, go down."""
+    first, last = ((int(one.number or 0), one.date or "") for one in (entries[0], entries[-1]))
+    return first > last
 
 
 def remove_entry(text: str, entry: AdrDocument) -> str:

@@ -1,0 +1,169 @@
+"""New decisions where the decisions of a project stand in one log: an entry beside the others, named as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.errors import OrbitError
+from orbit_registry.importers import import_from
+from orbit_registry.registry import Registry
+from orbit_registry.store.decisions.adrs import NewAdr, new_adr, update_adr
+
+TITLES = json.loads((Path(__file__).parents[3] / "cases" / "adr_add" / "titles.json").read_text("utf-8"))
+DATE = "2026-05-17"
+
+
+def adopted(registry: Registry, *headings: str, path: str = "DECISIONS.md", tail: str = "") -> Registry:
+    """Write a log with an entry under each heading and adopt it."""
+    root = registry.workspace.root
+    text = "# Decisions\n\n" + "".join(f"{heading}\n\nBecause.\n\n" for heading in headings) + tail
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, "utf-8")
+    import_from(root / path, start=root)
+    return Registry.open(root)
+
+
+def headings_of(registry: Registry, path: str = "DECISIONS.md") -> list[str]:
+    """Return the lines of the log that are headings of its second level."""
+    lines = (registry.workspace.root / path).read_text("utf-8").splitlines()
+    return [line for line in lines if line.startswith("## ")]
+
+
+def wrong(registry: Registry) -> list[str]:
+    """Return what the gate says of records and documents that do not agree, and of entries out of order."""
+    found = Registry.open(registry.workspace.root).check().diagnostics
+    return [f"{one.location} {one.code} {one.message}" for one in found if one.code.startswith("ORB7")]
+
+
+@pytest.mark.parametrize(
+    ("headings", "heading", "found_by", "names"),
+    [
+        (["## ADR-0001 — A", "## ADR-0002 — B"], "## ADR-0003 — Use SQLite", "ADR-0003", []),
+        (["## [ADR-1]: A", "## [ADR-2]: B"], "## [ADR-3]: Use SQLite", "ADR-3", []),
+        (["## D1: A", "## D2: B"], "## D3: Use SQLite", "ADR-3", ["D3"]),
+        (["## Decision 1. A", "## Decision 7. B"], "## Decision 8. Use SQLite", "ADR-8", ["Decision-8"]),
+        (["## 1. A", "## 2. B"], "## 3. Use SQLite", "ADR-3", []),
+        (["## 2026-04-01: A", "## 2026-04-02: B"], f"## {DATE}: Use SQLite", "Use SQLite", []),
+        (["## [2026-04-01 10:00:00] - A"], f"## [{DATE}] - Use SQLite", "Use SQLite", []),
+        (["## A (2026-04-01)", "## B (2026-04-02)"], f"## Use SQLite ({DATE})", "Use SQLite", []),
+    ],
+)
+def test_a_new_entry_is_named_as_those_of_its_log(
+    registry: Registry, headings: list[str], heading: str, found_by: str, names: list[str]
+) -> None:
+    """The heading has the log's form, the record finds it, and the log's own name for it resolves."""
+    registry = adopted(registry, *headings, tail="## References\n\n- none\n")
+    added = registry.add_adr(NewAdr("Use SQLite", date=DATE))
+
+    assert added.document == "DECISIONS.md"
+    assert headings_of(registry) == [*headings, heading, "## References"]
+    assert added.record.source is not None
+    assert (added.record.source.heading, list(added.record.legacy_ids)) == (found_by, names)
+    assert wrong(registry) == []
+
+
+@pytest.mark.parametrize(
+    "headings", [["## D2: B", "## D1: A"], ["## 2026-04-02: B", "## 2026-04-01: A"], ["## 2. B", "## 1. A"]]
+)
+def test_a_log_with_its_newest_on_top_gets_the_new_one_there(registry: Registry, headings: list[str]) -> None:
+    """And the gate does not call that order wrong."""
+    registry = adopted(registry, *headings)
+    registry.add_adr(NewAdr("Use SQLite", date=DATE))
+    registry.add_adr(NewAdr("Use more of it", date=DATE))
+
+    first, second, *others = headings_of(registry)
+    assert (first[-14:], second[-10:], others) == ("Use more of it", "Use SQLite", headings)
+    assert wrong(registry) == []
+
+
+@pytest.mark.parametrize("heading", ["## ADR-0001 — A", "## D1: A", "## 2026-04-01: A", "## A (2026-04-01)"])
+def test_every_title_reads_back_from_an_adopted_log(registry: Registry, heading: str) -> None:
+    """Whatever a title holds, its entry says it and nothing else, and a body takes the place of the prompts."""
+    registry = adopted(registry, heading)
+    for title in TITLES:
+        registry.add_adr(NewAdr(title, date=DATE, body="### Context\n\nWhy.\n\n### Decision\n\nWhat.\n\nCost: time."))
+
+    assert len(headings_of(registry)) == 1 + len(TITLES)
+    assert wrong(registry) == []
+    assert "_Why" not in (registry.workspace.root / "DECISIONS.md").read_text("utf-8")
+
+
+def test_a_new_title_is_followed_where_it_is_what_an_entry_is_found_by(registry: Registry) -> None:
+    """In a log without numbers the record goes on finding its entry."""
+    registry = adopted(registry, "## 2026-04-01: A")
+    registry.add_adr(NewAdr("Use SQLite", date=DATE))
+    registry.refresh()
+    update_adr(registry.workspace, "ADR-0002", dict, title="Use DuckDB")
+
+    assert headings_of(registry) == ["## 2026-04-01: A", f"## {DATE}: Use DuckDB"]
+    assert wrong(registry) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (NewAdr("A", date=DATE), "has an entry `A` already"),
+        (NewAdr("B", date="2026-05"), "names its entries by the day"),
+    ],
+)
+def test_what_a_dated_log_cannot_hold_is_refused(registry: Registry, wanted: NewAdr, said: str) -> None:
+    """Nothing is written."""
+    registry = adopted(registry, "## 2026-04-01: A")
+    with pytest.raises(OrbitError, match=said):
+        registry.add_adr(wanted)
+
+    assert headings_of(registry) == ["## 2026-04-01: A"]
+    assert [record.id for record in Registry.open(registry.workspace.root).collection.records] == ["ADR-0001"]
+
+
+def test_the_style_file_still_writes_a_file(registry: Registry) -> None:
+    """Whoever asks for one gets it; a feature is noted, and names no other log."""
+    registry = adopted(registry, "## D1: A")
+
+    assert registry.add_adr(NewAdr("Use SQLite", style="file")).document == "docs/adr/0002-use-sqlite.md"
+    assert registry.add_adr(NewAdr("Use DuckDB", feature="snapshot")).document == "DECISIONS.md"
+
+
+def test_a_log_that_is_gone_is_begun_anew(registry: Registry) -> None:
+    """In the form of our own logs."""
+    registry = adopted(registry, "## D1: A")
+    (registry.workspace.root / "DECISIONS.md").unlink()
+    registry.add_adr(new_adr({"title": "Use SQLite"}))
+
+    assert headings_of(registry) == ["## ADR-0002 — Use SQLite"]
+
+
+def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> None:
+    """The log counts as a place where decisions are written, so a backfill without a name looks there."""
+    registry = adopted(registry, "## D1: A")
+    with (registry.workspace.root / "DECISIONS.md").open("a", encoding="utf-8") as log:
+        log.write("## D2: B\n\nBecause.\n")
+
+    assert Registry.open(registry.workspace.root).backfill().records == ("ADR-0002",)
+
+
+@pytest.mark.parametrize(
+    ("before", "log"),
+    [
+        ({}, "docs/DECISIONS.md"),
+        ({"docs/adr/0007-x.md": "# X\n\n## Status\n\nAccepted\n\n## Decision\n\nX.\n"}, ""),
+        ({"docs/other/decisions.md": "# D\n\n## D5: E\n\nx\n\n## D6: F\n\ny\n"}, ""),
+    ],
+)
+def test_a_log_is_the_place_of_new_decisions_where_most_stand_in_it(
+    registry: Registry, before: dict[str, str], log: str
+) -> None:
+    """Not where another folder is there for them, or where another log holds as many."""
+    root = registry.workspace.root
+    for path, text in before.items():
+        (root / path).parent.mkdir(parents=True)
+        (root / path).write_text(text, "utf-8")
+    (root / "docs").mkdir(exist_ok=True)
+    (root / "docs/DECISIONS.md").write_text("# D\n\n## D1: A\n\nx\n\n## D2: B\n\ny\n", "utf-8")
+    report = import_from(root, start=root)
+
+    assert Registry.open(root).workspace.config.adr.log == log
+    assert any("adr.log" in text for text in (*report.notes, *(one.reason for one in report.of("changed"))))
