@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,6 +103,21 @@ def test_chunks_overlap_by_tokens_in_every_script() -> None:
     repeated = next(size for size in range(len(first.body), 0, -1) if second.body.startswith(first.body[-size:]))
     assert second.continues
     assert 0 < tokens(second.body[:repeated]) <= 60
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"fixed_tokens": 300, "overlap_tokens": 30}, {"fixed_tokens": 400, "overlap_tokens": 200}]
+)
+@pytest.mark.parametrize("line", [290, 296, 299, 300, 390, 399, 400])
+def test_a_long_line_leaves_nothing_behind_that_says_nothing_new(sizes: dict[str, int], line: int) -> None:
+    """A line that fits a chunk alone, and not behind what stands before it, makes no chunk of next to nothing."""
+    lines = (" ".join(f"{part}{word:03}" for word in range(line * 4 // 5)) for part in "abcdef")
+    text = "# Guide\n\nintro\n\n" + "\n\n## Part\n\n".join(lines)
+
+    chunks = cut(text, Chunking("fixed", **sizes)).chunks
+
+    assert [one.warning for one in chunks[:-1]] == [""] * (len(chunks) - 1)
+    assert not any(after.body in before.body for before, after in pairwise(chunks))
 
 
 def test_a_fixed_cut_leaves_no_small_rest_and_no_torn_code() -> None:

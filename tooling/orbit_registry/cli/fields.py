@@ -11,7 +11,7 @@ import click
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
-from orbit_registry.store.files import decode, read_text
+from orbit_registry.store.files import RECORD_LIMIT, decode, read_text
 from orbit_registry.store.writer import FIXED
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
@@ -251,7 +251,11 @@ def _joined(held: object, added: object) -> list[object]:
 
 
 def text_from(value: str) -> str:
-    """Return the text of a file named on the command line; `-` is the standard input."""
+    """Return the text of a file named on the command line; `-` is the standard input, which may have no end."""
     if value == STANDARD_INPUT:
-        return decode(sys.stdin.buffer.read(), Path("the standard input"))
+        content = sys.stdin.buffer.read(RECORD_LIMIT + 1)
+        if len(content) > RECORD_LIMIT:
+            said = f"the standard input has more than {RECORD_LIMIT:,} bytes; no more are read"
+            raise RefusedError(said, hint="move long text elsewhere")
+        return decode(content, Path("the standard input"))
     return read_text(Path(value).resolve())

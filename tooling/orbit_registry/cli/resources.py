@@ -63,7 +63,7 @@ def _import_command(type_: str, said: str) -> click.Command:
             fields["status"] = kind.initial["agent"]
         chunking = {**_mapping(fields.pop("chunking", None)), **({"strategy": strategy} if strategy else {})}
         if source == STANDARD_INPUT and type_ == DOC:
-            text = text_given(sys.stdin.buffer.read())
+            text = text_given(sys.stdin.buffer)
             if not (title or name):
                 raise UsageError("a text from standard input has no name", hint="give it one: --title or --name")
         else:
@@ -216,8 +216,8 @@ def _cut_text(cut: Cut) -> str:
 
 
 def _chunk_line(one: Chunk) -> str:
-    name = one.breadcrumb or one.title
     part = f" {one.title[one.title.rfind('(') :]}" if one.title.endswith(")") and "(part " in one.title else ""
+    name = one.breadcrumb or one.title.removesuffix(part.strip())
     warning = f"  {one.warning}" if one.warning else ""
     return f"  {one.code}  lines {one.first_line}–{one.last_line}  {one.tokens} tokens  {name}{part}{warning}".rstrip()
 

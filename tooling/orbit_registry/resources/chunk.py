@@ -223,10 +223,14 @@ class _Cutter:
         They end where a paragraph does, else a line, a sentence, a word; nothing but a word without end is broken.
         """
         places = self._places(span)
-        start, continues = span.start, False
+        start = reached = span.start
+        continues = False
         while start < span.end:
             rest = Span(start, span.end)
             end = span.end if self._fits(rest, self.chunking.fixed_tokens) else self._end(start, places)
+            if continues and end <= reached:  # no line fits behind the overlap: it would only say the end once more
+                start, continues = reached, False
+                continue
             if self._fits(Span(end, span.end), self.chunking.min_tokens) and self._fits(rest, self.chunking.max_tokens):
                 end = span.end
             if self.text[start:end].strip():
@@ -234,7 +238,7 @@ class _Cutter:
             if end >= span.end:
                 return
             again = self._overlap(start, end, places)
-            start, continues = again, again < end
+            start, reached, continues = again, end, again < end
 
     def _end(self, start: int, places: Sequence[int]) -> int:
         """Return where a stretch that begins here ends: at the last end of a paragraph in its second half, if any."""
@@ -243,6 +247,9 @@ class _Cutter:
         near = range(first, beyond)
         fitting = bisect_right(near, size, key=lambda place: self._tokens(Span(start, places[place])))
         last = first + max(fitting - 1, 0)
+        if self._fits(Span(start, places[last]), self.chunking.min_tokens - 1):
+            longer = Span(start, places[min(last + 1, len(places) - 1)])
+            return longer.end if self._fits(longer, self.chunking.max_tokens) else places[last]
         middle = start + (places[last] - start) // 2
         for place in range(last, first, -1):
             if places[place] < middle:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import PurePosixPath
+from typing import IO
 
 from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.records.record import Record
@@ -83,10 +84,11 @@ def text_at(workspace: Workspace, path: str) -> Text:
     return _text(path, content, commit, is_dirty=is_dirty)
 
 
-def text_given(content: bytes) -> Text:
-    """Return a text that came over standard input; raises what `text_at` does."""
+def text_given(stream: IO[bytes]) -> Text:
+    """Return a text that comes over standard input, which may have no end; raises what `text_at` does."""
+    content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise RefusedError(f"the text has {len(content):,} bytes; at most {LARGEST:,} are taken", hint="split it")
+        raise RefusedError(f"the text has more than {LARGEST:,} bytes; no more are taken", hint="split it")
     return _text(None, content, None, is_dirty=False)
 
 

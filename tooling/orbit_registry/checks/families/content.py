@@ -161,10 +161,13 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each text with direction, control or zero-width characters, at the first of them."""
     for record, texts in _unusual(context):
         for text in texts:
-            first = HIDDEN.search(text.value) if not text.value.isascii() or not text.value.isprintable() else None
-            if first is None:
+            if text.value.isascii() and text.value.isprintable():
                 continue
-            count = len(HIDDEN.findall(text.value))
+            marked = text.pointer is None and text.value.startswith("\ufeff")  # a file's own mark of its encoding
+            found = list(HIDDEN.finditer(text.value, int(marked)))
+            if not found:
+                continue
+            first, count = found[0], len(found)
             more = f" and {count - 1} more" if count > 1 else ""
             message = f"{text.name} of {record.id} holds the hidden character {_name(first[0])}{more}"
             yield hidden_characters.at(text.place(context, record, first.start()), message, record=record)
