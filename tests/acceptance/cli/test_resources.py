@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -208,91 +205,6 @@ def test_a_script_is_read_where_it_stands(files: Shell) -> None:
     assert "zebra" in rows(files, "SELECT body FROM chunks")[0]["body"]
     assert "zebra" in files("show", data["id"])[1]
     assert data["versions"] == ["1", "2"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
-        ("big.md", b"x" * 1_000_001, "at most 1,000,000"),
-        ("binary.md", b"ab\x00cd", "is no text"),
-        ("latin.md", "café".encode("latin-1"), "not valid UTF-8"),
-        ("empty.md", b" \n", "is empty"),
-        ("secret.md", f"a\nb {TOKEN}\n".encode(), "secret.md:2 holds a secret: GitHub token"),
-    ],
-)
-@pytest.mark.parametrize("type_", ["doc", "script"])
-def test_what_is_no_text_to_keep_is_refused(files: Shell, type_: str, name: str, content: bytes, why: str) -> None:
-    """Too large, binary, of another encoding, empty or with a secret: it says which, and nothing is written."""
-    Path(name).write_bytes(content)
-
-    code, _, said = files("import", type_, name)
-
-    assert code == 1
-    assert why in said
-    assert TOKEN not in said
-    assert not Path(".orbit/resources").exists()
-
-
-def test_a_byte_order_mark_is_no_hidden_character(files: Shell) -> None:
-    """A text that an editor saved with one is kept as it is, and passes the gate; another one in it does not."""
-    Path("docs/bom.md").write_bytes(b"\xef\xbb\xbf# Marked\r\n\r\nThe wombat.\r\n")
-
-    data = taken(files, "doc", "docs/bom.md")
-
-    assert data["title"] == "Marked"
-    assert Path(data["text"]["path"]).read_bytes() == Path("docs/bom.md").read_bytes()
-    assert files("check")[0] == 0
-    Path("docs/bom.md").write_bytes(b"\xef\xbb\xbf# Marked\n\nThe \xef\xbb\xbfwombat.\n")
-    assert files("refresh", data["id"])[0] == 0
-    code, said, _ = files("check")
-    assert (code, said.count("U+FEFF")) == (1, 1)
-    assert "3:5: error ORB405" in said
-
-
-@pytest.mark.parametrize("command", ["import doc - --title T", "learning add --summary S --path x.py --body-file -"])
-def test_an_input_without_an_end_is_not_read_to_it(files: Shell, command: str) -> None:
-    """What comes from a program that goes on for ever is refused as a large file is."""
-    ours = [sys.executable, "-m", "orbit_registry.cli.main", *command.split()]
-    with subprocess.Popen(ours, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stderr is not None
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(b"x" * 2_000_000)
-        try:  # the pipe is still open
-            code = process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-        said = process.stderr.read().decode()
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
-
-    assert code == 1, said
-    assert "more than 1,000,000 bytes" in said
-    assert not Path(".orbit/resources").exists()
-
-
-def test_a_part_of_a_text_without_headings_is_named_once(files: Shell) -> None:
-    """Its name is its number alone."""
-    Path("plain.md").write_text("word " * 1500, "utf-8")
-
-    said = files("import", "doc", "plain.md", "--preview", "--chunks", "headers")[1]
-
-    assert [line.count("(part ") for line in said.splitlines()[1:]] == [1] * 4
-
-
-def test_no_path_leads_out_of_the_project(files: Shell, tmp_path: Path) -> None:
-    """A file outside, a link to one, and the registry's own files are refused."""
-    (tmp_path / "outside.md").write_text("# Out\n", "utf-8")
-    Path("link.md").symlink_to(tmp_path / "outside.md")
-    Path("folder").symlink_to(tmp_path)
-
-    for path in (str(tmp_path / "outside.md"), "link.md", "folder/outside.md", ".orbit/config.yaml", "docs", "none.md"):
-        code, _, said = files("import", "doc", path)
-        assert code in (1, 2), path
-        assert said.startswith("error: "), said
-    assert files("import", "script", "-")[0] != 0
-    assert not Path(".orbit/resources").exists()
 
 
 def test_an_agents_import_waits_for_review(files: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,6 +212,23 @@ def test_what_was_turned_down_is_not_proposed_again(shell: Any, rule: str) -> No
     assert on_disk(shell, rule)["approval"]["reason"] == "the linter says so already"
 
 
+@pytest.mark.parametrize("actor", ["human", "agent"])
+def test_a_small_change_of_wording_proposes_nothing_anew(
+    shell: Any, rule: str, monkeypatch: pytest.MonkeyPatch, actor: str
+) -> None:
+    """Under the title of what was rejected, or with a word or two changed, it has to say that it differs."""
+    title, why = RULE[RULE.index("--title") + 1], RULE[RULE.index("--rationale") + 1]
+    shell("reject", rule, "--reason", "the linter says so already")
+    monkeypatch.setenv("ORBIT_ACTOR", actor)
+
+    for said in ((f"{title.upper()}!", "Rows got lost when the power failed."), (f"Please {title.lower()}", why)):
+        add = ("rule", "add", "--title", said[0], "--rationale", said[1])
+        code, whole = shell.json(*add)
+        assert (code, rule in whole["error"], "the linter says so already" in whole["error"]) == (1, True, True), said
+        assert f"--distinct-from {rule}" in whole["hint"]
+        assert shell(*add, "--distinct-from", rule, "--dry-run")[0] == 0
+
+
 def test_nobody_forges_an_approval(shell: Any, rule: str) -> None:
     """It can't be given with a record or set on one, and a rule in force without it is a finding."""
     said = "approval={approved_by: Ada, approved_at: 2026-01-01T00:00:00Z}"

@@ -24,19 +24,24 @@ Outcome = Literal["refused", "warned", "passed"]
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A record that says nearly the same as another text: how nearly (up to 1), and in which negations they differ."""
+    """A record that says nearly the same as another text: how nearly, and in which negations they differ.
+
+    `score` is at most 1, and 0 where it has no more than the title of something that was rejected.
+    """
 
     record: Record
     score: float
     is_exact: bool
     contrast: Contrast | None
     is_duplicate: bool
-    """Whether the gate would call the pair an error, or a review turned that record down."""
+    """Whether the gate would call the pair an error, or a review turned that one down: under its title, or nearly in
+    its words, however few records there are."""
 
     @property
     def words(self) -> str:
         """How alike they are, and where a negation or a number tells them apart."""
-        alike = "the same, word for word" if self.is_exact else f"{self.score:.0%} alike"
+        measured = f"{self.score:.0%} alike" if self.score else "the same title"
+        alike = "the same, word for word" if self.is_exact else measured
         only = "but " if self.contrast is not None and self.contrast.alone else ""
         return f"{alike}; {only}{self.contrast}" if self.contrast is not None else alike
 
@@ -72,16 +77,27 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
     found = []
     for new, words, scores in zip(news, said, _scores(workspace, news[0].kind.name, texts, said), strict=True):
         letters, apart, near = normalised(words), _apart(new), []
-        for path, score in scores.items():
+        for path, score in {**_of_rejected_titles(held, new), **scores}.items():
             record = by_path[path]
             is_exact = normalised(texts[path]) == letters
             if record.uid == new.uid or (_is_apart(record, apart) and not (is_exact and record.is_rejected)):
                 continue
             differs = None if is_exact else contrast(words, texts[path])
-            is_duplicate = is_exact or outcome_of(words, texts[path], score, upper) == "refused"
+            limit = min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
+            is_duplicate = (
+                is_exact
+                or path in _of_rejected_titles([record], new)
+                or outcome_of(words, texts[path], score, limit) == "refused"
+            )
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
         found.append(sorted(near, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key)))
     return found
+
+
+def _of_rejected_titles(records: Iterable[Record], new: Record) -> dict[str, float]:
+    """Return the paths of what was rejected under a new record's title; how alike they are was not asked: 0."""
+    title = normalised(new.title)
+    return {one.path: 0.0 for one in records if one.is_rejected and normalised(one.title) == title}
 
 
 def copies_of(records: Iterable[Record], new: Record) -> list[Neighbour]:
