@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.push import reader
@@ -273,6 +273,7 @@ def test_of_a_long_error_start_and_end_are_looked_at(tmp_path: Path) -> None:
 
 
 @given(st.text(), st.text(), st.text())
+@example("cannot open ", "", " for reading")
 def test_a_pattern_is_found_in_what_it_was_cut_from(start: str, left_out: str, end: str) -> None:
     """Whatever stands for the star, and before and behind, is held."""
     pattern = compiled(f"{start}*{end}")

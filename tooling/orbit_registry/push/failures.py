@@ -31,9 +31,12 @@ def compiled(pattern: str) -> str:
 
 
 def holds(pattern: str, text: str) -> bool:
-    """Say whether a text holds a pattern, both as they are compared: each piece is taken where it comes first."""
+    """Say whether a text holds a pattern, both as they are compared: each piece is taken where it comes first.
+
+    A star that stands for nothing takes the spaces beside it along: `a * b` is found in `a b`.
+    """
     at = 0
-    for piece in pattern.split("*"):
+    for piece in map(str.strip, pattern.split("*")):
         at = text.find(piece, at)
         if at < 0:
             return False
