@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -39,9 +39,8 @@ class Cited:
     record: Record | None = None
 
 
-def cited_in(path: str, forms: IdForms, read: Callable[[str], str | None]) -> list[tuple[str, int, int]]:
-    """Return the ids that a file cites, each with line and column."""
-    text = read(path)
+def cited_in(text: str | None, path: str, forms: IdForms) -> list[tuple[str, int, int]]:
+    """Return the ids that the text of a file cites, each with line and column; none where it has no text."""
     if text is None or not forms.may_stand_in(text):
         return []
     found = ((citation.id, citation.position) for citation in in_text(text, path, forms))

@@ -7,26 +7,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from orbit_registry.checks.citing import Cited, cited_by, cited_in
+from orbit_registry.checks.citing import Cited
 from orbit_registry.checks.derivation import not_fresh, nowhere
 from orbit_registry.checks.loop_log import LoopLog
-from orbit_registry.checks.matching import count_matches
+from orbit_registry.checks.pieces import Pieces
 from orbit_registry.checks.places import place_of
-from orbit_registry.checks.wording import copies, wording
+from orbit_registry.checks.wording import copies
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness, Sight
 from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.search.similarity import Pair, SimilarityIndex
 from orbit_registry.store.adopt.edges import Targets
 from orbit_registry.store.adopt.edges import place_of as place_of_text
 from orbit_registry.store.config import Config, config_of
 from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
-from orbit_registry.text.citations import Citation, IdForms
 from orbit_registry.text.position import Pointer, Position, position_at
 from orbit_registry.values import dataclass
 
@@ -35,11 +33,6 @@ if TYPE_CHECKING:
 
 LOCAL = ".orbit/state/"
 """Where records wait that git never sees."""
-
-
-def near_pairs(kind: str, texts: Mapping[str, str], threshold: float) -> Sequence[Pair]:
-    """Return the pairs among texts, by their keys, that are at least `threshold` alike; remembers nothing."""
-    return SimilarityIndex(texts.items()).pairs(threshold)
 
 
 @dataclass(frozen=True)
@@ -62,28 +55,16 @@ class CheckContext:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     whole: Callable[[], RecordSet] | None = None
     """Makes all records where `records` are some of them."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """How many records of each kind wait or hold, where `records` are some of them."""
-    count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = field(default=count_matches)
-    """How many of some files each glob matches."""
-    cite: Callable[[str, IdForms, Callable[[str], str | None]], Sequence[tuple[str, int, int]]] = field(
-        default=cited_in
-    )
-    """The ids that a file cites, each with line and column."""
-    cite_by: Callable[[Record, IdForms], Sequence[Citation]] = field(default=cited_by)
-    """What the text of a record's own file surely cites."""
-    word: Callable[[Record], str] = field(default=wording)
-    """What a record says, as compared for duplicates."""
-    near: Callable[[str, Mapping[str, str], float], Sequence[Pair]] = field(default=near_pairs)
-    """The pairs among texts of one kind that are at least that alike."""
+    pieces: Pieces = field(default_factory=Pieces)
+    """What texts and records say, and what globs match."""
+    pairs: Mapping[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
+    """By a record's path those that say nearly the same: path, how nearly, whether there are enough records to tell."""
     unkept: Collection[str] | None = None
     """The paths of the records whose files may hold a secret; None where that is not known."""
     usual: Collection[str] = ()
     """The paths of records whose files are known to hold no character but what an English keyboard types."""
     alike: Collection[str] | None = None
     """The paths of the records that may say what another says; None where that is not known."""
-    read: Callable[[str], str | None] = field(default=lambda _: None)
-    """The text of a file, named from the root; None where it has none."""
     side: str | None = None
     """What decides where a decision and its document differ, `record` or `document`, where somebody said so."""
 
@@ -137,12 +118,12 @@ class CheckContext:
         for path in self.facts.citing:
             if "template" in path.rpartition("/")[2].lower():
                 continue  # what a template cites is an example
-            for cited, line, column in self.cite(path, self.kinds.id_forms, self.read):
+            for cited, line, column in self.pieces.cited(path, self.kinds.id_forms):
                 yield Cited(cited, Location(path, Position(line, column)))
 
     def _cited_in_records(self) -> Iterator[Cited]:
         for record in self.records:
-            for citation in self.cite_by(record, self.kinds.id_forms):
+            for citation in self.pieces.cited_by(record, self.kinds.id_forms):
                 where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
                 yield Cited(citation.id, where, record)
 
@@ -160,7 +141,14 @@ class CheckContext:
     @cached_property
     def wordings(self) -> Mapping[str, str]:
         """What each record says, as compared for duplicates; by the record's path."""
-        return {record.path: self.word(record) for record in self.records if not record.kind.in_file}
+        return {record.path: self.pieces.wording(record) for record in self.records if not record.kind.in_file}
+
+    def near(self, records: Mapping[str, Record]) -> Iterator[tuple[Record, Record, float, bool]]:
+        """Yield the pairs among some records, by path, that say nearly the same: both, how nearly, whether it tells."""
+        for path, record in records.items():
+            for other, score, is_enough in self.pairs.get(path, ()):
+                if path < other and other in records:
+                    yield record, records[other], score, is_enough
 
     @cached_property
     def copies(self) -> Mapping[str, list[list[str]]]:
@@ -176,7 +164,7 @@ class CheckContext:
     def glob_counts(self) -> Mapping[str, int]:
         """How many files each including glob of the records matches, tracked ones and those that git would add."""
         texts = {text for _, paths in self.scoped for text in paths}
-        return self.count(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
+        return self.pieces.counts(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
 
     @cached_property
     def freshness(self) -> Mapping[str, Freshness]:
@@ -219,7 +207,7 @@ class CheckContext:
         return Location(record.path, self._place(record.path, pointer))
 
     def _place(self, path: str, pointer: Pointer) -> Position:
-        text = self.read(path)
+        text = self.pieces.text(path)
         return place_of(text, pointer) if text is not None else Position(1)
 
     def in_prose(self, record: Record, offset: int) -> Location:
@@ -243,7 +231,7 @@ class CheckContext:
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
         """Return the place of a character of a text field; the field's own place where the file writes it otherwise."""
-        text = self.read(record.path)
+        text = self.pieces.text(record.path)
         if text is None:
             return Location(record.path, Position(1))
         start = value.rfind("\n", 0, offset) + 1

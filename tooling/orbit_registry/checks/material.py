@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 
-from orbit_registry.checks.citing import cited_by, cited_in
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.members import Member, asks_of, joins_of, joins_of_text
 from orbit_registry.checks.memories import Counts, Near
+from orbit_registry.checks.pieces import Pieces
 from orbit_registry.checks.scope_folders import around, folders_of, valid_globs
-from orbit_registry.checks.wording import copies, wording
+from orbit_registry.checks.wording import copies
 from orbit_registry.errors import OrbitError
 from orbit_registry.push.breadth import SHARE
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.search.similarity import Pair, hash_of
+from orbit_registry.search.similarity import hash_of
 from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.decisions.documents import Document, Documents, read_one, with_prose
 from orbit_registry.store.files import document_text, read_text
@@ -37,7 +37,7 @@ Pairs = Mapping[str, Sequence[Sequence[object]]]
 """By a record's path the records that say nearly the same, as a member holds them."""
 
 
-class Material:
+class Material(Pieces):
     """What the inputs name, read when it is asked for."""
 
     def __init__(self, inputs: Inputs) -> None:
@@ -102,19 +102,23 @@ class Material:
     def wording(self, record: Record) -> str:
         """Return what a record is compared by for duplicates."""
         if record.path not in self._words:
-            self._words[record.path] = wording(record)
+            self._words[record.path] = super().wording(record)
         return self._words[record.path]
 
-    def cited(self, path: str, forms: IdForms, read: Callable[[str], str | None]) -> Cited:
-        """Return what `citing.cited_in` does, each file looked at once."""
+    def counts(self, globs: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
+        """Return how many of the files each glob matches, as `memories.Counts` knows it."""
+        return self._counts(globs, files)
+
+    def cited(self, path: str, forms: IdForms) -> Cited:
+        """Return the ids that a file cites, each file looked at once."""
         if path not in self._cited:
-            self._cited[path] = cited_in(path, forms, read)
+            self._cited[path] = super().cited(path, forms)
         return self._cited[path]
 
     def cited_by(self, record: Record, forms: IdForms) -> Sequence[Citation]:
-        """Return what `citing.cited_by` does, each record looked at once."""
+        """Return what the text of a record's own file cites, each record looked at once."""
         if record.path not in self._cited_by:
-            self._cited_by[record.path] = cited_by(record, forms)
+            self._cited_by[record.path] = super().cited_by(record, forms)
         return self._cited_by[record.path]
 
     # --- members
@@ -125,7 +129,7 @@ class Material:
         if path not in self._entries:
             document = self.document(path) if path in self._inputs.documents else None
             is_citing = path in self._inputs.citing
-            asks = {cited for cited, _, _ in self.cited(path, forms, self.text)} if is_citing else ()
+            asks = {cited for cited, _, _ in self.cited(path, forms)} if is_citing else ()
             return Member(token, joins_of_text(path, document), sorted(asks))
         record = self.record(path)
         if record is None:  # whoever names its id is told that it is there
@@ -185,7 +189,7 @@ class Material:
 
     # --- what all of them say together
 
-    def sizes(self, members: Mapping[str, Member]) -> Mapping[str, int]:
+    def _sizes(self, members: Mapping[str, Member]) -> Mapping[str, int]:
         """Return how many records of each kind are compared."""
         found: dict[str, int] = defaultdict(int)
         for path, member in members.items():
@@ -196,7 +200,7 @@ class Material:
     def pairs(self, members: Mapping[str, Member], fewest: int) -> Pairs:
         """Return which records say nearly the same, copies but the first left out; `fewest` are enough to tell."""
         threshold = self._workspace.config.duplicates["warning"]
-        sizes = self.sizes(members)
+        sizes = self._sizes(members)
         found: dict[str, list[list[object]]] = defaultdict(list)
         by_kind: dict[str, dict[str, str]] = defaultdict(dict)
         copied = self._copied(members)
@@ -242,16 +246,11 @@ class Material:
             sight=inputs.sight,
             now=inputs.now,
             whole=None if is_whole else lambda: inputs.reading.collection.records,
-            sizes=self.sizes(members),
-            count=self._counts,
-            cite=self.cited,
-            cite_by=self.cited_by,
-            word=self.wording,
-            near=lambda kind, texts, threshold: _pairs_of(members, texts),
+            pieces=self,
+            pairs={path: found for path in paths if (found := members[path].pairs)},
             unkept=inputs.reading.unkept,
             usual=inputs.reading.usual,
             alike=frozenset(chain.from_iterable(_alike(members))),
-            read=self.text,
         )
 
 
@@ -263,13 +262,3 @@ def _alike(members: Mapping[str, Member]) -> list[list[str]]:
             if name.startswith("text "):
                 found[name].append(path)
     return [paths for paths in found.values() if len(paths) > 1]
-
-
-def _pairs_of(members: Mapping[str, Member], paths: Collection[str]) -> list[Pair]:
-    """Return the pairs among some records, each once."""
-    return [
-        Pair(path, other, score)
-        for path in paths
-        for other, score, _ in members[path].pairs
-        if isinstance(other, str) and isinstance(score, float) and path < other and other in paths
-    ]

@@ -87,7 +87,7 @@ def _with(data: Mapping[str, object], name: str, values: Sequence[object]) -> di
 
 def _written(context: CheckContext, record: Record, data: Mapping[str, object]) -> Change | None:
     """Return the change that makes a record's file hold data; None where it breaks the schema or can't be read."""
-    text = context.read(record.path)
+    text = context.pieces.text(record.path)
     if text is None:
         return None
     if data == dict(record.data):

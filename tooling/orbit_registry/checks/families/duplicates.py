@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
-from orbit_registry.checks.neighbours import FEWEST_TO_ERR
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import contrast
-from orbit_registry.search.similarity import Pair
 
 
 def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
@@ -90,24 +88,19 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
 )
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each pair from the warning threshold up: an error above the higher one, where the record changed."""
-    lower, upper = context.config.duplicates["warning"], context.config.duplicates["error"]
+    upper = context.config.duplicates["error"]
     for kind, held in groups(context.records).items():
-        texts = {record.path: context.wordings[record.path] for record in held}
-        for _, *rest in context.copies[kind]:  # which are ORB601's
-            for path in rest:
-                del texts[path]
-        by_path = {record.path: record for record in held}
-        for pair in context.near(kind, texts, lower):
-            one, other = by_path[pair.a], by_path[pair.b]
+        copies = {path for _, *rest in context.copies[kind] for path in rest}  # which are ORB601's
+        alone = {record.path: record for record in held if record.path not in copies}
+        for one, other, score, is_enough in context.near(alone):
             if not settled(context, one, other):
-                enough = context.sizes.get(kind, len(held)) >= FEWEST_TO_ERR
-                yield _finding(context, pair, one, other, enough=enough and pair.score >= upper)
+                yield _finding(context, one, other, score, enough=is_enough and score >= upper)
 
 
-def _finding(context: CheckContext, pair: Pair, one: Record, other: Record, *, enough: bool) -> Diagnostic:
+def _finding(context: CheckContext, one: Record, other: Record, score: float, *, enough: bool) -> Diagnostic:
     record, neighbour = blamed_first(context, one, other)
     name = record.kind.headline
-    share = f"{pair.score:.0%}"
+    share = f"{score:.0%}"
     differs = contrast(context.wordings[record.path], context.wordings[neighbour.path])
     alone = differs is not None and differs.alone
     but = f"; {'but ' if alone else ''}{differs}" if differs is not None else ""

@@ -161,7 +161,7 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
         return
     used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}
     known = {GENERAL, *used}.union(*default_mapping().values())
-    text = context.read(CONFIG)
+    text = context.pieces.text(CONFIG)
     for agent, categories in mapping.items():
         for number, name in enumerate(categories):
             if name in known:
