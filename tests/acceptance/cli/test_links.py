@@ -111,6 +111,25 @@ def test_what_leads_nowhere_is_kept_until_its_target_arrives(shell: Any) -> None
     assert (len(whole["data"]["dangling"]), whole["data"]["related"]) == (2, [])
 
 
+def test_a_documents_links_count_from_where_it_stands(shell: Any) -> None:
+    """As its readers follow them, not from its copy; one to itself is none, and one to a file becomes an edge later."""
+    place = shell.root / "docs/guides"
+    place.mkdir(parents=True)
+    said = "[style](style.md) [up](../top.md#part) [me](guide.md) [root](/docs/top.md) [out](../../../x.md)"
+    (place / "guide.md").write_text(f"# Guide\n\n{said}\n", "utf-8")
+    (place / "style.md").write_text("# Style\n\n[back](guide.md)\n", "utf-8")
+    (shell.root / "docs/top.md").write_text("# Top\n", "utf-8")
+    guide = shell.json("import", "doc", "docs/guides/guide.md")[1]["data"]["id"]
+    dangling = shell.json("related", guide)[1]["data"]["dangling"]
+    assert {one["to"] for one in dangling} == {"docs/guides/style.md", "docs/top.md", "docs/top.md#part"}
+
+    style, top = (shell.json("import", "doc", f"docs/{name}.md")[1]["data"]["id"] for name in ("guides/style", "top"))
+
+    whole = shell.json("related", guide)[1]
+    assert (whole["data"]["dangling"], set(ties(whole))) == ([], {style, top})
+    assert ties(shell.json("related", style)[1])[guide][1] == ["referenced_by", "references"]
+
+
 def test_a_record_that_goes_takes_its_edges_along(shell: Any) -> None:
     """What it stated and what its text cited is gone from the other records too."""
     known = learning(shell, "Look twice", "As ADR-0001 says.")

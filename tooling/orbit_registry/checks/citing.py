@@ -86,8 +86,8 @@ def _is_whole_code(text: str, span: Span) -> bool:
 def references_of(record: Record, forms: IdForms, home: str | None = None) -> tuple[str, ...]:
     """Return what a record's texts refer to, in their order: ids as written, and files, from the root, with anchors.
 
-    A link in a document counts from there, one that begins with a dot in another record from its folder, any other
-    from the root. `home` is the document that holds the prose: it was parsed to find that, so the prose is not again.
+    A link in a document, or in a text that was taken over, counts from where that stands in the project; one that
+    begins with a dot in another record from its folder, any other from the root. `home` is the document that holds the prose: it was parsed to find that, so the prose is not again.
     """
     above = "".join(f"{one}\n" for one in (record.title, record.text("summary")) if one)
     text, code, links = f"{above}{record.prose}", None, None
@@ -130,6 +130,8 @@ def _file_of(record: Record, target: str) -> str | None:
         folder = ""
     elif record.kind.in_document:
         folder = posixpath.dirname(record.source.path) if record.source else record.folder
+    elif record.kind.in_file:
+        folder = posixpath.dirname(record.text("path") or "")
     else:
         folder = record.folder if file.startswith(".") else ""
     path = posixpath.normpath(posixpath.join(folder, file.lstrip("/")))
