@@ -139,7 +139,13 @@ def test_what_changed_is_found_as_it_stands(shell: Any) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [([], "nothing to search for"), (["  "], "nothing to search for"), (["the", "of"], "nearly every text has")],
+    [
+        ([], "nothing to search for"),
+        (["  "], "nothing to search for"),
+        (["the", "of"], "nearly every text has"),
+        (["🦊"], "no letter and no digit"),
+        (["%"], "no letter and no digit"),
+    ],
 )
 def test_a_query_without_words_is_a_wrong_call(shell: Any, arguments: list[str], words: str) -> None:
     """No words, or only those that every text has."""
@@ -192,6 +198,7 @@ def test_a_generic_text_gives_nothing(shell: Any, text: str) -> None:
     code, out, err = shell("search", text)
 
     assert (code, out, "put a word in quotes" in err) == (0, "nothing found\n", True)
+    assert "put a word in quotes" in shell.json("search", text)[1]["data"]["note"]
     assert ids(shell, "search", '"continue"') != []
 
 

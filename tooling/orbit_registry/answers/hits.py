@@ -16,7 +16,8 @@ def result_data(result: SearchResult, *, explain: bool = False) -> dict[str, obj
     """Return what was found as JSON shows it, the best first."""
     hits = [hit_data(hit, explain=explain) for hit in result.hits]
     said = {"omitted": result.omitted, "unknown": list(result.unknown), "budget": result.budget}
-    return {"hits": hits, **said, **({"note": result.note} if result.note else {})}
+    note = "; ".join([*([GENERIC] if result.generic else []), *([result.note] if result.note else [])])
+    return {"hits": hits, **said, **({"note": note} if note else {})}
 
 
 def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:

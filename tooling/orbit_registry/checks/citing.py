@@ -87,7 +87,8 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
     """Return what a record's texts refer to, in their order: ids as written, and files, from the root, with anchors.
 
     A link in a document, or in a text that was taken over, counts from where that stands in the project; one that
-    begins with a dot in another record from its folder, any other from the root. `home` is the document that holds the prose: it was parsed to find that, so the prose is not again.
+    begins with a dot in another record from its folder, any other from the root. `home` is the document that holds the
+    prose: it was parsed to find that, so the prose is not again.
     """
     above = "".join(f"{one}\n" for one in (record.title, record.text("summary")) if one)
     text, code, links = f"{above}{record.prose}", None, None

@@ -325,7 +325,8 @@ def _refuse_empty(query: Query) -> None:
         hint = 'give some words: `orbit search "retry uploads"`; `orbit match PATH` lists what applies to a file'
         raise UsageError("there is nothing to search for", hint=hint)
     if not query.words:
-        said = f"{' '.join(query.text.split())[:80]!r} has only words that nearly every text has"
+        has = "only words that nearly every text has" if any(map(str.isalnum, query.text)) else "no letter and no digit"
+        said = f"{' '.join(query.text.split())[:80]!r} has {has}"
         raise UsageError(said, hint="give a word that stands in few records")
 
 
