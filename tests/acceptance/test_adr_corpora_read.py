@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 # collection: Markdown documents, decisions, skipped, then decisions by status
 COUNTS: dict[str, tuple[int, int, dict[str, int]]] = {
     "JabRef__jabref": (72, 2, {"unknown": 64, "accepted": 5, "superseded": 1}),
-    "adr__madr": (27, 8, {"unknown": 19}),
+    "adr__madr": (27, 8, {"unknown": 18, "proposed": 1}),
     "alphagov__govuk-infrastructure": (25, 1, {"accepted": 23, "deprecated": 1}),
     "arachne-framework__architecture": (17, 0, {"proposed": 16, "accepted": 1}),
     "cometbft__cometbft": (
@@ -37,7 +37,7 @@ COUNTS: dict[str, tuple[int, int, dict[str, int]]] = {
     "microsoft__agent-framework": (42, 3, {"accepted": 23, "proposed": 15, "superseded": 1}),
     "npryce__adr-tools": (9, 0, {"accepted": 9}),
     "opinionated-digital-center__pyadr": (0, 0, {}),
-    "structurizr__java": (65, 0, {"unknown": 38, "accepted": 24, "superseded": 3}),
+    "structurizr__java": (65, 0, {"unknown": 36, "accepted": 24, "superseded": 3, "proposed": 2}),
     "thomvaill__log4brains": (44, 7, {"accepted": 23, "unknown": 9, "proposed": 2, "superseded": 2, "rejected": 1}),
 }
 

@@ -47,8 +47,8 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
     files = (folder / name for name in ("new.md", "entry.md"))
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if in_document:
+        from orbit_registry.text.adr.languages import LANGUAGES
         from orbit_registry.text.adr.templates import prompts_in
-        from orbit_registry.text.adr.words import LANGUAGES
 
         texts += [text for language in (None, *LANGUAGES) for text in prompts_in(language).values()]
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))

@@ -80,8 +80,91 @@ WORDINGS = [
     ("{Deprecated|Proposed|Accepted}", "unknown", []),
     ("<!-- accepted -->", "unknown", []),
     ("not accepted", "unknown", []),
-    ("on hold", "unknown", []),
+    ("Experimental", "unknown", []),
+    ("Closed", "unknown", []),
+    ("Moved", "unknown", []),
+    ("Not in force", "unknown", []),
+    ("No longer in force", "unknown", []),
+    ("Nicht in Kraft", "unknown", []),
     ("moot", "unknown", []),
+    *(
+        (said, "proposed", [])
+        for said in (
+            "on hold",
+            "Deferred",
+            "Postponed until Q3",
+            "Stagnant",
+            "Idea",
+            "Last Call",
+            "Open",
+            "Under consideration",
+            "Zurückgestellt",
+            "In Arbeit",
+            "Vertagt",
+            "En attente",
+            "Différée",
+            "Reporté",
+            "En espera",
+            "Aplazada",
+            "Em espera",
+            "Adiado",
+            "搁置",
+            "已推迟",
+            "待评审",
+            "保留中",
+            "延期",
+            "審議中",
+            "보류",
+        )
+    ),
+    *(
+        (said, "accepted", [])
+        for said in (
+            "Living",
+            "Final",
+            "Accepted with changes",
+            "Adopted with changes",
+            "In force",
+            "Confirmed",
+            "In Kraft",
+            "Bestätigt",
+            "En vigueur",
+            "En vigor",
+            "Em vigor",
+            "有效",
+            "有効",
+        )
+    ),
+    *(
+        (said, "rejected", [])
+        for said in (
+            "Withdrawn",
+            "Dropped",
+            "Retiré",
+            "Annulée",
+            "Retirada",
+            "Anulado",
+            "已撤回",
+            "撤回",
+            "取り下げ",
+            "철회",
+        )
+    ),
+    *(
+        (said, "deprecated", [])
+        for said in (
+            "Obsolete",
+            "Rescinded",
+            "Revoked",
+            "Außer Kraft",
+            "Widerrufen",
+            "Abrogée",
+            "Derogado",
+            "Revogada",
+            "已作废",
+            "撤销",
+        )
+    ),
     ("The two points above have been accepted", "unknown", []),
     ("", "unknown", []),
 ]

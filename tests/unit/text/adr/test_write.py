@@ -19,7 +19,7 @@ from orbit_registry.text.adr import (
     set_status,
     set_title,
 )
-from orbit_registry.text.adr.words import LANGUAGES, Language
+from orbit_registry.text.adr.languages import LANGUAGES, Language
 
 CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 

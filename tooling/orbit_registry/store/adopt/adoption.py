@@ -41,6 +41,8 @@ from orbit_registry.store.writer import edited, new_data, record_path, render, v
 from orbit_registry.values import dataclass
 
 STEP_LIMIT = 40_000_000
+_SHOWN = 60
+"""Characters of a status that a report quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,17 @@ def _new_records(
         outcomes.append(Outcome("taken", candidate.label, one.id, ""))
         if one.why_not:
             outcomes.append(Outcome("changed", candidate.label, one.id, f"a new number, because {one.why_not}"))
+        if candidate.entry.status == "unknown" and candidate.entry.status_raw.strip():
+            outcomes.append(Outcome("changed", candidate.label, one.id, _not_known(candidate.entry.status_raw)))
         yield Change(path, None, text)
+
+
+def _not_known(status: str) -> str:
+    said = " ".join(status.split())
+    shown = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
+    return (
+        f"the status `{shown}` is none that is known, so it is `unknown`: `orbit adr accept ID` or `reject` ends that"
+    )
 
 
 def _implied(record: str, edge: Edge) -> Outcome:

@@ -13,8 +13,8 @@ from orbit_registry.store.files import document_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
 from orbit_registry.text.adr.file_names import is_decision_name, read_name
+from orbit_registry.text.adr.languages import language_of
 from orbit_registry.text.adr.templates import cost_in
-from orbit_registry.text.adr.words import language_of
 from orbit_registry.values import dataclass
 
 _LOOKED_AT = 12

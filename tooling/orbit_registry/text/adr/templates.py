@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
 from orbit_registry.text.adr.fields import read_fields, scalar
+from orbit_registry.text.adr.languages import Language, language_of
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.adr.read import read_document
 from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.adr.words import Language, field_of, language_of
+from orbit_registry.text.adr.words import field_of
 from orbit_registry.text.adr.write import heading_title, newline_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TypeVar
 
 from orbit_registry.text.adr.model import Status
-from orbit_registry.values import dataclass
 
 Name = TypeVar("Name", bound=str)
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
@@ -35,48 +34,52 @@ def _by_word(words: Mapping[Name, str]) -> dict[str, Name]:
 STATUSES: Mapping[Status, str] = {
     "proposed": """
         proposed, propose, proposal, submitted, draft, drafted, provisional, pending, wip, review, reviewing,
-        discussion, rfc,
-        vorgeschlagen, vorschlag, entwurf, diskussion, bearbeitung, prüfung, proposé, proposée, brouillon,
-        propuesto, propuesta, borrador, revisión, revisão, discusión, discussão, proposto, proposta, rascunho,
-        bozza, voorgesteld, concept, zaproponowany, zaproponowana, zaproponowane, zaproponowano, föreslagen,
-        föreslaget, utkast, предложено, предложен, предложена, черновик, рассмотрении, обсуждении, 提案, 提案中,
-        建议, 建议中, 已建议,
-        草案, 草稿, 検討中, ドラフト, 下書き, レビュー中, 提议, 提议中, 已提议, 提議, 提議中, 讨论中, 評審中,
-        评审中, 审核中, 待定, 제안, 제안됨, 초안, 검토중
+        discussion, rfc, idea, open, hold, deferred, postponed, parked, paused, shelved, stagnant, call, voting,
+        undecided, tbd, considering, consideration, candidate, zurückgestellt, verschoben, vertagt, offen, idee,
+        arbeit, attente, différé, différée, reporté, reportée, ouvert, ouverte, idée, revue, espera, pausa, aplazado,
+        aplazada, pospuesto, pospuesta, diferido, diferida, abierto, abierta, adiado, adiada, aberto, aberta, ideia,
+        搁置, 已搁置, 暂缓, 推迟, 已推迟, 延期, 已延期, 想法, 评审, 待评审, 待审核, 審議中, 議論中, 保留, 保留中,
+        先送り, アイデア, レビュー, 보류, 연기, vorgeschlagen, vorschlag, entwurf, diskussion, bearbeitung, prüfung,
+        proposé, proposée, brouillon, propuesto, propuesta, borrador, revisión, revisão, discusión, discussão,
+        proposto, proposta, rascunho, bozza, voorgesteld, concept, zaproponowany, zaproponowana, zaproponowane,
+        zaproponowano, föreslagen, föreslaget, utkast, предложено, предложен, предложена, черновик, рассмотрении,
+        обсуждении, 提案, 提案中, 建议, 建议中, 已建议, 草案, 草稿, 検討中, ドラフト, 下書き, レビュー中, 提议,
+        提议中, 已提议, 提議, 提議中, 讨论中, 評審中, 评审中, 审核中, 待定, 제안, 제안됨, 초안, 검토중
     """,
     "accepted": """
-        accepted, accept, approved, implementable, implementing, implemented, merged, adopted, agreed,
-        decided, active, ratified, enacted, final, done, current, complete, completed,
-        activated, living, released, finalised, finalized, finalizado, finalizada,
-        amended, extended, valid, akzeptiert, angenommen, beschlossen, entschieden, genehmigt,
-        gültig, umgesetzt, implementiert, aktiv, accepté, acceptée, approuvé, approuvée, adopté, adoptée, validé,
-        validée, implémenté, implémentée, décidé, aceptado, aceptada, aprobado, aprobada, adoptado, adoptada,
-        implementado, implementada, vigente, activo, activa, aceito, aceita, aceite, aprovado, aprovada, adotado,
-        adotada, ativo, ativa, decidido, decidida, accettato, accettata, approvato, approvata, adottato, adottata,
-        implementato, attivo, geaccepteerd, aanvaard, goedgekeurd, aangenomen, zaakceptowany, zaakceptowana,
-        zaakceptowane, zaakceptowano, przyjęty, przyjęta, przyjęte, przyjęto, zatwierdzony, zatwierdzona,
-        accepterad, accepterat, godkänd, godkänt, принято, принят, принята, утверждено, утвержден, утверждена,
-        одобрено, внедрено, реализовано, действует, 承認, 承認済み, 承認済, 採用, 採用済み, 採択, 決定, 決定済み,
-        確定, 接受, 已接受, 已采纳, 采纳, 已採納, 采用, 已采用, 批准, 已批准, 已核准, 通过, 已通过, 已決定, 已决定,
-        生效, 已生效, 已实施, 已实现, 승인, 승인됨, 채택, 채택됨, 수락, 수락됨, 확정, 확정됨
+        accepted, accept, approved, implementable, implementing, implemented, merged, adopted, agreed, decided,
+        active, ratified, enacted, final, done, current, complete, completed, activated, living, released, finalised,
+        finalized, finalizado, finalizada, amended, extended, valid, confirmed, force, kraft, bestätigt, freigegeben,
+        vigueur, vigor, 有效, 有効, 유효, akzeptiert, angenommen, beschlossen, entschieden, genehmigt, gültig,
+        umgesetzt, implementiert, aktiv, accepté, acceptée, approuvé, approuvée, adopté, adoptée, validé, validée,
+        implémenté, implémentée, décidé, aceptado, aceptada, aprobado, aprobada, adoptado, adoptada, implementado,
+        implementada, vigente, activo, activa, aceito, aceita, aceite, aprovado, aprovada, adotado, adotada, ativo,
+        ativa, decidido, decidida, accettato, accettata, approvato, approvata, adottato, adottata, implementato,
+        attivo, geaccepteerd, aanvaard, goedgekeurd, aangenomen, zaakceptowany, zaakceptowana, zaakceptowane,
+        zaakceptowano, przyjęty, przyjęta, przyjęte, przyjęto, zatwierdzony, zatwierdzona, accepterad, accepterat,
+        godkänd, godkänt, принято, принят, принята, утверждено, утвержден, утверждена, одобрено, внедрено,
+        реализовано, действует, 承認, 承認済み, 承認済, 採用, 採用済み, 採択, 決定, 決定済み, 確定, 接受, 已接受,
+        已采纳, 采纳, 已採納, 采用, 已采用, 批准, 已批准, 已核准, 通过, 已通过, 已決定, 已决定, 生效, 已生效, 已实施,
+        已实现, 승인, 승인됨, 채택, 채택됨, 수락, 수락됨, 확정, 확정됨
     """,
     "rejected": """
-        rejected, reject, declined, refused, withdrawn, abandoned, discarded, cancelled, canceled, denied,
-        abgelehnt, verworfen, zurückgezogen, zurückgewiesen, rejeté, rejetée, refusé, refusée, abandonné,
-        abandonnée, rechazado, rechazada, descartado, descartada, rejeitado, rejeitada, recusado, recusada,
-        cancelado, cancelada, rifiutato, rifiutata, respinto, respinta, afgewezen, verworpen, odrzucony, odrzucona,
-        odrzucone, odrzucono, avvisad, avslagen, förkastad, отклонено, отклонен, отклонена, отвергнуто, отвергнут,
-        отвергнута, 却下, 棄却, 不採用, 廃案, 拒绝, 已拒绝, 拒絕, 已拒絕, 否决, 已否决, 已取消, 거부, 거부됨, 기각,
-        기각됨, 반려, 반려됨
+        rejected, reject, declined, refused, withdrawn, abandoned, discarded, cancelled, canceled, denied, dropped,
+        wontfix, retiré, retirée, annulé, annulée, retirado, retirada, anulado, anulada, 撤回, 已撤回, 取り下げ, 철회,
+        abgelehnt, verworfen, zurückgezogen, zurückgewiesen, rejeté, rejetée, refusé, refusée, abandonné, abandonnée,
+        rechazado, rechazada, descartado, descartada, rejeitado, rejeitada, recusado, recusada, cancelado, cancelada,
+        rifiutato, rifiutata, respinto, respinta, afgewezen, verworpen, odrzucony, odrzucona, odrzucone, odrzucono,
+        avvisad, avslagen, förkastad, отклонено, отклонен, отклонена, отвергнуто, отвергнут, отвергнута, 却下, 棄却,
+        不採用, 廃案, 拒绝, 已拒绝, 拒絕, 已拒絕, 否决, 已否决, 已取消, 거부, 거부됨, 기각, 기각됨, 반려, 반려됨
     """,
     "deprecated": """
-        discontinued,
-        deprecated, deprecate, retired, obsolete, obsoleted, reverted, removed, archived, sunset, veraltet,
-        überholt, aufgehoben, obsolet, obsolète, déprécié, dépréciée, périmé, périmée, obsoleto, obsoleta,
-        deprecado, deprecada, depreciado, depreciada, descontinuado, descontinuada, deprecato, deprecata, verouderd,
-        vervallen, przestarzały, przestarzała, przestarzałe, föråldrad, устарело, устарел, устарела, устаревшее,
-        отменено, отменен, отменена, 廃止, 廃止済み, 非推奨, 废弃, 已废弃, 廢棄, 已廢棄, 弃用, 已弃用, 已棄用, 过时,
-        已过时, 失效, 已失效, 폐기, 폐기됨, 사용중단
+        discontinued, deprecated, deprecate, retired, obsolete, obsoleted, reverted, removed, archived, sunset,
+        rescinded, revoked, repealed, widerrufen, hinfällig, außer, révoqué, révoquée, abrogé, abrogée, revocado,
+        revocada, derogado, derogada, revogado, revogada, 撤销, 已撤销, 作废, 已作废, veraltet, überholt, aufgehoben,
+        obsolet, obsolète, déprécié, dépréciée, périmé, périmée, obsoleto, obsoleta, deprecado, deprecada, depreciado,
+        depreciada, descontinuado, descontinuada, deprecato, deprecata, verouderd, vervallen, przestarzały,
+        przestarzała, przestarzałe, föråldrad, устарело, устарел, устарела, устаревшее, отменено, отменен, отменена,
+        廃止, 廃止済み, 非推奨, 废弃, 已废弃, 廢棄, 已廢棄, 弃用, 已弃用, 已棄用, 过时, 已过时, 失效, 已失效, 폐기,
+        폐기됨, 사용중단
     """,
     "superseded": """
         superseded, superceded, superseeded, replaced, ersetzt, abgelöst, remplacé, remplacée, reemplazado,
@@ -258,140 +261,3 @@ SECTION_OF: Mapping[str, str] = _by_word({
     "tasks": "task references, tasks, task reference",
 })  # fmt: skip
 """What the sections of a decision are called, and the standard name of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """What a new decision says in the language of the ones before it: its prompts, and what a status is called."""
-
-    headings: frozenset[str]
-    """Words that its sections have and those of no other language here, in lower case."""
-    why: str
-    what: str
-    option: str
-    follows: str
-    better: str
-    cost: str
-    harder: str
-    statuses: Mapping[Status, str]
-    superseded_by: str
-    """What stands before the decision that replaced one."""
-    amendments: str
-
-    def status(self, status: str, raw: str) -> str:
-        """Return a status, `Superseded by X` too, as a document says it whose own is `raw`, in this language or none.
-
-        Where it states its status in English, or in words that nobody knows, the status stays as it is.
-        """
-        word = re.split(r"[^\w'-]", raw.strip("*_` "), maxsplit=1)[0]
-        if raw and (word.lower() in _ENGLISH_STATUSES or plain(word) not in STATUS_OF):
-            return status
-        said, by, rest = status.partition(" by ")
-        called = self.superseded_by if by else next((own for name, own in self.statuses.items() if name == said), "")
-        if not called or said.lower() not in _ENGLISH_STATUSES:
-            return status
-        return (called if raw[:1].islower() else called[:1].upper() + called[1:]) + (f" {rest}" if by else "")
-
-
-_ENGLISH_STATUSES = frozenset(
-    {"proposed", "draft", "pending", "accepted", "approved", "implemented", "adopted", "agreed", "decided", "active",
-     "final", "done", "current", "valid", "rejected", "declined", "withdrawn", "deprecated", "retired", "obsolete",
-     "superseded", "superceded", "replaced"}
-)  # fmt: skip
-
-
-def _language(headings: str, asked: str, said: str) -> Language:
-    """Return a language from its headings, its seven prompts and what it says, each cut at `|` or a comma.
-
-    It says the five statuses, what stands before the decision that replaced one, and the heading of amendments.
-    """
-    names: tuple[Status, ...] = ("proposed", "accepted", "rejected", "deprecated", "superseded")
-    words = frozenset(word.strip() for word in headings.split(","))
-    why, what, option, follows, better, cost, harder = asked.split("|")
-    *statuses, superseded_by, amendments = said.split(", ")
-    called = dict(zip(names, statuses, strict=True))
-    return Language(words, why, what, option, follows, better, cost, harder, called, superseded_by, amendments)
-
-
-LANGUAGES: tuple[Language, ...] = (
-    _language(
-        "kontext, entscheidung, konsequenzen, folgen, hintergrund, problemstellung, beschluss, ausgangslage",
-        "Warum braucht es hier eine Entscheidung?|Was wird entschieden?|Eine Möglichkeit, die erwogen wurde.|"
-        "Was folgt daraus?|Was wird besser?|Kosten|was wird dadurch schwerer?",
-        "vorgeschlagen, akzeptiert, abgelehnt, veraltet, ersetzt, ersetzt durch, Nachträge",
-    ),
-    _language(
-        "contexte, décision, conséquences, problème",
-        "Pourquoi faut-il décider ici ?|Qu'est-ce qui est décidé ?|Une option envisagée.|"
-        "Qu'en résulte-t-il ?|Qu'est-ce qui s'améliore ?|Coût|qu'est-ce que cela rend plus difficile ?",
-        "proposé, accepté, rejeté, obsolète, remplacé, remplacé par, Amendements",
-    ),
-    _language(
-        "decisión, consecuencias",
-        "¿Por qué hace falta decidir aquí?|¿Qué se decide?|Una opción considerada.|"
-        "¿Qué se sigue de ello?|¿Qué mejora?|Costo|¿qué se vuelve más difícil?",
-        "propuesto, aceptado, rechazado, obsoleto, reemplazado, reemplazado por, Enmiendas",
-    ),
-    _language(
-        "decisão, decisões, consequências",
-        "Por que é preciso decidir aqui?|O que foi decidido?|Uma opção considerada.|"
-        "O que decorre disso?|O que melhora?|Custo|o que fica mais difícil?",
-        "proposto, aceito, rejeitado, obsoleto, substituído, substituído por, Emendas",
-    ),
-    _language(
-        "contesto, decisione, conseguenze",
-        "Perché serve una decisione?|Che cosa si decide?|Un'opzione considerata.|"
-        "Che cosa ne segue?|Che cosa migliora?|Costi|che cosa diventa più difficile?",
-        "proposto, accettato, rifiutato, deprecato, sostituito, sostituito da, Emendamenti",
-    ),
-    _language(
-        "besluit, beslissing, gevolgen",
-        "Waarom is hier een beslissing nodig?|Wat wordt besloten?|Een overwogen optie.|"
-        "Wat volgt hieruit?|Wat wordt beter?|Kosten|wat wordt hierdoor moeilijker?",
-        "voorgesteld, geaccepteerd, afgewezen, verouderd, vervangen, vervangen door, Aanvullingen",
-    ),
-    _language(
-        "kontekst, decyzja, konsekwencje",
-        "Dlaczego potrzebna jest decyzja?|Co zostaje postanowione?|Rozważana opcja.|"
-        "Co z tego wynika?|Co się poprawia?|Koszty|co staje się trudniejsze?",
-        "zaproponowano, zaakceptowano, odrzucono, przestarzałe, zastąpione, zastąpione przez, Uzupełnienia",
-    ),
-    _language(
-        "bakgrund, beslut, konsekvenser",
-        "Varför behövs ett beslut här?|Vad beslutas?|Ett alternativ som övervägdes.|"
-        "Vad följer av det?|Vad blir bättre?|Kostnad|vad blir svårare?",
-        "föreslaget, accepterat, avslagen, föråldrad, ersatt, ersatt av, Tillägg",
-    ),
-    _language(
-        "контекст, проблема, решение, последствия, следствия",
-        "Почему здесь нужно решение?|Что решено?|Рассмотренный вариант.|"
-        "Что из этого следует?|Что станет лучше?|Стоимость|что станет труднее?",
-        "предложено, принято, отклонено, устарело, заменено, заменено на, Дополнения",
-    ),
-    _language(
-        "コンテキスト, 文脈, 決定, 決定事項, 決定内容, 帰結, 結果",
-        "なぜここで決定が必要なのか。|何を決めるのか。|検討した選択肢。|"
-        "何が起こるか。|何が良くなるか。|コスト|何が難しくなるか。",
-        "提案, 承認, 却下, 非推奨, 置換, 置換済み:, 追記",
-    ),
-    _language(
-        "上下文, 决策, 决定, 決策, 后果, 後果, 影响, 问题",
-        "为什么需要做这个决定？|决定了什么？|考虑过的方案。|"
-        "由此带来什么？|什么会变好？|成本|什么会变得更难？",
-        "提议, 已接受, 已拒绝, 已废弃, 已取代, 已被取代:, 补充",
-    ),
-    _language(
-        "컨텍스트, 맥락, 배경, 결정, 결정사항, 결과, 영향",
-        "왜 여기서 결정이 필요한가?|무엇을 결정하는가?|검토한 대안.|"
-        "그 결과는 무엇인가?|무엇이 나아지는가?|비용|무엇이 더 어려워지는가?",
-        "제안, 승인, 거부, 폐기, 대체, 대체됨:, 추가 사항",
-    ),
-)  # fmt: skip
-
-
-def language_of(headings: Iterable[str]) -> Language | None:
-    """Return the language that most of some headings are in; None for English, and where none is known."""
-    said = [heading.strip().lower() for heading in headings]  # with its accents: without them `décision` is English
-    found = [(sum(word in language.headings for word in said), language) for language in LANGUAGES]
-    count, best = max(found, key=lambda one: one[0])
-    return best if count else None

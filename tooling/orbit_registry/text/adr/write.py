@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from orbit_registry.errors import UsageError
 from orbit_registry.text.adr.given import begins_block, fitted
+from orbit_registry.text.adr.languages import language_of
 from orbit_registry.text.adr.model import AdrDocument, AdrFile
 from orbit_registry.text.adr.read import entry_header, read_document
 from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.styles import BY_NAME, STYLES
 from orbit_registry.text.adr.titles import split_entry, split_title
-from orbit_registry.text.adr.words import language_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import MarkdownDocument
