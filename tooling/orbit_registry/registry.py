@@ -352,13 +352,13 @@ class Registry:
 
     def brief(
         self, *, agent: str = "", task: str | Task = "", text: str = "", paths: Sequence[str] = (),
-        tags: Sequence[str] = (), task_class: str = "", session: str = "",
+        tags: Sequence[str] = (), task_class: str = "", session: str = "", project: str = "",
     ) -> Brief:  # fmt: skip
         """Return what an agent should know before it begins, noted as shown; see `loop.brief.brief`."""
         from orbit_registry.loop import brief
 
         self.refresh()
-        wanted = brief.Wanted(paths, tags, agent, task, task_class, text, session)
+        wanted = brief.Wanted(paths, tags, agent, task, task_class, text, session, project)
         return brief.brief(self.workspace, wanted, lambda words: self.searcher.fitting(words))
 
     def explain(self, path: str) -> list[matches.Verdict]:

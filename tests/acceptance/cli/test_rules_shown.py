@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -54,6 +55,31 @@ def test_a_shared_tag_and_a_text_that_fits_are_both_needed(shell: Any, rule: str
         shown, dropped = briefed(shell, *arguments)
         assert (rule in shown, dropped.get(rule)) == (False, "rule")
     assert rule not in briefed(shell, "--tag", "care", "--text", task(shell, FITTING))[0]
+
+
+@pytest.mark.parametrize("door", ["option", "task", "tool"])
+def test_the_project_that_a_brief_is_for_leads_to_its_rules(shell: Any, door: str) -> None:
+    """With words that fit, and in no other project; what names none is for all. The task may name it."""
+    ids = {}
+    for project in ("billing", "web"):
+        said = ("--title", f"{TITLE} of {project}", "--rationale", "The export read half a row.", "--set")
+        ids[project] = shell.json("rule", "add", *said, f"project={project}")[1]["data"]["id"]
+        assert shell("promote", ids[project])[0] == 0
+    shell("learning", "update", shell.learning, "--set", "project=web")
+
+    def shown(project: str, text: str) -> set[str]:
+        if door == "tool":
+            whole = call(shell, "brief", tags=["care"], text=text, project=project).whole["data"]
+            return {one["id"] for one in whole["matches"]}
+        if door == "option":
+            return briefed(shell, "--tag", "care", "--text", task(shell, text), "--project", project)[0]
+        (shell.root / "task.json").write_text(json.dumps({"text": text, "project": project}), "utf-8")
+        return briefed(shell, "--tag", "care", "--task-file", "task.json")[0]
+
+    mine = {*ids.values(), shell.learning}
+    assert shown("billing", OTHER) & mine == set()
+    assert shown("billing", FITTING) & mine == {ids["billing"]}
+    assert shown("web", FITTING) & mine == {ids["web"], shell.learning}
 
 
 def test_how_relevant_it_has_to_be_is_configured(shell: Any, rule: str) -> None:

@@ -50,6 +50,7 @@ class _Words(click.File):
 @click.option("--path", "paths", multiple=True, help="A file that the work is about; it need not exist.")
 @click.option("--tag", "tags", multiple=True, help="A tag that the work is about.")
 @click.option("--agent", default="", help="The agent's name: its categories lead to learnings and narrow them.")
+@click.option("--project", default="", help="Which project it is of, where the repository has several: it narrows.")
 @click.option("--text", type=_Words("rb"), help="A file with the task's words; - is the input.")
 @click.option("--task-class", type=click.Choice(CLASSES), help="What the work is; told by its words if not given.")
 @click.option("--session", envvar="ORBIT_SESSION_ID", default="", help="What this session was shown is not repeated.")
@@ -57,7 +58,7 @@ class _Words(click.File):
 @format_option
 def brief(
     purpose: str, task: str, task_file: BinaryIO | None, paths: tuple[str, ...], tags: tuple[str, ...], agent: str,
-    text: BinaryIO | None, task_class: str | None, session: str, out: str | None, output: str,
+    project: str, text: BinaryIO | None, task_class: str | None, session: str, out: str | None, output: str,
 ) -> None:  # fmt: skip
     """Print what an agent should know before it begins, as a section for its prompt; nothing where nothing applies.
 
@@ -95,6 +96,7 @@ def brief(
         "tags": tags,
         "task_class": task_class or "",
         "session": session,
+        "project": project,
     }
     if purpose == "plan":
         _plan(registry, wanted, out, output)

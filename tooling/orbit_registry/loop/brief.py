@@ -48,6 +48,7 @@ class Wanted:
     task_class: str = ""
     text: str = ""
     session: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def context_of(
         tags=known.tags,
         agent=known.agent,
         task=known.task.id,
+        project=known.task.project,
         task_class=CODE if writes_code else "",
         text=known.task.words,
         search=search,
@@ -189,6 +191,7 @@ def _known(workspace: Workspace, wanted: Wanted) -> Known:
     task = task if isinstance(task, Task) else Task()
     if wanted.text.strip():
         task = replace(task, text="\n\n".join(filter(None, (task.text, wanted.text))))
+    task = replace(task, project=wanted.project or task.project)
     agent = agent_name(wanted.agent)
     paths = dict.fromkeys(_inside(workspace, path) for path in (*wanted.paths, *task.context_files))
     if not (paths or wanted.tags or agent or task.words):

@@ -52,7 +52,7 @@ def read_task(text: str, where: str) -> Task:
         said = "; ".join(dict.fromkeys(problem.message for problem in problems))
         raise UsageError(f"{where}:{place.line}:{place.column}: {said}", hint=problems[0].hint or _FORM)
     files = tuple(dict.fromkeys(data.get("context_files", ())))
-    return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files)
+    return Task(data.get("id", ""), data.get("title", ""), data.get("text", ""), files, data.get("project", ""))
 
 
 def _json_problem(text: str) -> Problem | None:
@@ -86,7 +86,7 @@ def resolve_task(workspace: Workspace, task_id: str) -> Task:
         raise UsageError(f"tasks.command in .orbit/config.yaml has no {PLACE}", hint=hint)
     printed = run_program(workspace, COMMAND, seconds, filled={PLACE: task_id})
     task = read_task(printed.text, f"`{words[0]}` printed for {task_id}")
-    return Task(task.id or task_id, task.title, task.text, task.context_files)
+    return Task(task.id or task_id, task.title, task.text, task.context_files, task.project)
 
 
 def why_unresolved(workspace: Workspace) -> str:

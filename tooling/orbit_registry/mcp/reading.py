@@ -212,6 +212,7 @@ def brief(asked: Asked) -> Answer:
         paths=paths,
         tags=tags,
         task_class=asked.text("task_class"),
+        project=asked.text("project"),
         # A subagent of the host is found by `brief` itself; a name alone would be another session.
         session="" if session is None or session[1] else session[0],
     )

@@ -118,6 +118,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
                 "paths": PATHS, "tags": TAGS,
                 "text": text("The task in words.", "Retry failed uploads", longest=20_000), "task": TASK,
                 "agent": text("Your role: its categories lead to learnings and narrow them.", "tester", longest=100),
+                "project": text("Its project, where the repository has several.", "billing", longest=200),
                 "task_class": choice("What the work is; told by its words if not given.", *CLASSES),
             },
             reading.brief, carries=False,

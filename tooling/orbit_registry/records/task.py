@@ -17,6 +17,8 @@ class Task:
     title: str = ""
     text: str = ""
     context_files: tuple[str, ...] = ()
+    project: str = ""
+    """Which of the projects of a repository it is of, as records name them."""
 
     @property
     def words(self) -> str:
