@@ -89,6 +89,22 @@ def test_a_heading_has_an_id_of_its_own(site: SiteMap) -> None:
     assert 'href="#s-same-1"' in prose.html
 
 
+def test_a_heading_is_found_by_the_anchor_it_states(site: SiteMap) -> None:
+    """The page shows its words alone; a link to what it states leads there, whatever the case of its letters."""
+    text = "# Top { #Peak .big }\n\n## A & *b* {: #why }\n\n## C {: .small }\n\n## `d {#e}`\n\n[x](#Peak) [y](#why)\n"
+    prose = render(text, HERE, site)
+
+    assert [(heading.id, heading.text) for heading in prose.headings] == [
+        ("s-peak", "Top"),
+        ("s-why", "A & b"),
+        ("s-c", "C"),
+        ("s-d-e", "d {#e}"),
+    ]
+    assert '<h2 id="s-why">A &amp; <em>b</em></h2>' in prose.html
+    assert ('href="#s-peak"' in prose.html, 'href="#s-why"' in prose.html) == (True, True)
+    assert prose.diagnostics == ()
+
+
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
     """A link to a heading of the same text that is not there is a finding."""
     assert [found.code for found in render("[x](#nowhere)", HERE, site).diagnostics] == ["ORB390"]

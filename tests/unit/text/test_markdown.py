@@ -24,6 +24,28 @@ def test_headings_have_text_title_id_and_section() -> None:
     assert (three.text, three.body.of(text)) == ("Three", "c")
 
 
+@pytest.mark.parametrize(
+    ("heading", "text", "anchor"),
+    [
+        ("# One { #x .big }", "One", "x"),
+        ("## One {: #x-1 .big key='a b' } ##", "One", "x-1"),
+        ("One {: .big }\n===", "One", None),
+        ("# One {#x:y.z}", "One", "x:y.z"),
+        (r"# One \{#x}", "One {#x}", None),
+        ("# One {x}", "One {x}", None),
+        ("# One {a=b}", "One {a=b}", None),
+        ("# One {{ #x }}", "One {{ #x }}", None),
+        ("# One {#x y}", "One {#x y}", None),
+        ("# `One {#x}`", "One {#x}", None),
+    ],
+)
+def test_attributes_of_a_heading_are_none_of_its_words(heading: str, text: str, anchor: str | None) -> None:
+    """They end it as `{ #id .class key=value }`, with a colon or without; whatever else stands in braces is words."""
+    (found,) = parse_markdown(f"{heading}\n\na\n").headings
+
+    assert (found.text, found.id) == (text, anchor)
+
+
 @NEWLINES
 @pytest.mark.parametrize("bom", ["", "\ufeff"])
 def test_offsets_count_characters_of_the_text_as_given(newline: str, bom: str) -> None:

@@ -24,6 +24,8 @@ _PIECE = re.compile(r"(<[^<>]*>)")
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
+_MARK = re.compile(r"\s*\ue000([\w.:-]*)\ue000")
+"""What `_with_marks` puts; the character is for private use."""
 _AS_IS = frozenset(f"<{name}>" for name in ("p", "/p", "li", "/li", "td", "/td", "em", "/em", "strong", "/strong"))
 """Most of the tags that stand on the page as the parser writes them."""
 _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
@@ -63,6 +65,18 @@ class Prose:
     headings: tuple[Heading, ...] = ()
     lookups: tuple[tuple[str, str, str], ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def _with_marks(text: str) -> str:
+    """Return a text whose headings have, in place of what they state as `{ #id .class }`, the id between two marks."""
+    if "}" not in text:
+        return text
+    for heading in reversed(parse_markdown(text).headings):
+        written = text[heading.title.end : heading.body.start].split("\n", 1)[0]
+        if written.lstrip().startswith("{"):
+            end = heading.title.end + written.rindex("}") + 1
+            text = f"{text[: heading.title.end]} \ue000{heading.id or ''}\ue000{text[end:]}"
+    return text
 
 
 def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
@@ -114,8 +128,10 @@ class _Renderer:
     broken: dict[str, Meaning] = field(default_factory=dict)
 
     def run(self) -> Prose:
-        html = render_html(self.text)
+        marked = _with_marks(self.text)
+        html = render_html(marked)
         ids = self._heading_ids(html)
+        html = _MARK.sub("", html) if marked != self.text else html
         may_name = _may_name(self.site.forms)
         out: list[str] = []
         open_code = open_link = 0
@@ -159,8 +175,9 @@ class _Renderer:
         found = _HEADING.findall(html)
         shift = self.top - min(int(level) for level, _ in found) if found and self.top else 0
         for level, inner in found:
-            plain = unescape(_TAG.sub("", inner))
-            stem = slug(plain) or "section"
+            mark = _MARK.search(inner)
+            plain = unescape(_TAG.sub("", _MARK.sub("", inner)))
+            stem = (mark and mark[1].lower()) or slug(plain) or "section"
             count = taken.get(stem, 0)
             taken[stem] = count + 1
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)

@@ -40,7 +40,12 @@ _FENCE = re.compile(r"^([ >]*(?:`{3,}|~{3,}))([ \t]+)(?=\r?$)", re.MULTILINE)
 """What closes a block of code; the parser takes it for more where a tab follows."""
 _HALF = re.compile("[\ud800-\udfff]")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
-_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]{1,200})[ \t]*\}[ \t]*$")
+_ATTRIBUTE = r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
+_ATTRIBUTES = re.compile(
+    r"[ \t]*(?<!\\)\{(?::|(?=[^{}\n]{0,2000}[#.]))[ \t]*"
+    rf"({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}})[ \t]*\}}[ \t]*$"
+)
+"""What may end a heading and is none of its words: `{#id}`, `{ #id .class }`, `{: #id key=value }`."""
 _HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\r\n]|\Z)[ \t]*")
 _CLOSING = re.compile(r"(?:^|[ \t])#+\Z")
 _REFUSED = re.compile(r"\s*(?:vbscript|javascript|file|data(?!:image/(?:gif|png|jpeg|webp);)):", re.IGNORECASE)
@@ -194,17 +199,19 @@ class _Reader:
             return  # in a quote or a list it parts no text
         whole = self._lines(place)
         title = self._title(Span(max(whole.start, self.start), whole.end))
-        text = "".join(done.text)
-        explicit = _HEADING_ID.search(title.of(self.text))
-        if explicit:
-            title = Span(title.start, title.start + explicit.start())
-            text = _HEADING_ID.sub("", text)
+        text = "".join(done.text).rstrip()
+        attributes = _ATTRIBUTES.search(title.of(self.text)) if text.endswith("}") else None
+        explicit = None
+        if attributes:
+            title = Span(title.start, title.start + attributes.start())
+            text = _ATTRIBUTES.sub("", text)
+            explicit = next((word[1:] for word in attributes[1].split() if word[0] == "#"), None)
         self.headings.append(
             _OpenHeading(
                 int(done.given["level"][1]),
                 text.strip(),
                 title,
-                explicit.group(1) if explicit else None,
+                explicit,
                 self.lines.position(whole.start if whole.start or self.text[:1] != "\ufeff" else 1),
                 whole.start,
                 whole.end,
