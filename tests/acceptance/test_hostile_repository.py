@@ -19,7 +19,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.store.citing_files import lines_at
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.files import inside
-from orbit_registry.store.git import commits
+from orbit_registry.store.git_log import newest
 
 Git = Callable[..., str]
 
@@ -218,7 +218,7 @@ def test_no_commit_message_breaks_the_reading_of_the_history(repo: Path, git: Gi
         git(repo, "add", "-A")
         git(repo, "commit", "-q", "--allow-empty-message", "-m", message)
 
-    found = [commit.files for commit in commits(Registry.open(repo).workspace.git)]
+    found = [commit.files for commit in newest(Registry.open(repo).workspace.git)]
 
     assert found[:3] == [("3.py",), ("2.py",), ("1.py",)]
     assert run(["scope", "suggest", record]) == 0

@@ -120,7 +120,7 @@ class Registry:
         """Return records with their prose; of documents, only theirs are read."""
         from orbit_registry.store.decisions.documents import read_documents, with_prose
 
-        documents = read_documents(self.workspace, records, everywhere=False)
+        documents = read_documents(self.workspace, records)
         return [with_prose(self.workspace, record, documents) for record in records]
 
     def _found(self, any_id: str) -> Record:

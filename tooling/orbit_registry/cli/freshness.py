@@ -8,6 +8,7 @@ import click
 
 from orbit_registry.answers.records import freshness_data, record_data, remedies
 from orbit_registry.cli.output import emit, format_option, plural, say_refusals, warn_of_unread
+from orbit_registry.cli.places import open_registry
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.freshness import FRESH, Cause, Freshness, State
 from orbit_registry.records.record import Record
@@ -69,8 +70,7 @@ def verify(
     orbit verify L-7k3fq
     orbit verify L-7k3fq --input package.json#scripts.test --input src/parser/
     """
-    registry = Registry.open()
-    registry.recover()
+    registry = open_registry()
     said = Statement(by, inputs, removed, volatility, expires)
     done: list[dict[str, object]] = []
     lines: list[str] = []
@@ -108,8 +108,7 @@ def prune(stale_only: bool, cause: tuple[str, ...], fix_renames: bool, confirm: 
     orbit learning prune --fix-renames --confirm
     orbit learning prune --stale-only --confirm
     """
-    registry = Registry.open()
-    registry.recover()
+    registry = open_registry()
     if fix_renames:
         if cause or stale_only:
             raise UsageError("--fix-renames asks git, whatever the cause", hint="leave --cause and --stale-only away")

@@ -10,6 +10,7 @@ import click
 
 from orbit_registry.answers.records import details_text, reasons_data, record_data, record_text, remedies, table
 from orbit_registry.cli.output import Decorated, emit, format_option, warn_of_unread
+from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import PHASES
@@ -61,8 +62,7 @@ def show(any_id: str, output: str) -> None:
     orbit show ADR-0012
     orbit show project-learnings/ADR-006
     """
-    registry = Registry.open()
-    registry.recover()
+    registry = open_registry()
     say_record(registry, registry.get(any_id), output)
 
 

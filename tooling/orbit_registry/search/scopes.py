@@ -11,7 +11,7 @@ from orbit_registry.search.suggestion import LIKELY, SURE, Clue, Proposal, Tree,
 from orbit_registry.store.citing_files import mentioning_files
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import document_text
-from orbit_registry.store.git import Commit, commits
+from orbit_registry.store.git_log import Commit, newest
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.citations import find_citations
 
@@ -30,7 +30,7 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
     tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked)}))
-    history = [commit for commit in commits(workspace.git) if len(commit.files) <= MOST_FILES]
+    history = [commit for commit in newest(workspace.git) if len(commit.files) <= MOST_FILES]
     cited = _citing(workspace, records, tree)
     found = {}
     for record in records:
@@ -73,7 +73,7 @@ def _from_history(record: Record, history: Sequence[Commit], tree: Tree) -> Iter
         named = next((name for name in names if _says(commit.message, name)), None)
         if not touches and named is None:
             continue
-        words = f"commit {commit.name} names {named}" if named else f"commit {commit.name} touched both"
+        words = f"commit {commit.short} names {named}" if named else f"commit {commit.short} touched both"
         for path in commit.files:
             if path in tree.files and not path.startswith(f"{ORBIT}/"):
                 small = named is not None and len(commit.files) <= FEW_FILES and not path.endswith(PROSE)

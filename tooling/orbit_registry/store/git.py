@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.errors import GitError
-from orbit_registry.values import dataclass
 
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
              "-c", "log.showSignature=false")  # fmt: skip
@@ -275,40 +274,3 @@ def merge_lines(base: str, ours: str, theirs: str) -> tuple[str, bool]:
             hint="merge the file by hand, then `git add` it",
         )
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode > 0
-
-
-MOST_COMMITS = 5000
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit: its short name, its whole message, and the files it touched, from the workspace's root."""
-
-    name: str
-    message: str
-    files: tuple[str, ...]
-
-    @property
-    def subject(self) -> str:
-        """The first line of its message."""
-        return self.message.partition("\n")[0]
-
-
-def commits(git: Git) -> Iterator[Commit]:
-    """Yield the newest commits, merges left out; none outside a repository and before the first commit."""
-    try:
-        texts = git.parted(
-            "log", "--no-merges", f"--max-count={MOST_COMMITS}", "--relative", "--name-only", "-z",
-            "--format=%x00%h%x00%B%x00", "HEAD", check=False,
-        )  # fmt: skip
-    except GitError:
-        return
-    # Messages and names of files hold any character but NUL, and no name is empty: an empty text ends a list of files.
-    at = 0
-    while at + 3 < len(texts):
-        name, message, first = texts[at + 1], texts[at + 2], at + 4
-        at = first
-        while at < len(texts) and texts[at]:
-            at += 1
-        files = [texts[first].removeprefix("\n"), *texts[first + 1 : at]] if at > first else []
-        yield Commit(name, message.strip(), tuple(files))

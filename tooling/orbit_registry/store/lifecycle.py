@@ -16,7 +16,7 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
 from orbit_registry.store.author import Author, Review
-from orbit_registry.store.decisions.documents import Document, Documents, read_documents, with_prose
+from orbit_registry.store.decisions.documents import Document, read_documents, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.permission import refuse_secrets, refuse_secrets_in, write_step
@@ -101,7 +101,7 @@ def _moved(
 
 def _refuse_another(workspace: Workspace, record: Record, expected: str) -> None:
     """Refuse a verdict on something else than what was read."""
-    now = with_prose(workspace, record, read_documents(workspace, [record], everywhere=False)).digest
+    now = with_prose(workspace, record, read_documents(workspace, [record])).digest
     if now != expected:
         said = f"{record.id} does not say what was read: its digest is {now}, not {expected}"
         raise RefusedError(said, hint=f"read it again: `orbit show {record.id}`")
@@ -214,7 +214,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
     if source is None or target is None or source.path == target.path:
         return f"Superseded by {new.id}"
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
-    found = read_documents_of(workspace, [new]).of(new) if target.heading is not None else None
+    found = read_documents(workspace, [new]).of(new) if target.heading is not None else None
     anchor = anchor_at(found[0].text, found[1].span.start) if found is not None else None
     if anchor and len(link) + len(anchor) < _LONGEST_LINK:
         link = f"{link}#{anchor}"
@@ -239,7 +239,7 @@ def _restated(workspace: Workspace, record: Record, words: str, status: str) -> 
     if source is None or not record.kind.in_document:
         return _Restated()
     follows = source.authority == "document"
-    found = read_documents_of(workspace, [record]).of(record)
+    found = read_documents(workspace, [record]).of(record)
     if found is None:
         if not follows:
             return _Restated()
@@ -254,11 +254,6 @@ def _restated(workspace: Workspace, record: Record, words: str, status: str) -> 
     # The words last agreed on tell a document that changed since from one that is older than the record.
     fields = {"status_raw": now.status_raw.strip()[:STATUS_LIMIT]} if follows else {}
     return _Restated((Change(document.path, document.text, text),), fields)
-
-
-def read_documents_of(workspace: Workspace, records: Iterable[Record]) -> Documents:
-    """Return the documents of these records alone."""
-    return read_documents(workspace, list(records), everywhere=False)
 
 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:

@@ -5,9 +5,8 @@ What counts is what the commit's own parent held: no record that the commit itse
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -18,29 +17,16 @@ from orbit_registry.records.record import BODY
 from orbit_registry.store.codec import decode_record
 from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT
 from orbit_registry.store.git import Git
+from orbit_registry.store.git_log import Change, Commit
+from orbit_registry.store.git_log import since as commits_since
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import parse_votes
 from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.values import dataclass
 
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _RECORD, _VOTES, _BODY = range(3)
 
 Blobs = tuple[str, str, str]
 """Hashes of a record's file, its votes and its body; empty where there is none."""
-Change = tuple[str, str]
-"""A path, and the hash of what it holds afterwards; empty where it is gone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """One commit as git's log has it; of a merge `changes` are against its first parent, and `files` are empty."""
-
-    name: str
-    parents: tuple[str, ...]
-    at: float
-    message: str
-    changes: Sequence[Change]
 
 
 def has_history(git: Git) -> bool:
@@ -58,7 +44,7 @@ def past_of(workspace: Workspace, since: str | None) -> Past:
     git = workspace.git
     if since is not None and git.commit(since) is None:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
-    logged = log(git, since)
+    logged = commits_since(git, since)
     states = _States(workspace.kinds)
     known = {one.name for one in logged}
     for parent in {one.parents[0] for one in logged if one.parents} - known:
@@ -67,8 +53,7 @@ def past_of(workspace: Workspace, since: str | None) -> Past:
     for one in logged:
         before = states.after(one)
         if len(one.parents) < 2:
-            files = tuple(path for path, _ in one.changes)
-            steps.append(Step(Touch(one.name[:12], one.message, files, one.at), before))
+            steps.append(Step(touch_of(one), before))
     versions, unread = _versions(git, states)
     notes = ["scopes, texts and votes are those of then"]
     if unread:
@@ -78,53 +63,9 @@ def past_of(workspace: Workspace, since: str | None) -> Past:
     return Past(GIT, versions, steps, tuple(notes))
 
 
-def log(git: Git, since: str | None) -> list[Logged]:
-    """Return the commits after a revision, parents before children."""
-    revisions = ["HEAD"] if since is None else ["HEAD", f"^{since}"]
-    texts = git.parted(
-        "log", "--topo-order", "--reverse", "--raw", "-z", "--no-renames", "--no-abbrev", "--relative",
-        "--format=%x00%x00%H%x00%P%x00%ct%x00%B%x00", "--end-of-options", *revisions, "--", check=False,
-    )  # fmt: skip
-    found = list(_logged(texts))
-    merges = [one for one in found if len(one.parents) > 1]
-    changed = _merged(git, merges)
-    return [replace(one, changes=changed.get(one.name, ())) if len(one.parents) > 1 else one for one in found]
-
-
-def _logged(texts: Sequence[str]) -> Iterator[Logged]:
-    at = 0
-    while at + 3 < len(texts):
-        if not _HASH.match(texts[at]):
-            at += 1
-            continue
-        name, parents, time, message = texts[at : at + 4]
-        at += 5  # an empty text ends the message
-        changes, at = _changes(texts, at)
-        yield Logged(name, tuple(parents.split()), float(time), message.strip(), changes)
-
-
-def _changes(texts: Sequence[str], at: int) -> tuple[list[Change], int]:
-    """Return what `--raw` lists from a place on, and where it ends."""
-    found: list[Change] = []
-    while at + 1 < len(texts) and texts[at].lstrip("\n").startswith(":"):
-        _, mode, _, after, _ = texts[at].split(" ")
-        found.append((texts[at + 1], after if mode in ("100644", "100755") else ""))
-        at += 2
-    return found, at
-
-
-def _merged(git: Git, merges: Sequence[Logged]) -> Mapping[str, list[Change]]:
-    """Return what each merge changed of the records against its first parent, in one call."""
-    if not merges:
-        return {}
-    asked = "".join(f"{one.name} {one.parents[0]}\n" for one in merges).encode()
-    texts = git.parted("diff-tree", "--stdin", "-r", "-z", "--no-renames", "--relative", "--", ORBIT, stdin=asked)
-    found: dict[str, list[Change]] = {}
-    at = 0
-    while at < len(texts):
-        name = texts[at].strip()[:64].split(" ")[0]
-        found[name], at = _changes(texts, at + 1)
-    return found
+def touch_of(commit: Commit) -> Touch:
+    """Return a commit of git's as one that is walked."""
+    return Touch(commit.name[:12], commit.message, commit.files, commit.at)
 
 
 class _States:
@@ -140,7 +81,7 @@ class _States:
         """Note what stood at a commit before the first one that is walked."""
         self._after[commit] = self._changed(0, files)
 
-    def after(self, one: Logged) -> int:
+    def after(self, one: Commit) -> int:
         """Apply a commit and return what stood before it."""
         before = self._after.get(one.parents[0], 0) if one.parents else 0
         self._after[one.name] = self._changed(before, one.changes)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.replay.count import Names, count
-from orbit_registry.loop.replay.history import has_history, log, past_of
+from orbit_registry.loop.replay.history import has_history, past_of, touch_of
 from orbit_registry.loop.replay.past import CommitFile, Past, Touch, past_by_dates, read_commits
 from orbit_registry.loop.replay.report import Report
 from orbit_registry.loop.replay.walk import Replay
@@ -24,6 +24,7 @@ from orbit_registry.loop.stats.report import told_of
 from orbit_registry.loop.stats.signals import Pair, reverted_of
 from orbit_registry.records.record import Record
 from orbit_registry.search.bits import places_of
+from orbit_registry.store.git_log import since as commits_since
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
@@ -138,11 +139,7 @@ def _past(workspace: Workspace, since: str | None) -> Past:
         return past_of(workspace, since)
     if since is not None and git.commit(since) is None:
         raise UsageError(f"{since!r} names no commit", hint="name a commit, a tag or a branch")
-    touches = [
-        Touch(one.name[:12], one.message, tuple(path for path, _ in one.changes), one.at)
-        for one in log(git, since)
-        if len(one.parents) < 2
-    ]
+    touches = [touch_of(one) for one in commits_since(git, since) if len(one.parents) < 2]
     return past_by_dates(touches, _records(workspace))
 
 

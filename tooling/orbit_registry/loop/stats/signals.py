@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from itertools import islice
 
-from orbit_registry.loop.replay.history import log
 from orbit_registry.loop.stats.count import MOST_NAMES
 from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.push.context import TRIAL
 from orbit_registry.store.git import Git
+from orbit_registry.store.git_log import since
 from orbit_registry.values import dataclass
 
 WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -1.0, "reverted": -1.0}
@@ -143,11 +143,11 @@ def mark_reverted(git: Git, pairs: Sequence[Pair]) -> None:
     begun = min((pair.at for pair in pairs if pair.paths), default=None)
     if begun is None or git.head() is None:
         return
-    commits = log(git, git.ask("rev-list", "-1", f"--before={int(begun)}", "HEAD"))
+    commits = since(git, git.ask("rev-list", "-1", f"--before={int(begun)}", "HEAD"))
     reverted = reverted_of(commit.message for commit in commits)
     touching: dict[str, list[tuple[float, int]]] = {}
     for place, commit in enumerate(commits if reverted else ()):
-        for path, _ in commit.changes:
+        for path in commit.files:
             touching.setdefault(path, []).append((commit.at, place))
     for held in touching.values():
         held.sort()

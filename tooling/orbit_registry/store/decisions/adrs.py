@@ -12,11 +12,12 @@ from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id
 from orbit_registry.records.record import Record
 from orbit_registry.store.author import Author
+from orbit_registry.store.decisions.documents import read_documents
 from orbit_registry.store.decisions.entries import NewText, entry_text, log_of, new_entry, with_body
 from orbit_registry.store.decisions.files import neighbours_in, new_path, new_text
 from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
-from orbit_registry.store.lifecycle import entry_in, read_documents_of
+from orbit_registry.store.lifecycle import entry_in
 from orbit_registry.store.numbers.allocate import allocate, next_number
 from orbit_registry.store.permission import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.reader import read_collection
@@ -258,7 +259,7 @@ def amend_adr(
         record = read_collection(workspace).records.get(any_id)
         if record.phase == "closed":
             raise RefusedError(f"{record.id} is {record.status.name} and is kept as it was", hint="decide anew")
-        found = read_documents_of(workspace, [record]).of(record)
+        found = read_documents(workspace, [record]).of(record)
         if found is None:
             raise RefusedError(f"{record.id} has no entry in a document", hint="`orbit check` says what is missing")
         document, entry = found
@@ -314,7 +315,7 @@ def planned_update(
 
 def _projected(workspace: Workspace, old: Record, new: Record) -> list[Change]:
     """Return what a new title and a new date change in a decision's document."""
-    found = read_documents_of(workspace, [old]).of(old)
+    found = read_documents(workspace, [old]).of(old)
     if found is None:
         return []
     document, entry = found

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record, Source
-from orbit_registry.records.record_set import RecordSet
-from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.values import dataclass
@@ -76,16 +74,9 @@ def heading_of(entry: AdrDocument, format_name: str) -> str | None:
     return entry.number if entry.number.upper().startswith("ADR") else f"ADR-{entry.number}"
 
 
-def read_documents(
-    workspace: Workspace,
-    records: RecordSet | Iterable[Record],
-    *,
-    everywhere: bool = True,
-) -> Documents:
-    """Return every document that a record names and, if `everywhere`, that stands where decisions are written."""
+def read_documents(workspace: Workspace, records: Iterable[Record]) -> Documents:
+    """Return the documents that hold the prose of some decisions."""
     paths = {record.source.path for record in records if record.kind.in_document and record.source is not None}
-    if everywhere:
-        paths |= set(decision_paths(workspace))
     found: dict[str, Document] = {}
     problems: list[Diagnostic] = []
     for path in sorted(paths):

@@ -7,7 +7,6 @@ left as a conflict, around that entry alone.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from zlib import crc32
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.store.git import merge_lines
-from orbit_registry.text.adr import read_document
+from orbit_registry.text.adr import read_document, split_gap
 from orbit_registry.values import dataclass
 
 Key = tuple[int, int]
@@ -24,7 +23,6 @@ Key = tuple[int, int]
 
 ABOVE = "the text above the entries"
 BELOW = "the text below the entries"
-_RULE = re.compile(r"\n[ \t]*\n[ \t]{0,3}(?:-[ \t]*){3,}\Z|\n[ \t]*\n[ \t]{0,3}(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +87,6 @@ def _split(text: str) -> _Log:
         entries[number, seen[number]] = _Piece(*split_gap(text[start:end]))
         seen[number] += 1
     return _Log(_Piece(*split_gap(text[: starts[0]])), entries, _Piece(*split_gap(text[ends[-1] :])))
-
-
-def split_gap(text: str) -> tuple[str, str]:
-    """Return an entry's content, and the blank lines and rule that separate it from what follows."""
-    content = text.rstrip("\r\n \t")
-    rule = _RULE.search(content[-200:])
-    if rule:
-        content = content[: len(content) - (rule.end() - rule.start())].rstrip("\r\n \t")
-    return content, text[len(content) :]
 
 
 def _merge(logs: Sequence[_Log]) -> LogMerge:

@@ -10,8 +10,7 @@ from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.decisions.files import slug
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.mentions import number_of
-from orbit_registry.store.merge.logs import split_gap
-from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number
+from orbit_registry.text.adr import AdrDocument, insert_entry, read_document, remove_entry, set_number, split_gap
 from orbit_registry.text.adr.file_names import number_of_path
 
 

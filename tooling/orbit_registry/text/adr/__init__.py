@@ -15,6 +15,7 @@ from orbit_registry.text.adr.write import (
     set_number,
     set_status,
     set_title,
+    split_gap,
 )
 
 __all__ = [
@@ -40,5 +41,6 @@ __all__ = [
     "set_number",
     "set_status",
     "set_title",
+    "split_gap",
     "template_from",
 ]

@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"\d{1,9}")
 _STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
+_RULE = re.compile(r"\n[ \t]*\n[ \t]{0,3}(?:-[ \t]*){3,}\Z|\n[ \t]*\n[ \t]{0,3}(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 _FIRST_SIGN = re.compile(r"\A([^!-/:-@\[-`{-~]*)([!-/:-@\[-`{-~])")
 
 
@@ -323,6 +324,15 @@ def _is_newest_first(entries: Sequence[AdrDocument]) -> bool:
     """Say whether a log's numbers, or the dates where it has none, go down."""
     first, last = ((int(one.number or 0), one.date or "") for one in (entries[0], entries[-1]))
     return first > last
+
+
+def split_gap(text: str) -> tuple[str, str]:
+    """Return an entry's content, and the blank lines and rule that separate it from what follows."""
+    content = text.rstrip("\r\n \t")
+    rule = _RULE.search(content[-200:])
+    if rule:
+        content = content[: len(content) - (rule.end() - rule.start())].rstrip("\r\n \t")
+    return content, text[len(content) :]
 
 
 def remove_entry(text: str, entry: AdrDocument) -> str:
