@@ -117,6 +117,25 @@ def test_a_document_changes_when_it_is_refreshed(files: Shell, git: Git) -> None
     assert (event["id"], event["by"], event["old_ref"]) == (data["id"], done["created_by"]["name"], data["source_ref"])
 
 
+def test_a_shallow_clone_says_that_it_can_not_know_the_last_commit(
+    files: Shell, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It begins with a commit that seems to touch every file; what the record says of an unchanged text stays."""
+    data = taken(files, "doc", "docs/deploy.md")
+    git(files.root, "add", ".")
+    git(files.root, "commit", "-qm", "Take it over")
+    git(tmp_path, "clone", "-q", "--depth", "1", files.root.as_uri(), "shallow")
+    monkeypatch.chdir(tmp_path / "shallow")
+    assert "no history before" not in str(data["notes"])
+
+    other = taken(files, "script", "tools/hi.sh")
+    code, said = files.json("refresh", data["id"])
+
+    assert "this clone holds no history before" in str(other["notes"])
+    assert "this clone holds no history before" in str(said["data"]["notes"])
+    assert (code, said["data"]["changed"], said["data"]["source_ref"]) == (0, False, data["source_ref"])
+
+
 def test_versions_are_changed_together_with_the_place(files: Shell) -> None:
     """A document of other versions moves to the folder that says so; `unversioned` stands alone."""
     data = taken(files, "doc", "docs/deploy.md")

@@ -27,15 +27,15 @@ TOPICS = {"car": 0, "automobile": 0, "vehicle": 0, "bread": 1, "loaf": 1, "ledge
 class Topics:
     """A tiny model: a text is how often it speaks of each of three topics."""
 
-    def __init__(self, name: str = "topics 1") -> None:
-        self.name = name
+    def __init__(self, name: str = "topics 1", floor: float = 0.01) -> None:
+        self.name, self.floor = name, floor
         self.made: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return a vector for each text."""
         self.made += texts
         words = [[word.strip(".,").lower() for word in text.split()] for text in texts]
-        return [[sum(TOPICS.get(word) == topic for word in one) + 0.01 for topic in range(3)] for one in words]
+        return [[sum(TOPICS.get(word) == topic for word in one) + self.floor for topic in range(3)] for one in words]
 
 
 @pytest.fixture
@@ -67,6 +67,8 @@ def test_what_means_the_same_is_found(root: Path) -> None:
     (first, *_) = searcher.search(Query("car")).hits
     assert first.parts.via == "meaning"
     assert 0 < first.score <= 1
+    searcher = searcher_of(root, Topics("far", floor=0.0))
+    assert titles(searcher, "car") == ["Wash the automobile weekly"]
     assert titles(searcher, "slowly vehicle")[:2] in (
         ["Bake a loaf slowly", "Wash the automobile weekly"],
         ["Wash the automobile weekly", "Bake a loaf slowly"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -44,6 +44,8 @@ class Text:
     commit: str | None = None
     is_dirty: bool = False
     """Whether the file differs from that commit, or git does not track it."""
+    is_cut_off: bool = False
+    """Whether that commit is the first that a shallow clone holds: it need not be the one that touched the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,8 @@ def text_at(workspace: Workspace, path: str) -> Text:
     if path == ORBIT or path.startswith(f"{ORBIT}/"):
         raise UsageError(f"{path} is the registry's own", hint="name a file of the project")
     content = read_bytes(inside(workspace.root, path), limit=LARGEST)
-    commit, is_dirty = _known_to_git(workspace, path)
-    return _text(path, content, commit, is_dirty=is_dirty)
+    commit, is_dirty, is_cut_off = _known_to_git(workspace, path)
+    return replace(_text(path, content), commit=commit, is_dirty=is_dirty, is_cut_off=is_cut_off)
 
 
 def text_given(stream: IO[bytes]) -> Text:
@@ -89,7 +91,7 @@ def text_given(stream: IO[bytes]) -> Text:
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise RefusedError(f"the text has more than {LARGEST:,} bytes; no more are taken", hint="split it")
-    return _text(None, content, None, is_dirty=False)
+    return _text(None, content)
 
 
 def raw_digest(content: bytes) -> str:
@@ -97,7 +99,7 @@ def raw_digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def _text(path: str | None, content: bytes, commit: str | None, *, is_dirty: bool) -> Text:
+def _text(path: str | None, content: bytes) -> Text:
     name = path or "the standard input"
     said = decode(content, name)
     if "\x00" in said:
@@ -105,21 +107,24 @@ def _text(path: str | None, content: bytes, commit: str | None, *, is_dirty: boo
     if not said.strip():
         raise RefusedError(f"{name} is empty", hint="take it over when it says something")
     refuse_secrets(name, said)
-    return Text(path, said, raw_digest(content), commit, is_dirty)
+    return Text(path, said, raw_digest(content))
 
 
-def _known_to_git(workspace: Workspace, path: str) -> tuple[str | None, bool]:
-    """Return the last commit that touched a file, and whether it differs from that; outside git neither is known."""
+def _known_to_git(workspace: Workspace, path: str) -> tuple[str | None, bool, bool]:
+    """Return the last commit that touched a file, whether it differs from that, and whether an older one may have.
+
+    Outside git nothing is known.
+    """
     git = workspace.git
     if git.top is None:
-        return None, False
+        return None, False, False
     named = f":(literal){path}"
     try:
-        commit = git.ask("log", "-1", "--format=%H", "--", named)
+        commit, _, parents = (git.ask("log", "-1", "--format=%H %P", "--", named) or "").partition(" ")
         status = git.run("status", "--porcelain=v1", "-z", "--ignored", "--", named)
     except GitError:
-        return None, True
-    return commit, bool(status) or commit is None
+        return None, True, False
+    return commit or None, bool(status) or not commit, bool(commit) and not parents and git.is_shallow
 
 
 def versions_of(asked: Sequence[str]) -> list[str]:
@@ -244,8 +249,18 @@ def _holds(held: object, given: object) -> bool:
 
 
 def _doubts(text: Text) -> list[str]:
-    if text.path is None or not text.is_dirty:
+    if text.path is None:
         return []
     if text.commit is None:
-        return [f"{text.path} is in no commit yet, so nothing says where this text comes from"]
-    return [f"{text.path} has changes that are not committed; {text.commit[:12]} has another text"]
+        said = f"{text.path} is in no commit yet, so nothing says where this text comes from"
+        return [said] if text.is_dirty else []
+    found = [cut_off(text)] if text.is_cut_off else []
+    if text.is_dirty:
+        found.append(f"{text.path} has changes that are not committed; {text.commit[:12]} has another text")
+    return found
+
+
+def cut_off(text: Text) -> str:
+    """Return what to say of a commit that a shallow clone begins with."""
+    said = f"this clone holds no history before {(text.commit or '')[:12]}; an earlier commit may have been the last"
+    return f"{said} of {text.path}: `git fetch --unshallow`"

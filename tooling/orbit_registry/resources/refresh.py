@@ -13,7 +13,7 @@ from orbit_registry.push.events import note
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.resources.chunk import Cut, chunking_from, cut
-from orbit_registry.resources.intake import DOC, Text, known_as, place_of, raw_digest, text_at, versions_of
+from orbit_registry.resources.intake import DOC, Text, cut_off, known_as, place_of, raw_digest, text_at, versions_of
 from orbit_registry.store.author import Author
 from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, inside, read_text
 from orbit_registry.store.journal import Change, unified_diff
@@ -84,8 +84,8 @@ def refresh(
     chunking = chunking_from(result.data.get("chunking"))
     diff = "" if old is None else unified_diff([Change(path or "text", old, text.content)])
     parts = cut(text.content, chunking, markdown=is_markdown(_name(result)))
-    refs = (record.text("source_ref"), text.commit)
-    return Refreshed(result, *refs, is_changed, diff, parts, tuple(_notes(record, text, old is None)))
+    refs = (record.text("source_ref"), result.text("source_ref"))
+    return Refreshed(result, *refs, is_changed, diff, parts, tuple(_notes(refs, text, old is None)))
 
 
 def _refuse(record: Record) -> None:
@@ -148,7 +148,8 @@ def _edit(record: Record, text: Text, asked: Asked, author: Author) -> Edit:
     def edit(data: dict[str, object]) -> Mapping[str, object]:
         result = {**data, "versions": versions, "content_hash": text.digest}
         if text.path is not None:
-            result |= {"path": text.path, "source_ref": text.commit}
+            known = record.text("source_ref") if text.is_cut_off and text.digest == data.get("content_hash") else None
+            result |= {"path": text.path, "source_ref": known or text.commit}
         kept = record.text("file")
         if kept is not None:
             name, old = PurePosixPath(kept).name, record.text("path")
@@ -182,13 +183,14 @@ def _moves(workspace: Workspace, record: Record, result: Record, text: Text) -> 
     return [Change(new, None, text.content), *([Change(old, before, None)] if before is not None else [])]
 
 
-def _notes(record: Record, text: Text, is_unknown: bool) -> list[str]:
-    found = []
-    if text.commit != record.text("source_ref") and text.path is not None:
+def _notes(refs: tuple[str | None, str | None], text: Text, is_unknown: bool) -> list[str]:
+    found, (old, new) = [], refs
+    if old != new and text.path is not None:
         found.append(
-            f"the last commit of {text.path} is {(text.commit or 'none')[:12]}; "
-            f"the text was of {(record.text('source_ref') or 'none')[:12]}"
+            f"the last commit of {text.path} is {(new or 'none')[:12]}; the text was of {(old or 'none')[:12]}"
         )
+    if text.is_cut_off:
+        found.append(cut_off(text))
     if text.is_dirty:
         found.append(f"{text.path} has changes that are not committed")
     if is_unknown:

@@ -236,10 +236,11 @@ def _keep(workspace: Workspace, model: str, vectors: Mapping[str, array[float]])
 def z_fused(by_terms: Mapping[str, float], by_meaning: Mapping[str, float], most: int) -> list[tuple[str, float]]:
     """Return keys by the sum of how far each ranking sets them off, with scores from 0 to 1 in falling order.
 
-    The nearest `most` by meaning join those that terms led to. Scores stay those of the terms; what terms did not lead
-    to brings its nearness as a part of the best of them, or whole where there is none.
+    The nearest `most` by meaning join those that terms led to, if they are near at all. Scores stay those of the terms;
+    what terms did not lead to brings its nearness as a part of the best of them, or whole where there is none.
     """
-    nearest = sorted(by_meaning, key=lambda key: (-by_meaning[key], key))[:most]
+    near = [key for key, nearness in by_meaning.items() if round(nearness, 2) > 0]
+    nearest = sorted(near, key=lambda key: (-by_meaning[key], key))[:most]
     keys = [*by_terms, *(key for key in nearest if key not in by_terms)]
     terms, meaning = _z([by_terms.get(key, 0.0) for key in keys]), _z([by_meaning.get(key, 0.0) for key in keys])
     best = max(by_terms.values(), default=1.0)
