@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +54,26 @@ def test_further_attempts_and_errors_ask_for_a_learning_a_proof_and_perhaps_a_ru
     assert again["data"]["known"][0]["title"] == TEXT
     assert shlex.split(again["next"][0])[1:3] == ["learning", "vote"]
     assert shell(*shlex.split(again["next"][0])[1:])[0] == 0
+
+
+def test_only_what_is_missing_is_asked_for(shell: Any) -> None:
+    """A learning that has its script is asked for no other, nor one that has its rule; those there are are named."""
+    asked = ("note", TEXT, "--attempts", "2")
+    known = shell.json("learning", "add", "--summary", TEXT)[1]["data"]["id"]
+    assert [ask["kind"] for ask in shell.json(*asked)[1]["data"]["asks"]] == ["learning", "resource", "rule"]
+
+    Path("check.sh").write_text("#!/bin/sh\ntrue\n", "utf-8")
+    script = shell.json("import", "script", "check.sh")[1]["data"]["id"]
+    assert shell("link", script, "proves", known)[0] == 0
+    assert [ask["kind"] for ask in shell.json(*asked)[1]["data"]["asks"]] == ["learning", "rule"]
+    rule = shell.json("rule", "add", "--title", "Send a retry key", "--rationale", "They doubled.")[1]["data"]["id"]
+    assert shell("link", known, "related_to", rule)[0] == 0
+
+    (only,) = shell.json(*asked)[1]["data"]["asks"]
+    assert only["command"].startswith(f"orbit learning vote {known} ")
+    assert only["why"] == f"{known} says it already, with {rule} and {script}: strengthen it"
+    assert shell("reject", rule, "--reason", "the client does so")[0] == 0
+    assert [ask["kind"] for ask in shell.json(*asked)[1]["data"]["asks"]] == ["learning", "rule"]
 
 
 def test_total_failure_leaves_what_is_unsolved_once(shell: Any) -> None:

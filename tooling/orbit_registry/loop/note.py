@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -171,7 +171,18 @@ def _contribution(workspace: Workspace, records: RecordSet, said: Noted, author:
         known = tuple(one.record for one in near if one.record.uid != unsolved.uid)
         return Contribution(known=known, unsolved=unsolved)
     known = tuple(one.record for one in near)
-    return Contribution(tuple(_asks(workspace, said, fields, known)), known)
+    live = next((one for one in known if one.phase == "live"), None)
+    held = _linked(records, live) if live is not None else {}
+    return Contribution(tuple(_asks(workspace, said, fields, live, held)), known)
+
+
+def _linked(records: RecordSet, known: Record) -> dict[str, str]:
+    """Return the scripts and rules that a learning is linked with, whichever states it: kind and id of one of each."""
+    names = {known.id, *known.legacy_ids}
+    ends = [one for link in known.links for one in records.candidates(link.to)]
+    ends += [one for one in records if any(link.to in names for link in one.links)]
+    held = [one for one in ends if one.phase != "closed" and (one.kind.name == RULE or one.text("type") == "script")]
+    return {one.kind.name: one.id for one in reversed(held)}
 
 
 def shortened(text: str, longest: int) -> str:
@@ -196,25 +207,34 @@ def _learning(said: Noted, longest: int) -> dict[str, object]:
     return {"summary": summary, "scope": scope, **task, **(failed if said.failed else {})}
 
 
-def _asks(workspace: Workspace, said: Noted, fields: Mapping[str, object], known: Sequence[Record]) -> list[Ask]:
-    """Return what is asked for: a learning or a vote for the one there is, a script that proves it, perhaps a rule."""
-    live = next((one for one in known if one.phase == "live"), None)
+def _asks(
+    workspace: Workspace, said: Noted, fields: Mapping[str, object], live: Record | None, held: Mapping[str, str]
+) -> list[Ask]:
+    """Return what is asked for: a learning or a vote for the one there is, a script that proves it, perhaps a rule.
+
+    What the learning is linked with already, by kind, is named instead.
+    """
     where = [word for path in said.paths for word in ("--path", path)]
     where += [word for tag in said.tags for word in ("--tag", tag)]
     if live is not None:
         strengthen = ["orbit", LEARNING, "vote", live.id, "--task", said.task or "TASK"]
-        first = Ask(LEARNING, f"{live.id} says it already: strengthen it", shlex.join(strengthen))
+        beside = f", with {' and '.join(sorted(held.values()))}" if held else ""
+        first = Ask(LEARNING, f"{live.id} says it already{beside}: strengthen it", shlex.join(strengthen))
     else:
         task = ["--evidence", f"task:{said.task}"] if said.task else []
         add = ["orbit", LEARNING, "add", "--summary", str(fields["summary"]), *where, *task]
         first = Ask(LEARNING, "what would have saved the further attempts", shlex.join(add))
     name = live.id if live is not None else "L-…"
     found = [first]
-    if RESOURCE in workspace.kinds:
+    if RESOURCE in held:
+        pass
+    elif RESOURCE in workspace.kinds:
         proof = f"orbit import script PATH, then orbit link RES-… proves {name}"
         found.append(Ask(RESOURCE, "a script that shows that it is so", proof))
     else:
         proof = f"orbit {LEARNING} update {name} --evidence file:PATH"
         found.append(Ask("script", "a script that shows that it is so", proof))
+    if RULE in held:
+        return found
     rule = ["orbit", RULE, "add", "--title", "WHAT TO DO", "--rationale", str(fields["summary"]), *where]
     return [*found, Ask(RULE, "where it holds beyond this case", shlex.join(rule))]
