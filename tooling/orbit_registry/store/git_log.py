@@ -15,15 +15,16 @@ MOST_COMMITS = 5000
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _FORMAT = "--format=%x00%x00%H%x00%h%x00%P%x00%ct%x00%B%x00"
 """Messages and names of files hold any character but NUL: an empty text ends a message."""
-_SHOWN = ("-z", "--raw", "--no-abbrev", "--relative", _FORMAT)
+_SHOWN = ("-z", "--raw", "--relative", _FORMAT)
 
 Change = tuple[str, str]
-"""A path from the workspace's root, and the hash of what it holds afterwards; empty where it is gone."""
+"""A path from the workspace's root, and the hash of what it holds afterwards, cut off where names are told in short;
+empty where it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: its name, as git writes it in short, when it was made (seconds since 1970), its message."""
+    """One commit: when it was made is in seconds since 1970, and `short` is its name as people are told it."""
 
     name: str
     short: str
@@ -48,7 +49,9 @@ def newest(git: Git) -> Iterator[Commit]:
 
 
 def since(git: Git, revision: str | None) -> list[Commit]:
-    """Return the commits after a revision, parents before children; a file that moved is one gone and one new.
+    """Return the commits after a revision, parents before children, with all names whole.
+
+    A file that moved is one gone and one new.
 
     Of a merge the changes of records against its first parent are there, and of no other file.
 
@@ -57,8 +60,9 @@ def since(git: Git, revision: str | None) -> list[Commit]:
     """
     revisions = ["HEAD"] if revision is None else ["HEAD", f"^{revision}"]
     texts = git.parted(
-        "log", "--topo-order", "--reverse", "--no-renames", *_SHOWN, "--end-of-options", *revisions, "--", check=False
-    )
+        "log", "--topo-order", "--reverse", "--no-renames", "--no-abbrev", *_SHOWN, "--end-of-options", *revisions,
+        "--", check=False,
+    )  # fmt: skip
     found = list(_commits(texts))
     changed = _merged(git, [one for one in found if len(one.parents) > 1])
     return [replace(one, changes=changed.get(one.name, ())) if len(one.parents) > 1 else one for one in found]
