@@ -17,7 +17,7 @@ from orbit_registry.checks.places import place_of
 from orbit_registry.checks.wording import copies
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.records.freshness import Freshness, Sight
+from orbit_registry.records.freshness import Freshness, Sight, says_when
 from orbit_registry.records.record import Record, Source
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt.edges import Targets
@@ -175,8 +175,8 @@ class CheckContext:
 
     @cached_property
     def resting(self) -> tuple[Record, ...]:
-        """The records that wait or hold and state something about their freshness."""
-        return tuple(one for one in self.records if "freshness" in one.data and one.phase != "closed")
+        """The records that wait or hold and state something about their freshness, or end by the clock."""
+        return tuple(one for one in self.records if says_when(one) and one.phase != "closed")
 
     def resolve(self, target: str) -> list[Record]:
         """Return the records a written id can mean."""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
-from orbit_registry.records.freshness import Freshness, Sight, derive, turns
+from orbit_registry.records.freshness import Freshness, Sight, derive, says_when, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone, untracked_files
@@ -17,9 +17,6 @@ from orbit_registry.store.freshness.ground import Ground, kinds_of, look, window
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.values import dataclass
-
-_RESTING = frozenset({"freshness", "evidence", "source"})
-"""Fields without which a record, whose scope matches something, is fresh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +58,16 @@ class Standing:
         return {record.path: globs for record, paths in self.scoped if (globs := dead_globs(paths, counts))}
 
 
-def _may_rest(record: Record) -> bool:
-    return record.kind.in_file or not _RESTING.isdisjoint(record.data)
-
-
 def _is_in_doubt(record: Record, sight: Sight, homeless: Collection[str]) -> bool:
     """Say whether something that a record rests on is gone, or it says itself how long it holds, so that it has to be
     judged; quicker than judging it, which nearly all pass.
     """
     data = record.data
-    if "freshness" in data or record.kind.in_file:
+    if record.kind.in_file or says_when(record):
         return True
     if "evidence" in data and not sight.gone.isdisjoint(record.evidence):
         return True
-    if "source" in data and homeless:
-        return True
-    return _may_rest(record) and "ttl_days" in record.kind.schema.document["properties"]
+    return "source" in data and bool(homeless)
 
 
 def dead_globs(paths: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -173,5 +164,5 @@ def turn_today(records: Iterable[Record], now: datetime, config: Config) -> set[
     """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
     now, windows = now.astimezone(UTC), windows_of(config)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    stating = (record for record in records if "freshness" in record.data)
+    stating = (record for record in records if says_when(record))
     return {record.path for record in stating if any(now < at <= midnight for at in turns(record, windows))}

@@ -167,6 +167,11 @@ def too_old_at(record: Record, windows: Mapping[str, int | None] = WINDOWS) -> d
         return None
 
 
+def says_when(record: Record) -> bool:
+    """Say whether the clock may end a record: it states its freshness, or is of a kind that holds for some days."""
+    return "freshness" in record.data or "ttl_days" in record.kind.schema.document["properties"]
+
+
 def expires(record: Record) -> datetime | None:
     """Return when a record's time is over: as it states, else its `ttl_days` after it was made or last verified.
 

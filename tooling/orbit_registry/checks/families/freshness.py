@@ -76,6 +76,10 @@ def expired(context: CheckContext) -> Iterator[Diagnostic]:
         if freshness is not None and freshness.cause is Cause.EXPIRED:
             message = f"{record.id} {freshness.reasons[0].message}, and is not shown any more"
             hint = f"retire it, or let it hold longer: `orbit verify {record.id} --expires DATE`"
+            if when(record, "expires_at") is None:  # its kind's days are over, which nobody has to see to
+                hint = f"`orbit show {record.id}`: close it where it is settled, say it again where it happened again"
+                yield expired.at(context.at(record), message, severity=Severity.NOTE, hint=hint, record=record)
+                continue
             yield expired.at(context.at(record, "freshness", "expires_at"), message, hint=hint, record=record)
 
 
