@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -310,72 +309,3 @@ def test_a_foreign_orbit_is_refused_and_the_import_named(
     assert code == 2
     assert "orbit import" in said
     assert [path.name for path in (git_repo / ".orbit").iterdir()] == ["config.toml"]
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Return a file system of its own with two megabytes."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("mounting a file system is not permitted here")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill(file: Path) -> None:
-    """Write to a file until there is no space."""
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT)
-    try:
-        while True:
-            os.write(handle, b"x" * 4096)
-    except OSError:
-        os.close(handle)
-
-
-WRITES = [("adr", "add", "--title", "More", "--yes"), ("learning", "add", "--summary", "More", "--yes")]
-
-
-@pytest.mark.parametrize("arguments", WRITES)
-def test_a_full_disk_changes_nothing(
-    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
-) -> None:
-    """The command says that there is no space, and a second try with space works."""
-    monkeypatch.chdir(small_disk)
-    shell = Shell(small_disk, capsys)
-    assert shell("init", "--yes")[0] == 0
-    filler = small_disk / "filler"
-    fill(filler)
-    before = shell.tree()
-
-    code, said = shell(*arguments)
-
-    assert code == 1
-    assert "no space left" in said
-    assert before == shell.tree()
-    filler.unlink()
-    assert shell(*arguments)[0] == 0
-
-
-@pytest.mark.parametrize("arguments", WRITES)
-def test_a_read_only_tree_changes_nothing(
-    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
-) -> None:
-    """Reading and checking go on; writing says that the file system is read-only."""
-    monkeypatch.chdir(small_disk)
-    shell = Shell(small_disk, capsys)
-    assert shell("init", "--yes")[0] == 0
-    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    try:
-        code, said = shell(*arguments)
-        checked, _ = shell("check")
-    finally:
-        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
-
-    assert code == 1
-    assert "read-only" in said
-    assert checked == 0
-    os.chdir(small_disk.parent)

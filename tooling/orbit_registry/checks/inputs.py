@@ -17,7 +17,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, is_inside
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading, fingerprint
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.values import dataclass
 
 
@@ -81,7 +81,7 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     baseline = workspace.relative(workspace.baseline)
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
     wanted = {*documents, *whole, *facts.citing, *bodies, baseline}
-    cache = FileCache(workspace.root, workspace.relative(workspace.cache), "checked-texts", code_stamp())
+    cache = FileCache(workspace.root, CACHE, "checked-texts", code_stamp())
     texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()
     sight = look(workspace, _ground(workspace, reading), facts.tracked, facts.untracked)

@@ -19,6 +19,7 @@ from pathlib import Path
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.site.urls import relative
+from orbit_registry.store.elsewhere import user_cache
 from orbit_registry.values import dataclass
 
 PAGE = "query/"
@@ -92,15 +93,9 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
 """What each asks, and how; a path, words and an id of the collection itself are put into the braces."""
 
 
-def cache_folder() -> Path:
-    """Return where archives are kept: in the user's cache, for every workspace."""
-    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser() / "orbit-registry"
-
-
 def fetched() -> tuple[Path | None, Diagnostic | None]:
     """Return the folder that holds the archives, those fetched that were not there; else what is in the way."""
-    folder = cache_folder()
+    folder = user_cache()
     for archive in ARCHIVES:
         if _is_whole(folder / archive.file, archive):
             continue

@@ -16,7 +16,7 @@ from pathlib import Path
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.cache import is_sealed, replace_unsynced, stamp_of
 from orbit_registry.store.files import inside, read_bytes
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text.secrets import find_secrets
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -31,7 +31,7 @@ class KeptValue:
     """The value of a name under a key; an empty one where there is none, or another key's, or one not written here."""
 
     def __init__(self, workspace: Workspace, name: str, key: str) -> None:
-        self._root, self._folder = workspace.root, workspace.relative(workspace.cache)
+        self._root, self._folder = workspace.root, CACHE
         self._name, self._key = name, key
         self.value: Mapping[str, object] = self._load()
 
@@ -69,7 +69,7 @@ class KeptBytes:
 
     def __init__(self, workspace: Workspace, name: str) -> None:
         self._root, self._name = workspace.root, name
-        self._path = f"{workspace.relative(workspace.cache)}/{name}"
+        self._path = f"{CACHE}/{name}"
 
     def content(self, stamp: object) -> mmap.mmap | None:
         """Return the bytes; None where there are none, or others than those of that stamp."""

@@ -26,7 +26,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode
 from orbit_registry.store.old_layout import old_layout_problem, old_names
 from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.values import dataclass
 
 UNREADABLE = "ORB101"
@@ -249,9 +249,7 @@ def _named(record: Record) -> Named | None:
 
 def cache_of(workspace: Workspace, name: str) -> FileCache:
     """Return what is remembered of files for one purpose; another version of a kind or of our own code voids it."""
-    return FileCache(
-        workspace.root, workspace.relative(workspace.cache), name, f"{code_stamp()} {fingerprint(workspace.kinds)}"
-    )
+    return FileCache(workspace.root, CACHE, name, f"{code_stamp()} {fingerprint(workspace.kinds)}")
 
 
 def fingerprint(kinds: KindTable) -> str:

@@ -6,9 +6,10 @@ from dataclasses import field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError
+from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError, WriteError
 from orbit_registry.kinds.table import Kind, KindTable, load_kinds
 from orbit_registry.store.config import IMPORT_HINT, Config, read_config
+from orbit_registry.store.elsewhere import is_writable, own_cache
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
 from orbit_registry.text.position import YamlProblemError
@@ -16,6 +17,8 @@ from orbit_registry.text.yaml import load
 from orbit_registry.values import dataclass
 
 ORBIT = ".orbit"
+CACHE = f"{ORBIT}/state/cache"
+"""Where derived files are kept in a checkout that may be written."""
 DEFAULT_BRANCH = "default-branch"
 """The value of `push.trust` that trusts only what the default branch holds."""
 
@@ -38,10 +41,11 @@ class Workspace:
         """What is derived or local; git ignores it."""
         return self.orbit / "state"
 
-    @property
+    @cached_property
     def cache(self) -> Path:
-        """What may be deleted at any time."""
-        return self.state / "cache"
+        """What may be deleted at any time; in the user's own cache where nothing here may be written."""
+        here = self.root / CACHE
+        return here if is_writable(here) else (own_cache(self.root) or here)
 
     @property
     def own(self) -> Path:
@@ -108,8 +112,8 @@ class Workspace:
         return (self.inbox if pending else self.orbit) / kind.plural
 
     def relative(self, path: Path) -> str:
-        """Return a path as records and diagnostics write it: from the root, with `/`."""
-        return path.relative_to(self.root).as_posix()
+        """Return a path as records and diagnostics write it: from the root, with `/`; one elsewhere as it is."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
 
 
 def project_path(text: str) -> str:
@@ -199,7 +203,12 @@ def cache_folder(workspace: Workspace) -> Path:
     Raises:
         WriteError: the disk refused.
     """
-    folder = inside(workspace.root, workspace.relative(workspace.cache))
+    folder = workspace.cache
+    if folder == workspace.root / CACHE:
+        inside(workspace.root, CACHE)
+        if not is_writable(folder):
+            said = f"{folder} can't be written, nor is there a folder of your own for what is derived"
+            raise WriteError(said, hint="let XDG_CACHE_HOME name a folder that you may write to")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -16,7 +16,7 @@ from orbit_registry.store.config import Config
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.git import Git
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.values import dataclass
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
@@ -96,7 +96,7 @@ def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[
         return {}
     # What is remembered of many is no use for a few, and would be lost by keeping theirs alone.
     name = "taken" if len(pairs) > _FEW else ""
-    cache = FileCache(workspace.root, workspace.relative(workspace.cache), name, code_stamp())
+    cache = FileCache(workspace.root, CACHE, name, code_stamp())
     folders = Folders(workspace.root)
     found: dict[tuple[str, str], bool] = {}
     for path, known in pairs:

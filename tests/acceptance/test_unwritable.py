@@ -1,0 +1,126 @@
+"""A disk that takes nothing, full or read-only: one clear error, nothing changed, and what only reads goes on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.acceptance.test_bad_input import Shell
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return a file system of its own with two megabytes."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a file system is not permitted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill(file: Path) -> None:
+    """Write to a file until there is no space."""
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT)
+    try:
+        while True:
+            os.write(handle, b"x" * 4096)
+    except OSError:
+        os.close(handle)
+
+
+WRITES = [("adr", "add", "--title", "More", "--yes"), ("learning", "add", "--summary", "More", "--yes")]
+
+
+@pytest.mark.parametrize("arguments", WRITES)
+def test_a_full_disk_changes_nothing(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    """The command says that there is no space, and a second try with space works."""
+    monkeypatch.chdir(small_disk)
+    shell = Shell(small_disk, capsys)
+    assert shell("init", "--yes")[0] == 0
+    filler = small_disk / "filler"
+    fill(filler)
+    before = shell.tree()
+
+    code, said = shell(*arguments)
+
+    assert code == 1
+    assert "no space left" in said
+    assert before == shell.tree()
+    filler.unlink()
+    assert shell(*arguments)[0] == 0
+
+
+@pytest.mark.parametrize("arguments", WRITES)
+def test_a_read_only_tree_changes_nothing(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    """Reading and checking go on; writing says that the file system is read-only."""
+    monkeypatch.chdir(small_disk)
+    shell = Shell(small_disk, capsys)
+    assert shell("init", "--yes")[0] == 0
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    try:
+        code, said = shell(*arguments)
+        checked, _ = shell("check")
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+
+    assert code == 1
+    assert "read-only" in said
+    assert checked == 0
+    os.chdir(small_disk.parent)
+
+
+READS = [
+    ("match", "docs/adr/0001-more.md"),
+    ("query", "select count(*) from records"),
+    ("search", "snapshot"),
+    ("explain", "docs"),
+    ("doctor",),
+]
+
+
+@pytest.mark.parametrize("arguments", READS)
+def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
+    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+) -> None:  # fmt: skip
+    """In the user's cache, else among temporary files; where there is neither, one error says what to do."""
+    monkeypatch.chdir(small_disk)
+    shell = Shell(small_disk, capsys)
+    assert shell("init", "--yes")[0] == 0
+    assert shell("adr", "add", "--title", "Keep the snapshot", "--path", "docs/**", "--yes")[0] == 0
+    shutil.rmtree(small_disk / ".orbit/state", ignore_errors=True)
+    normal = shell(*arguments)
+    shutil.rmtree(small_disk / ".orbit/state", ignore_errors=True)
+    (small_disk / "nowhere").mkdir()
+    said = []
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    try:
+        for cache, temporary in (("cache", "nowhere"), ("nowhere", "temporary"), ("nowhere", "nowhere")):
+            places = [small_disk / name if name == "nowhere" else tmp_path / name for name in (cache, temporary)]
+            monkeypatch.setenv("XDG_CACHE_HOME", str(places[0]))
+            monkeypatch.setattr(tempfile, "tempdir", str(places[1]))
+            said.append(shell(*arguments))
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+        os.chdir(small_disk.parent)
+
+    if arguments == ("doctor",):
+        assert not [text for _, text in said if "Traceback" in text]
+        return
+    assert said[:2] == [normal, normal]
+    assert said[2] == normal or "XDG_CACHE_HOME" in said[2][1]
+    kept = {path.parts[len(tmp_path.parts)] for path in tmp_path.rglob("push.seal")}
+    assert arguments[0] != "match" or kept == {"cache", "temporary"}

@@ -1,0 +1,48 @@
+"""Finds a folder of the user's own for derived files where a checkout may not be written; it puts nothing into it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+_NAME = "orbit-registry"
+
+
+def user_cache() -> Path:
+    """Return where the user's programs keep what may be deleted, as the XDG specification has it, for us."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (home if home.is_absolute() else Path("~/.cache").expanduser()) / _NAME
+
+
+def is_writable(path: Path) -> bool:
+    """Say whether permissions let us put a file at a path, judged by the nearest of its folders that is there."""
+    while not os.path.lexists(path) and path != path.parent:
+        path = path.parent
+    return not path.is_dir() or os.access(path, os.W_OK | os.X_OK)
+
+
+def own_cache(root: Path) -> Path | None:
+    """Return a folder for what is derived of the checkout at `root`: in the user's cache, else among temporary files.
+
+    None where neither is to be had. Nobody else may write there, since what stands there is believed.
+    """
+    name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+    for base in (user_cache(), Path(tempfile.gettempdir(), f"{_NAME}-{os.getuid()}")):
+        folder = base / "checkouts" / name
+        try:
+            base.parent.mkdir(parents=True, exist_ok=True)
+            for one in (base, folder.parent, folder):
+                one.mkdir(mode=0o700, exist_ok=True)
+            if all(_is_ours(one) for one in (folder, folder.parent, base)) and is_writable(folder):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def _is_ours(folder: Path) -> bool:
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o002
