@@ -204,6 +204,75 @@ def test_the_database_follows_an_edit(tmp_path: Path, monkeypatch: pytest.Monkey
     assert b"Because." not in (out / "snapshot.duckdb").read_bytes()
 
 
+DECIDED = "docs/decisions/0003-network.md"
+ITS_TEXT = """---
+status: proposed
+related: ADR-0001
+---
+
+# No network
+
+## Context
+
+Tests waited.
+
+See ADR-0002.
+"""
+ITS_EDITS: tuple[Edit, ...] = (
+    more("\nOne more word.\n"),
+    put("waited", "hung"),
+    put("See ADR-0002", "It is faster.\n\nSee ADR-0002"),
+    put("ADR-0002", "[that](0004-other.md) and ADR-0004"),
+    put("related: ADR-0001", "related: ADR-0002"),
+    put("---\nstatus", "---\nmore: 1\nstatus"),
+    put("# No network", "# Neither network nor clock"),
+    lambda _: "",
+    lambda _: "## ADR-0007 — One\n\nStatus: Accepted\n\nSee ADR-0004.\n\n## ADR-0008 — Two\n\nStatus: Accepted\n",
+    put("ADR-0004", "ADR-0005"),  # none of the two is known to be the record's, so the file itself cites
+    lambda _: ITS_TEXT,
+)
+
+
+def test_after_each_edit_of_a_decisions_document_the_site_is_the_one_built_from_nothing(
+    tmp_path: Path, git: Git
+) -> None:
+    """One edit at a time of the file that a decision has to itself, of its prose or of what stands above it."""
+    root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
+    record, document = root / ".orbit/adrs/ADR-0003/adr.yaml", root / DECIDED
+    source = f"source: {{path: {DECIDED}, format: file, authority: document}}"
+    record.write_text(put("^source: .*", source)(record.read_text("utf-8")), "utf-8")
+    config = root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8") + "citations: ['docs/**/*.md']\n", "utf-8")
+    document.parent.mkdir(parents=True)
+    document.write_text(ITS_TEXT, "utf-8")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    build_site(Registry.open(root), out)
+    for number, edit in enumerate(ITS_EDITS):
+        before = document.read_text("utf-8")
+        document.write_text(edit(before), "utf-8")
+        assert document.read_text("utf-8") != before
+        build_site(Registry.open(root), out)
+        fresh = tmp_path / f"fresh-{number}"
+        build_site(Registry.open(root), fresh)
+        assert pages_of(out) == pages_of(fresh), number
+        assert rows_of(out) == rows_of(fresh), number
+
+
+def pages_of(site: Path) -> dict[str, bytes]:
+    """Return the files of a site but for its database, which says when it was made."""
+    return {path: data for path, data in digest(site).items() if path not in ("snapshot.duckdb", ".orbit-site.json")}
+
+
+def rows_of(site: Path) -> dict[str, list[str]]:
+    """Return the rows of a site's database by table, but for those that say when and of what it was made."""
+    with duckdb.connect(str(site / "snapshot.duckdb"), read_only=True) as connection:
+        tables = [str(row[0]) for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        return {
+            name: sorted(map(repr, connection.execute(f"FROM {name}").fetchall())) for name in tables if name != "meta"
+        }
+
+
 EDITED = (
     ("Because", "For that"),
     ("^summary: .*", "summary: The importer wants UTC"),

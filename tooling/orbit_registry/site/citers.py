@@ -38,6 +38,14 @@ def said_by(text: Text, forms: IdForms, file: Said | None = None) -> Said:
     return Said(found.ids, found.links, lead(text.text), text.entry)
 
 
+def said_beside(file: Said | None, entry: tuple[int, int] | None) -> list[tuple[str, int]]:
+    """Return what a document names outside the lines of a decision's `entry`."""
+    if file is None:
+        return []
+    first, last = entry or (0, 0)
+    return [(name, line) for name, line in (*file.ids, *file.links) if not first <= line <= last]
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A file that cites, with its lines; `page` is where the site shows it, if it does."""

@@ -6,12 +6,13 @@ here is worked out when a page that is made asks for it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
 from orbit_registry.records.record import BODY, Record
-from orbit_registry.site.citers import citers_of, said_by
+from orbit_registry.site.citers import citers_of, said_beside, said_by
 from orbit_registry.site.documents import neighbours
 from orbit_registry.site.groups import Groups, groups_of
 from orbit_registry.site.listing import Index
@@ -63,7 +64,7 @@ class Shown:
         notes, before = self._memo.notes, self._memo.notes_before
         # All else that a page rests on is a file, or a place where none was.
         self.is_near = changed is not None and before.keys() == notes.keys() and self._own.issuperset(changed)
-        if not (self.is_near and self._prepared.citing.keys().isdisjoint(changed or ())):
+        if not (self.is_near and self._prepared.citing.keys().isdisjoint((changed or set()) - self._homes)):
             return False
         was, now = ([held[record.path] for record in self.touched] for held in (before, notes))
         self.is_alike = [names for *_, names in was] == [names for *_, names in now]
@@ -74,7 +75,14 @@ class Shown:
         """The files and folders that are a record's own."""
         folders = {record.folder for record in self.records}
         beside = {f"{folder}/{name}" for folder in folders for name in (VOTES, BODY)}
-        return frozenset((*folders, *beside, *self._memo.notes))
+        return frozenset((*folders, *beside, *self._memo.notes, *self._homes))
+
+    @cached_property
+    def _homes(self) -> Set[str]:
+        """The documents that hold one record each, and are no pages: what others show of them is noted with it."""
+        held = Counter(record.source.path for record in self._prepared.collection.records if record.source)
+        own = {record.source.path for record in self.records if record.source and held[record.source.path] == 1}
+        return own - self.site.mirrored.keys() - self.site.curated.keys()
 
     @cached_property
     def touched(self) -> Sequence[Record]:
@@ -89,9 +97,11 @@ class Shown:
             text = self.shelf.text(record)
             file = self._prepared.citing.get(text.path) if text.as_written else None
             said = said_by(text, self.site.forms, file)
-            row = said.as_row()
             names = _stated(record, {record.kind.prose, *ITS_OWN})
-            return [key_of(_shown(record), row), row, key_of(names, said.ids, said.links)]
+            home = record.source.path if record.source else text.path
+            beside = said_beside(self._prepared.citing.get(home), said.entry)
+            shown = key_of(_shown(record), said.ids, said.links, said.lead, beside)
+            return [shown, said.as_row(), key_of(names, said.ids, said.links, beside)]
 
         return self._memo.noted(record.path, self.shelf.stamp(record), look)
 
