@@ -28,9 +28,8 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
         return Named()
     path, text = home[0].path, home[0].text
     # The context's entries may be outlines, which leave relations out.
-    from orbit_registry.text.adr import read_document
 
-    entry = Document(path, text, read_document(text, path)).entry(source.heading)
+    entry = Document(path, text).entry(source.heading)
     if entry is None or entry.status != SUPERSEDED:
         return Named()
     found: dict[str, Record] = {}

@@ -270,8 +270,8 @@ def _legacy(foreign: Foreign) -> list[object]:
 def _logs(workspace: Workspace) -> Iterable[Document]:
     for path in sorted(set(decision_paths(workspace))):
         text = document_text(workspace.root, path)
-        if text is not None and (file := read_document(text, path)).format == "log":
-            yield Document(path, text, file)
+        if text is not None and read_document(text, path).format == "log":
+            yield Document(path, text)
 
 
 def _fit(home: ProseHome, data: Mapping[str, object]) -> tuple[bool, bool, float]:

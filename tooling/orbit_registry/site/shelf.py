@@ -11,7 +11,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.cache import FileState
-from orbit_registry.store.decisions.documents import Document, Documents, document_of, entry_text, with_prose
+from orbit_registry.store.decisions.documents import Document, Documents, document_of, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
@@ -115,14 +115,15 @@ class Shelf:
             return Text(record.prose, record.path, 1)
         if record.kind.in_file:
             return self._whole(record)
-        found = self.documents.of(record)
-        if found is None:
+        source = record.source
+        document = self._read.get(source.path) if source else None
+        place = document.place(source.heading) if document and source else None
+        if document is None or place is None:
             return Text(self._body(record), record.body_path, 1)
-        document, entry = found
-        text = entry_text(document, entry)
-        start = document.text.find(text, entry.span.start) if text else entry.span.start
+        text, begins = document.prose(place), place[0]
+        start = document.text.find(text, begins) if text else begins
         first = document.text.count("\n", 0, max(start, 0)) + 1
-        heading = first - document.text.count("\n", entry.span.start, max(start, 0))
+        heading = first - document.text.count("\n", begins, max(start, 0))
         end = first + text.count("\n")
         stated = _STATUS.match(text) if record.source and record.source.authority == "record" else None
         above = stated[0] if stated else ""

@@ -23,7 +23,7 @@ from orbit_registry.store.permission import refuse_secrets, refuse_secrets_in, w
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_places, schema_line, validated, writing
-from orbit_registry.text.adr import AdrDocument, read_document, set_status
+from orbit_registry.text.adr import AdrDocument, set_status
 from orbit_registry.text.anchors import anchor_at
 from orbit_registry.text.yaml_edit import rewrite
 from orbit_registry.values import dataclass
@@ -259,7 +259,7 @@ def _restated(workspace: Workspace, record: Record, words: str, status: str) -> 
 def entry_in(path: str, text: str, record: Record) -> AdrDocument | None:
     """Return a record's decision in the text of its document."""
     source = record.source
-    return Document(path, text, read_document(text, path)).entry(source.heading) if source else None
+    return Document(path, text).entry(source.heading) if source else None
 
 
 def _out_of_inbox(

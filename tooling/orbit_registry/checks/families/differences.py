@@ -132,11 +132,11 @@ def fix(context: CheckContext, diagnostic: Diagnostic) -> Sequence[Change]:
 
 
 def _document_follows(record: Record, source: Source, document: Document, names: Sequence[str]) -> Sequence[Change]:
-    from orbit_registry.text.adr import read_document, set_date, set_status, set_title
+    from orbit_registry.text.adr import set_date, set_status, set_title
 
     text = document.text
     for name in names:
-        entry = Document(document.path, text, read_document(text, document.path)).entry(source.heading)
+        entry = Document(document.path, text).entry(source.heading)
         if entry is None:
             return ()
         if name == "title":

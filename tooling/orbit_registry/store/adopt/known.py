@@ -78,7 +78,7 @@ def candidates_of(
             outcomes.append(Outcome("left", path, None, f"{said}: {error.hint}" if error.hint else said))
             continue
         file = read_document(text, path)
-        document = Document(path, text, file)
+        document = Document(path, text)
         outcomes += _unnamed(document)
         is_sure = path in known.by_path or (path in by_name and file.skipped_reason in OF_ITS_PLACE)
         entries = document.entries if is_sure else file.entries

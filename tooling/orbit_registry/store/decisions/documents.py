@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +24,19 @@ UNREADABLE_DOCUMENT = "ORB108"
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
-    """A document with decisions: its path from the root, its text, and the decisions in it."""
+    """A document with decisions: its path from the root, its text, and the decisions in it, read when asked for."""
 
     path: str
     text: str
-    file: AdrFile
+
+    @cached_property
+    def file(self) -> AdrFile:
+        """The decisions in it."""
+        from orbit_registry.text.adr import read_document  # the formats of decisions are much to load for one text
+
+        return read_document(self.text, self.path)
 
     @property
     def entries(self) -> Sequence[AdrDocument]:
@@ -48,6 +54,21 @@ class Document:
         by_title = [entry for entry in entries if entry.title == heading]
         found = by_number or by_title
         return found[0] if found else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
+
+    def place(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
+        """Return where the decision that `entry` returns begins, and where its prose begins and ends."""
+        from orbit_registry.text.adr.read import single_span
+
+        only = single_span(self.text, self.path) if heading is None else None
+        if only is not None:
+            return 0, (only.start, only.end)
+        entry = self.entry(heading)
+        return None if entry is None else (entry.span.start, entry_span(entry))
+
+    def prose(self, place: tuple[int, tuple[int, int]]) -> str:
+        """Return the prose that stands at a `place`."""
+        start, end = place[1]
+        return self.text[start:end].strip("\r\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +132,7 @@ def _leads_inside(root: Path, path: str) -> bool:
 
 def document_of(path: str, text: str) -> Document:
     """Return a text with the decisions in it."""
-    from orbit_registry.text.adr import read_document  # the formats of decisions are much to load where none is read
-
-    return Document(path, text, read_document(text, path))
+    return Document(path, text)
 
 
 def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Record:

@@ -110,11 +110,11 @@ def _heading(record: Record) -> str:
 
 def _spans(path: str, text: str, headings: Iterable[str]) -> dict[str, list[int] | None]:
     # Reading documents needs a Markdown parser; a run in which no document changed does without it.
-    from orbit_registry.store.decisions.documents import document_of, entry_span
+    from orbit_registry.store.decisions.documents import document_of
 
     document = document_of(path, text)
     spans: dict[str, list[int] | None] = {}
     for heading in headings:
-        entry = document.entry(heading[1:] if heading else None)
-        spans[heading] = None if entry is None else [*entry_span(entry)]
+        place = document.place(heading[1:] if heading else None)
+        spans[heading] = None if place is None else [*place[1]]
     return spans

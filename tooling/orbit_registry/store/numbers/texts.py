@@ -67,7 +67,7 @@ def _renumbered_heading(heading: str, old: str, new: str) -> str:
 
 def entry_of(text: str, path: str, heading: str | None, title: str) -> AdrDocument | None:
     """Return a record's decision in its document; of several with its number, the one with its title."""
-    document = Document(path, text, read_document(text, path))
+    document = Document(path, text)
     found = document.entry(heading)
     if found is None or found.number is None:
         return found

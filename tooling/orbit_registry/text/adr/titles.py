@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from orbit_registry.text.adr.file_names import SERIES_CODE
+from orbit_registry.text.adr.header import visible_lines
+from orbit_registry.text.adr.sections import HEADER_KEYS, section_key
+from orbit_registry.text.adr.words import plain
 from orbit_registry.text.position import Span
+from orbit_registry.text.structure import Heading, MarkdownDocument
 from orbit_registry.values import dataclass
 
+_NO_TITLES = frozenset(
+    {"adr", "rfc", "rfc proposal", "request for comments", "design document", "decision record",
+     "architecture decision record", "architectural decision record", "architecture decision record (adr)"}
+)  # fmt: skip
+"""Headings that name the form: the file's name says more."""
+_TITLES = frozenset(
+    {"title", "titel", "titre", "título", "titolo", "название", "заголовок", "タイトル", "标题", "제목"}
+)
 _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
     r"[ \t]*[:—–-][ \t]+",
@@ -132,3 +145,30 @@ def _words_start(text: str, span: Span) -> int:
     """Return where a heading's words begin: after a picture."""
     picture = _PICTURE.match(text, span.start, span.end)
     return picture.end() if picture else span.start
+
+
+def title_heading(document: MarkdownDocument) -> Heading | None:
+    """Return the heading that holds the title: the first one, unless it is already a section's."""
+    first = document.headings[0] if document.headings else None
+    key = section_key(first.text) if first is not None else "other"
+    if first is None or key in HEADER_KEYS or (first.level > 1 and key != "other"):
+        return None
+    if key == "context" or (key != "other" and any(heading.level == 1 for heading in document.headings[1:])):
+        return None  # `# Summary`, `# Motivation` and so on: every section is at the top
+    return first
+
+
+def named_heading(heading: Heading | None) -> Heading | None:
+    """Return a heading, unless it names the form alone."""
+    return heading if heading and plain(heading.text.strip(" :")) not in _NO_TITLES else None
+
+
+def title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:
+    """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
+    if plain(heading.text.strip(" :")) in _TITLES:
+        end = inside[0].section.start if inside else heading.body.end
+        for line in visible_lines(document, Span(heading.body.start, end), document.hidden):
+            if content := document.text[line.start : line.end].strip():
+                start = document.text.index(content, line.start)
+                return Span(start, start + len(content))
+    return heading.title
