@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
 from orbit_registry.checks.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
-from orbit_registry.checks.prose import decision_of, text_of
 from orbit_registry.checks.spelling import Spelling
-from orbit_registry.checks.strings import Text, prose_of, strings_of
+from orbit_registry.checks.texts import Text, decision_of, prose_of, strings_of, text_of
 from orbit_registry.push.failures import FEWEST, compiled
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record

@@ -1,14 +1,18 @@
-"""Every text of a record, with its name and a way to its place."""
+"""The texts of a record: each with its name and a way to its place, and a decision's prose as sections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text.position import Pointer
 from orbit_registry.values import dataclass
+
+if TYPE_CHECKING:
+    from orbit_registry.text.adr import AdrDocument
 
 PROSE = "the text"
 
@@ -51,3 +55,26 @@ def _below(value: object, pointer: Pointer) -> Iterator[Text]:
     elif isinstance(value, list):
         for index, entry in enumerate(value):
             yield from _below(entry, (*pointer, index))
+
+
+_NAMED = "docs/adr/0001-prose.md"
+"""A name that lets a bare body be read as one decision."""
+
+
+def decision_of(context: CheckContext, record: Record) -> AdrDocument | None:
+    """Return a decision's entry, or its `body.md` read as one; None where it has no text."""
+    home = context.homes.get(record.path)
+    if home is not None:
+        return home[1]
+    if not record.prose.strip():
+        return None
+    from orbit_registry.text.adr import read_document
+
+    entries = read_document(record.prose, _NAMED).entries
+    return entries[0] if len(entries) == 1 else None
+
+
+def text_of(context: CheckContext, record: Record) -> str:
+    """Return the text that the spans of `decision_of` count in."""
+    home = context.homes.get(record.path)
+    return home[0].text if home is not None else record.prose
