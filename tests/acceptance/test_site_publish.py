@@ -362,6 +362,7 @@ def test_a_site_says_where_it_stands(tmp_path: Path) -> None:
     [
         ("redact: ['a(b']", "redact: 'a(b' is no regular expression"),
         ("redact: ['x*']", "matches the empty text"),
+        ("redact: ['x(a+)+b']", "repeats a repetition in '(a+)+'"),
         ("statuses: ['!reject']", "there is no 'reject'"),
         ("kinds: [adrs]", "there is no 'adrs'"),
         ("tagss: [a]", "tagss"),

@@ -98,7 +98,14 @@ def _refused(pattern: str) -> str | None:
         matches_nothing = re.compile(pattern).search("")
     except (re.error, OverflowError, RecursionError) as error:
         return f"is no regular expression: {error}"
-    return "matches the empty text, so it would strike out everything" if matches_nothing else None
+    if matches_nothing:
+        return "matches the empty text, so it would strike out everything"
+    from orbit_registry.text.repetition import endless  # most projects strike nothing out
+
+    part = endless(pattern)
+    if part:
+        return f"repeats a repetition in {part!r}, which some texts keep busy for ever; `[\\w ]+` does for `(\\w+ ?)+`"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
