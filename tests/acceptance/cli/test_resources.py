@@ -159,6 +159,8 @@ def test_a_document_that_moved_keeps_its_record(files: Shell, git: Git) -> None:
     hint = f"orbit refresh {data['id']} --path NEW"
     assert hint in files("refresh", data["id"])[2]
     assert hint in files("check")[1]
+    (stale,) = files.json("stale")[1]["data"]
+    assert stale["do"][0] == f"orbit refresh {data['id']} --path FILE"
 
     done = files.json("refresh", data["id"], "--path", "docs/release.md")[1]["data"]
 

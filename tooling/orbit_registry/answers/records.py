@@ -133,8 +133,9 @@ def remedies(record: Record, freshness: Freshness) -> list[str]:
     without = [" ".join((verify_it, *unhashed))] if unhashed else []
     moved = any(one.cause is Cause.ANCHOR and one.subject == "scope.paths" for one in freshness.reasons)
     renames = ["orbit learning prune --fix-renames"] if moved and record.kind.name == "learning" else []
-    taken = record.kind.in_file and any(one.cause is Cause.SOURCE for one in freshness.reasons)
-    again = [] if freshness.is_gone or unhashed else [f"orbit refresh {record.id}" if taken else verify_it]
+    taken = [one for one in freshness.reasons if one.cause is Cause.SOURCE] if record.kind.in_file else []
+    where = " --path FILE" if any(one.is_unreadable for one in taken) else ""
+    again = [] if freshness.is_gone or unhashed else [f"orbit refresh {record.id}{where}" if taken else verify_it]
     return [*renames, *without, *again, *closing]
 
 

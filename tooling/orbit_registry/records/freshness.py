@@ -88,7 +88,7 @@ class Reason:
     is_gone: bool = False
     """What the record rests on is no longer there, so that looking again will not help."""
     is_unreadable: bool = False
-    """What the record rests on is there and can't be read, so that it can't be hashed again either."""
+    """What the record rests on can't be read where it was, so that it can't be hashed or taken over again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +265,9 @@ def _source(record: Record, homeless: Collection[str]) -> Iterator[Reason]:
 def _taken(record: Record, sight: Sight, homeless: Collection[str]) -> Iterator[Reason]:
     taken = taken_from(record) if sight.moved else None
     if taken is not None and taken in sight.moved and taken[0] not in homeless:
-        said = "is not there" if sight.moved[taken] else "has changed since"
-        yield Reason(Cause.SOURCE, taken[0], f"{taken[0]}, which it was taken from, {said}")
+        is_lost = sight.moved[taken]
+        said = f"{taken[0]}, which it was taken from, {'is not there' if is_lost else 'has changed since'}"
+        yield Reason(Cause.SOURCE, taken[0], said, is_unreadable=is_lost)
 
 
 def _age(record: Record, now: datetime, windows: Mapping[str, int | None]) -> Iterator[Reason]:
