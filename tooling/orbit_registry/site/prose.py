@@ -26,8 +26,6 @@ _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
 _MARK = re.compile(r"\s*\ue000([\w.:-]*)\ue000")
 """What `_with_marks` puts; the character is for private use."""
-_AS_IS = frozenset(f"<{name}>" for name in ("p", "/p", "li", "/li", "td", "/td", "em", "/em", "strong", "/strong"))
-"""Most of the tags that stand on the page as the parser writes them."""
 _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
 """What the name of a task looks like, or of a record in another tool: a word that ends in a number."""
 _AS_IS = frozenset(
@@ -138,9 +136,12 @@ class _Renderer:
         link_shown: list[bool] = []
         closing = ""
         for number, piece in enumerate(_PIECE.split(html)):
-            if number % 2 == 0 or piece in _AS_IS:
+            if number % 2 == 0:
                 is_plain = open_link or may_name.search(piece) is None
                 out.append(piece if is_plain else self._with_citations(piece, code=open_code))
+                continue
+            if piece in _AS_IS:
+                out.append(piece)
                 continue
             name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
             if name in ("code", "pre"):
