@@ -210,6 +210,8 @@ def test_what_is_missing_is_looked_up(below: str, tab: Tab) -> None:
         page.fill("#orbit-lookup-id", name)
         page.keyboard.press("Enter")
         page.wait_for_url(f"{below}adrs/{wanted}/")
+    page.goto(f"{below}legacy/none/ADR-001/")  # an earlier name without a page of its own
+    page.wait_for_url(f"{below}adrs/ADR-0001/")
 
 
 def test_a_site_can_be_read_from_its_files(site: Path, tab: Tab) -> None:

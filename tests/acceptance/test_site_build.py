@@ -144,6 +144,20 @@ def test_an_earlier_name_leads_on(demo: tuple[Path, Path, SiteResult]) -> None:
         assert '<link rel="canonical" href="https://example.org/why/adrs/ADR-0001/">' in html
 
 
+def test_of_names_that_go_on_from_each_other_one_has_a_page(tmp_path: Path) -> None:
+    """A number leads on, the file's name after it does not; nor where the number means another record too."""
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    names = {"ADR-0002": '["0002", "0002-files"]', "ADR-0004": '["0007", 0007-one]', "ADR-0005": '["0007", 0007-two]'}
+    for record_id, earlier in names.items():
+        file = root / f".orbit/adrs/{record_id}/adr.yaml"
+        text = re.sub(r"^legacy_ids:.*\n", "", file.read_text("utf-8"), flags=re.MULTILINE)
+        file.write_text(f"{text}legacy_ids: {earlier}\n", "utf-8")
+    build(root, out)
+    assert (out / "legacy/0002/index.html").is_file()
+    assert not (out / "legacy/0002-files").exists()
+    assert all((out / f"legacy/{name}/index.html").is_file() for name in ("0007", "0007-one", "0007-two"))
+
+
 def test_programs_find_every_record(demo: tuple[Path, Path, SiteResult]) -> None:
     """`records.json` lists the shown records with the fields a program needs."""
     _, out, _ = demo

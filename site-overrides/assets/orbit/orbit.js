@@ -16,9 +16,10 @@
     const held = (await answer.json()).records;
     const same = (name) => name.toLowerCase() === id.toLowerCase();
     const found = held.filter((record) => same(record.id) || record.legacy_ids.some((name) => same(name) || same(name.split("/").pop())));
-    if (found.length === 1) location.assign(new URL(found[0].url, root));
+    if (found.length === 1) location.replace(new URL(found[0].url, root)); // so that the way back does not lead here again
     else said.textContent = found.length ? `${found.length} records have had this id: ${found.map((one) => one.id).join(", ")}` : "No record has or had this id.";
   });
+  if (input.value && location.pathname.includes("/legacy/")) form.requestSubmit(); // an earlier name that has no page
 })();
 
 /* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they stand above the pages found. */

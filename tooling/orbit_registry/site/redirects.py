@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 
 from orbit_registry.records.record import Record
@@ -21,7 +22,8 @@ HEAD = (
 def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = HEAD) -> dict[str, str]:
     """Return a page for every legacy id, and for its last part where it has a namespace, by site URL.
 
-    `head` is what each begins with: `HEAD`, with a policy of the site's.
+    `head` is what each begins with: `HEAD`, with a policy of the site's. A name that goes on after another of its
+    record's, `0001-queues` after `0001`, has none: the page that says that there is none resolves it.
 
     A record that one of the repository's own pages shows has one where its page would stand.
     """
@@ -43,6 +45,8 @@ def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = 
         if url != record.page
     }
     for name, held in sorted(meant.items()):
+        if _goes_on(name, meant):
+            continue
         url = legacy_url(name)
         found = [record for _, record in sorted(held.items())]
         if len(found) == 1:
@@ -50,6 +54,13 @@ def redirect_pages(records: Sequence[Record], base_url: str | None, head: str = 
         else:
             pages[url] = _choice(head, name, url, found)
     return pages
+
+
+def _goes_on(name: str, meant: Mapping[str, Mapping[str, Record]]) -> bool:
+    """Say whether a name begins with an earlier name and a hyphen, and both mean the same one record."""
+    held = meant[name].keys()
+    ends = (found.start() for found in re.finditer("-", name))
+    return len(held) == 1 and any(name[:end] in meant and meant[name[:end]].keys() == held for end in ends)
 
 
 def _onward(head: str, name: str, url: str, record: Record, base_url: str | None) -> str:
