@@ -19,6 +19,7 @@ from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument, AdrFile
+    from orbit_registry.text.position import Span
 
 UNREADABLE_DOCUMENT = "ORB108"
 _DIGITS = re.compile(r"\d+")
@@ -55,13 +56,16 @@ class Document:
         found = by_number or by_title
         return found[0] if found else (entries[0] if len(entries) == 1 and self.file.format != "log" else None)
 
-    def place(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
-        """Return where the decision that `entry` returns begins, and where its prose begins and ends."""
+    @cached_property
+    def _only(self) -> Span | None:
         from orbit_registry.text.adr.read import single_span
 
-        only = single_span(self.text, self.path) if heading is None else None
-        if only is not None:
-            return 0, (only.start, only.end)
+        return single_span(self.text, self.path)
+
+    def place(self, heading: str | None) -> tuple[int, tuple[int, int]] | None:
+        """Return where the decision that `entry` returns begins, and where its prose begins and ends."""
+        if heading is None and self._only is not None:
+            return 0, (self._only.start, self._only.end)
         entry = self.entry(heading)
         return None if entry is None else (entry.span.start, entry_span(entry))
 
