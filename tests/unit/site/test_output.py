@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RefusedError, UnsafePathError, WriteError
-from orbit_registry.site.output import MANIFEST, open_output, refuse_links
+from orbit_registry.site.output import BEGUN, MANIFEST, open_output, refuse_links
 
 
 def build(folder: Path, files: dict[str, str]) -> tuple[int, int, int]:
@@ -75,6 +75,21 @@ def test_what_a_build_cut_short_did_not_make_is_removed_by_the_next(tmp_path: Pa
     assert build(tmp_path / "o", {"a.html": "1", "b.html": "1"}) == (2, 0, 1)
     assert (tmp_path / "o/a.html").read_text("utf-8") == "1"
     assert not (tmp_path / "o/c").exists()
+
+
+def test_what_a_build_cut_short_wrote_newly_goes_where_no_build_wants_it(tmp_path: Path) -> None:
+    """It is known to be ours though no build that ended made it; a torn name in the list of them is let be."""
+    build(tmp_path / "o", {"kept.html": "1"})
+    out = open_output(tmp_path / "o")
+    out.begin()
+    out.write("new/page.html", "1")
+    out.write("more.html", "1")
+    with (tmp_path / "o" / BEGUN).open("a") as begun:
+        begun.write('"CNA')
+    (tmp_path / "o/CNAME").write_text("mine", "utf-8")
+
+    assert build(tmp_path / "o", {"kept.html": "1", "more.html": "1"})[2] == 1
+    assert sorted(path.name for path in (tmp_path / "o").rglob("*")) == [MANIFEST, "CNAME", "kept.html", "more.html"]
 
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a/../../x"])

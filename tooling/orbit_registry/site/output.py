@@ -19,6 +19,8 @@ from orbit_registry.values import dataclass
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 MANIFEST = ".orbit-site.json"
+BEGUN = ".orbit-site.begun"
+"""What a build that runs writes that was not there before, a name a line; it goes with the build's end."""
 FORMAT = "orbit-site 1"
 _TURNS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 """The characters that turn the direction of what follows them, in UTF-8: an unclosed one reaches beyond its text."""
@@ -47,6 +49,8 @@ class Output:
     """Those of them that this build made, in which nothing stands but what it wrote."""
     standing: Set[str] = frozenset()
     """Files that are known to be as the last build left them."""
+    begun: int | None = None
+    """The open file that names what is new, where something is."""
 
     @property
     def written(self) -> int:
@@ -79,6 +83,8 @@ class Output:
             raise UnsafePathError(said, hint="rename the document or record whose page that would be")
         data = _TURNS.sub(b"", content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else content
         digest = digest_of(data)
+        if path not in self.before and path not in self.after:
+            self._name(path)
         if self._is_new(path.rpartition("/")[0]) and path not in self.after:
             self._create(path, data)
         elif self._stands(path) and self.before.get(path) == digest:
@@ -87,6 +93,17 @@ class Output:
             replace_file(self.folder / path, data)
             self.made.add(path)
         self.after[path] = digest
+
+    def _name(self, path: str) -> None:
+        """Name a new file before it is written, so that it is known to be ours should this build be cut short."""
+        try:
+            if self.begun is None:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+                self.begun = os.open(self.folder / BEGUN, flags, 0o666)
+            os.write(self.begun, f"{json.dumps(path)}\n".encode())
+        except OSError as error:
+            raise write_error(self.folder / BEGUN, error) from None
 
     def _is_new(self, folder: str) -> bool:
         """Make a folder where there is none; say whether this build made it.
@@ -150,6 +167,10 @@ class Output:
             with contextlib.suppress(OSError):
                 (self.folder / parent).rmdir()
         self._save(self.after)
+        if self.begun is not None:
+            os.close(self.begun)
+            self.begun = None
+        (self.folder / BEGUN).unlink(missing_ok=True)
         return len(stale)
 
     def begin(self) -> None:
@@ -240,13 +261,16 @@ def open_output(folder: Path) -> Output:
         return Output(folder, {})
     try:
         held = json.loads(manifest.read_text("utf-8", "surrogatepass"))
-        files = {str(path): str(digest) for path, digest in held["files"].items()}
+        begun = folder / BEGUN
+        lines = begun.read_bytes().splitlines() if begun.is_file() and not begun.is_symlink() else []
+        new = [str(json.loads(line)) for line in lines if line.endswith(b'"')]  # the last one may be torn
+        files = {**dict.fromkeys(new, ""), **{str(path): str(digest) for path, digest in held["files"].items()}}
     except (ValueError, KeyError, AttributeError, TypeError):
         raise RefusedError(f"{manifest} can't be read", hint="empty the folder, then build again") from None
     if any({"", ".", ".."} & set(path.split("/")) or "\x00" in path for path in files):
         raise RefusedError(f"{manifest} names files outside its folder", hint="empty the folder, then build again")
     # A manifest that came with the repository was written by whoever wrote the repository.
-    tracked = Git(folder).ask("ls-files", "--error-unmatch", "--", MANIFEST) is not None
+    tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, BEGUN))
     return Output(folder, {} if tracked else files)
 
 
