@@ -90,19 +90,17 @@ class Weights:
         """Return up to which frequency terms are rare: the others hold no more than `most` of a squared norm in nine of
         ten vectors of a sample; where that is 0 all terms are rare.
         """
-        limits = sorted(set(frequencies.values())) or [0]
-        if not most:
-            return limits[-1]
-        sample = [self.weigh(vector) for vector in vectors[:: len(vectors) // _SAMPLE + 1]]
-        low, high = 0, len(limits) - 1
-        while low < high:
-            middle = (low + high) // 2
-            shares = sorted(
-                sum(square for term, square in one.squares.items() if frequencies[term] > limits[middle]) / one.norm
-                for one in sample
-            )
-            if shares[len(shares) * 9 // 10] <= most:
-                high = middle
-            else:
-                low = middle + 1
-        return limits[high]
+        if not most or not vectors:
+            return max(frequencies.values(), default=0)
+        sample = vectors[:: len(vectors) // _SAMPLE + 1]
+        needed = sorted(self._rarest_of(self.weigh(vector), frequencies, most) for vector in sample)
+        return needed[len(needed) * 9 // 10]
+
+    def _rarest_of(self, weighted: Weighted, frequencies: Mapping[str, int], most: float) -> int:
+        """Return the frequency above which terms hold no more than `most` of one vector's squared norm."""
+        left = most * weighted.norm
+        for term, square in sorted(weighted.squares.items(), key=lambda item: -frequencies[item[0]]):
+            left -= square
+            if left < 0:
+                return frequencies[term]
+        return 0
