@@ -26,8 +26,8 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import hash_of
 from orbit_registry.store.baseline import read_baseline
-from orbit_registry.store.decisions.documents import Document, Documents, read_one, with_prose
-from orbit_registry.store.files import document_text, read_text
+from orbit_registry.store.decisions.documents import Document, Documents, document_of, read_one, with_prose
+from orbit_registry.store.files import Folders, decode, document_text, read_text
 from orbit_registry.store.kept import digest
 from orbit_registry.store.votes import BROKEN as BAD_VOTE
 from orbit_registry.text.citations import Citation, IdForms
@@ -52,6 +52,7 @@ class Material(Pieces):
         self._cited: dict[str, Cited] = {}
         self._cited_by: dict[str, Sequence[Citation]] = {}
         self._counts = Counts(self._workspace)
+        self._inside = Folders(self._workspace.root)
         self.is_steady = True
         """Whether all texts were those that the inputs saw."""
 
@@ -60,8 +61,19 @@ class Material(Pieces):
     def text(self, path: str) -> str | None:
         """Return the text of a file, named from the root; None where it has none."""
         if path not in self._texts:
-            self._put(path, self._read(path))
+            held = self._held(path)
+            self._put(path, held if held is not None else self._read(path))
         return self._texts[path]
+
+    def _held(self, path: str) -> str | None:
+        """Return a text that was read as the inputs were taken; None where it was not, or is none."""
+        seen = self._inputs.texts.get(path)
+        if seen is None or seen.content is None or not self._inside.hold(path):
+            return None
+        try:
+            return decode(seen.content, path)
+        except OrbitError:
+            return None
 
     def _read(self, path: str) -> str | None:
         if path not in self._inputs.reading.states:
@@ -80,7 +92,9 @@ class Material(Pieces):
     def document(self, path: str) -> Document | None:
         """Return a document that holds decisions; None where there is none, or it can't be read."""
         if path not in self._documents:
-            found = self._documents[path] = read_one(self._workspace, path)
+            text = self._held(path)
+            found = read_one(self._workspace, path) if text is None else document_of(path, text)
+            self._documents[path] = found
             if isinstance(found, Document):
                 self._put(path, found.text)
         held = self._documents[path]

@@ -32,7 +32,9 @@ def lines_outside_code(text: str) -> Iterator[tuple[int, str]]:
 
 def may_hold_prompts(text: str, known: frozenset[str]) -> bool:
     """Say quickly whether a text may hold a prompt: false only where `is_prompt` says so of each of its lines."""
-    return any(map(text.__contains__, _SIGNS)) or not known.isdisjoint(map(str.strip, _BARE.findall(text)))
+    if any(map(text.__contains__, _SIGNS)):
+        return True
+    return bool(known) and not known.isdisjoint(map(str.strip, _BARE.findall(text)))
 
 
 def is_prompt(line: str, known: frozenset[str]) -> bool:
