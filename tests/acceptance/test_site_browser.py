@@ -93,6 +93,27 @@ def test_every_page_can_be_read_by_everyone(site: Path, home: str, tab: Tab) -> 
     assert wrong == []
 
 
+SMALL = """() => [...document.querySelectorAll(
+    ".orbit-filter :is(input, select, .orbit-chip), .orbit-views a, .orbit-explorer input, .orbit-lookup input"
+)].filter((one) => one.getClientRects().length && one.getBoundingClientRect().height < 44)
+    .map((one) => one.outerHTML.slice(0, 120))"""
+"""What one acts with and a finger would miss."""
+HIDDEN = """() => [...document.querySelectorAll(".orbit-ages, .orbit-tasks")]
+    .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth)
+    .map((one) => one.outerHTML.slice(0, 120))"""
+"""Numbers and names that stand beyond a phone's edge until one scrolls sideways."""
+
+
+def test_a_phone_has_room_for_fingers_and_all_numbers(home: str, tab: Tab) -> None:
+    """On a phone what one acts with is 44 px high, and bars, tasks and their words end before the edge."""
+    tab.resized(PHONE)
+    for url in ("", "adrs/", "adrs/timeline/", "paths/", "404.html", "health/", "tasks/"):
+        page = tab.go(home + url)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate(SMALL) == [], url
+        assert page.evaluate(HIDDEN) == [], url
+
+
 def focused(page: Page) -> str:
     """Return what has the keyboard's focus: the class of the element, or of what is drawn in it."""
     return str(page.evaluate("(document.activeElement.className.baseVal ?? document.activeElement.className) || ''"))
@@ -147,6 +168,15 @@ def test_the_explorer_answers_the_keyboard(home: str, tab: Tab, start: str) -> N
     page.keyboard.press("Enter")
     page.wait_for_url(f"{home}adrs/ADR-0002/")
     assert tab.said == []
+
+
+def test_a_path_that_nothing_applies_to_leads_on(home: str, tab: Tab) -> None:
+    """Where no record is found, paths that have some are offered, and the command for a terminal."""
+    page = tab.go(f"{home}paths/?path=no/such.file")
+    expect(page.locator(".orbit-said")).to_have_text("No records apply to no/such.file")
+    expect(page.locator(".orbit-answer .orbit-hint")).to_contain_text("orbit match PATH")
+    page.click(".orbit-answer .orbit-hint a >> nth=0")
+    expect(page.locator(".orbit-answer .orbit-found a").first).to_be_visible()
 
 
 def test_the_search_box_answers_the_keyboard(home: str, tab: Tab) -> None:

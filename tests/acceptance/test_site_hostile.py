@@ -22,6 +22,8 @@ LONG = "<img/src=x/onerror=document.documentElement.dataset.fired=90>" * 17_000
 """A line of a megabyte, with no place to break it."""
 TURNED = "\u202e\u2067gnihtemos\u05d0\u05d1\u05d2"
 """Text that runs from right to left, after characters that turn whatever follows them and are never closed."""
+HEBREW = "\u05db\u05dc \u05d4\u05d6\u05de\u05e0\u05d9\u05dd UTC"
+"""A title that begins with words that run from right to left."""
 STILL = """() => {
     const bad = [...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(
         ({ name, value }) => name.startsWith("on") || /^\\s*(java|vb)script:/i.test(value)));
@@ -52,9 +54,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = copied("hostile", top / "repo")
     (root / "docs/design/evil/2_long.md").write_text(f"# Long {TURNED}\n\n{LONG}\n", "utf-8")
     learning = (root / ".orbit/learnings/L-ev1s0/learning.yaml").read_text("utf-8")
-    copy = re.sub(r"(?m)^summary: .*", f"summary: 'Turned {TURNED}'", learning.replace("L-ev1s0", "L-ev1s1"))
-    (root / ".orbit/learnings/L-ev1s1").mkdir()
-    (root / ".orbit/learnings/L-ev1s1/learning.yaml").write_text(copy.replace("cde0\n", "cde1\n"), "utf-8")
+    for number, title in enumerate((f"Turned {TURNED}", HEBREW), start=1):
+        copy = re.sub(r"(?m)^summary: .*", f"summary: '{title}'", learning.replace("L-ev1s0", f"L-ev1s{number}"))
+        (root / f".orbit/learnings/L-ev1s{number}").mkdir()
+        file = root / f".orbit/learnings/L-ev1s{number}/learning.yaml"
+        file.write_text(copy.replace("cde0\n", f"cde{number}\n"), "utf-8")
     build_site(Registry.open(root), top / "site", snapshot=False)
     return top / "site"
 
@@ -135,3 +139,19 @@ def test_turned_text_turns_nothing_else(home: str, tab: Tab) -> None:
     assert title is not None
     assert chip is not None
     assert title["x"] + title["width"] <= chip["x"] + 1
+
+
+@pytest.mark.parametrize(("record", "side"), [("L-ev1s1", "left"), ("L-ev1s2", "right")])
+def test_a_title_begins_where_its_script_does(home: str, tab: Tab, record: str, side: str) -> None:
+    """On its page and in its index, a title in a script that runs from right to left stands at the right."""
+    gap = """(one, side) => {
+        const words = document.createRange();
+        words.selectNodeContents(one);
+        const style = getComputedStyle(one);
+        const room = parseFloat(style[side === "left" ? "paddingLeft" : "paddingRight"]);
+        return Math.abs(one.getBoundingClientRect()[side] - words.getBoundingClientRect()[side]) - room;
+    }"""
+    page = tab.go(f"{home}learnings/{record}/")
+    assert page.locator("h1").evaluate(gap, side) < 1
+    page.goto(f"{home}learnings/")
+    assert page.locator(f"tr:has(a[href*={record}]) .orbit-col-summary").evaluate(gap, side) < 1

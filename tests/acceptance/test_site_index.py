@@ -111,7 +111,8 @@ def test_what_replaced_a_decision_is_drawn(tmp_path: Path) -> None:
     old = next(one for one in records(tmp_path / "site", "adr") if one["replaced_by"])
     (new,) = old["replaced_by"]
 
-    assert 'class="orbit-arc"' in (tmp_path / "site/adrs/timeline/index.html").read_text("utf-8")
+    html = (tmp_path / "site/adrs/timeline/index.html").read_text("utf-8")
+    assert ('class="orbit-arc"' in html, "an arc leads" in html) == (True, True)
     for here, there in ((old["id"], new), (new, old["id"])):
         html = (tmp_path / f"site/adrs/{here}/index.html").read_text("utf-8")
         (drawing,) = re.findall(r'<svg class="orbit-drawing orbit-neighbours".*?</svg>', html, re.DOTALL)

@@ -160,6 +160,7 @@
       const found = applying(data, path);
       const live = found.filter(({ record }) => ["must", "consider"].includes(groupOf(record))).length;
       show(found, path, live === 1 ? `1 record applies to ${path}` : `${live || "No"} records apply to ${path}`);
+      if (!found.length) examples();
     };
     const named = async (glob) => {
       if (!(await loaded())) return;

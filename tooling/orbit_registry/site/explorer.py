@@ -180,7 +180,10 @@ def _tree(records: Iterable[Record]) -> str:
                 for depth in range(min(len(names), DEEPEST) + 1):
                     held["/".join(names[:depth])].add(record.id)
     if not held:
-        return "<p>No record in force names a path yet: <code>orbit scope suggest</code> proposes some.</p>"
+        said = "No record in force names a path yet: "
+        if not records:
+            return f"<p>{said}<code>orbit learning add --path GLOB</code> makes the first that does.</p>"
+        return f"<p>{said}<code>orbit scope suggest ID</code> proposes some for one.</p>"
     kept = sorted(held, key=lambda name: (name.count("/"), -len(held[name]), name))[:MOST_FOLDERS]
     folders = sorted(kept, key=lambda name: name.split("/"))  # what a folder holds stands right below it
     left = len(held) - len(folders)

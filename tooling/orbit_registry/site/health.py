@@ -30,7 +30,7 @@ MOST_AT_ONCE, MOST_LISTED = 10, 100
 AGES: tuple[tuple[int, str], ...] = (
     (31, "a month"), (92, "three months"), (183, "half a year"), (366, "a year"), (731, "two years"),
 )  # fmt: skip
-LABEL, BAR, HEIGHT, ROW = 150, 420, 14, 24
+LABEL, BAR, HEIGHT, ROW = 145, 215, 14, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def _ages(records: Sequence[Record], today: date) -> str:
     label = f"When the {len(days):,} records in force changed last"
     drawing = (
         f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {_said(names, counts)}" '
-        f'viewBox="0 0 {LABEL + BAR + 60} {height}" width="{LABEL + BAR + 60}" height="{height}">{bars}</svg>'
+        f'viewBox="0 0 {LABEL + BAR + 50} {height}" width="{LABEL + BAR + 50}" height="{height}">{bars}</svg>'
     )
     return f'<h2 id="ages">{label}</h2><div class="orbit-scroll">{drawing}</div>'
 

@@ -187,7 +187,9 @@ def recent_html(records: Sequence[Record], page: str) -> str:
     """Return the records that changed last."""
     some = newest(records, RECENT + RECENT_FOLDED)
     if not some:
-        return "<p>Nothing yet.</p>"
+        return (
+            "<p>Nothing yet: <code>orbit adr add</code> and <code>orbit learning add</code> make the first records.</p>"
+        )
     days = [(record, escape((record.text("updated_at") or "")[:10])) for record in some]
     rows = [(record, f'<time datetime="{day}">{day}</time>') for record, day in days]
     items = items_html(rows[:RECENT], page)

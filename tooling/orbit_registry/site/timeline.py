@@ -66,29 +66,32 @@ def timeline_html(kind: Kind, records: Sequence[Record], relations: Relations) -
     span = max((last - first).days, 1)
     dots = {dot.record.id: dot for dot in _dots(dated, lanes, first, span)}
     height = TOP + LANE * len(lanes) + FOOT
+    arcs = _arcs(dots, relations)
     parts = [
         *_years(first, last, span, height),
         *(_lane(name, number) for name, number in lanes.items()),
-        *_arcs(dots, relations),
+        *arcs,
         *(_dot(dot, page) for dot in dots.values()),
     ]
-    label = f"{len(dots):,} {kind.labels.lower()}, {first} to {last}; a lane an area, arcs lead to what replaced one"
+    label = f"{len(dots):,} {kind.labels.lower()}, {first} to {last}; a lane an area"
+    label += ", arcs lead to what replaced one" if arcs else ""
     drawing = (
         f'<svg class="orbit-drawing orbit-timeline" role="group" aria-label="{escape(label)}" '
         f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}">{"".join(parts)}</svg>'
     )
     left = len(records) - len(dots)
     said = f'<p class="orbit-note">{left:,} without a day are left out.</p>' if left else ""
-    return f'{_legend([dot.record for dot in dots.values()])}<div class="orbit-scroll">{drawing}</div>{said}'
+    return f'{_legend([dot.record for dot in dots.values()], arcs)}<div class="orbit-scroll">{drawing}</div>{said}'
 
 
-def _legend(records: Sequence[Record]) -> str:
-    """Return what the colours of the dots say, with how many there are of each."""
+def _legend(records: Sequence[Record], arcs: Sequence[str]) -> str:
+    """Return what the colours of the dots say, with how many there are of each, and what an arc says."""
     held = Counter((record.status.word, status_class(record)) for record in records)
     chips = "".join(
         f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in held.items()
     )
-    return f'<p class="orbit-legend">{chips}<span>an arc leads to what replaced a decision</span></p>'
+    said = "<span>an arc leads to what replaced a decision</span>" if arcs else ""
+    return f'<p class="orbit-legend">{chips}{said}</p>'
 
 
 def _dots(
