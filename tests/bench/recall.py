@@ -14,6 +14,7 @@ import math
 import random
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from pathlib import Path
 from tests.bench.report import RECALL
 from tests.bench.retrievers import Run, Texts, ours, retrievers
 
+from orbit_registry.errors import OrbitError
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.registry import Registry
 from orbit_registry.search.kept_texts import parts_of
@@ -190,6 +192,15 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--keep", type=Path, help="keep what is found now in this file, for a later --shadow")
     parser.add_argument("--shadow", type=Path, help="compare with a kept ranking instead; 1 where this one is worse")
     asked = parser.parse_args(words)
+    try:
+        return measure(asked)
+    except (OrbitError, OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def measure(asked: argparse.Namespace) -> int:
+    """Do what was asked for; 1 where there is nothing to ask, or the new ranking is worse."""
     registry = Registry.open(asked.repo)
     questions = list(
         of_history(registry, asked.without) if asked.questions is None else of_files(asked.questions, registry.records)

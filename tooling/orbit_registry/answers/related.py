@@ -41,7 +41,7 @@ def related_text(found: Related) -> str:
         rows.append((*via, words(one.ties), one.record.id, one.record.status.name, one.record.title))
     head = (*(("from",) if deep else ()), "is", "id", "status", "title")
     lines = [table(head, rows)] if rows else []
-    lines += [f"leads to no record: {rel} {to}" for rel, to, _ in found.dangling[:MOST_LINES]]
+    lines += [f"leads to no record, or to several: {rel} {to}" for rel, to, _ in found.dangling[:MOST_LINES]]
     lines += [f"cited in {path}:{line}" for path, line in found.cited_in[:MOST_LINES]]
     more = max(len(found.cited_in) - MOST_LINES, 0) + max(len(found.dangling) - MOST_LINES, 0)
     lines += [f"and {more} more: `--format json` lists them"] if more else []

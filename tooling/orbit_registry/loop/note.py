@@ -229,8 +229,8 @@ def _asks(
     if RESOURCE in held:
         pass
     elif RESOURCE in workspace.kinds:
-        proof = f"orbit import script PATH, then orbit link RES-… proves {name}"
-        found.append(Ask(RESOURCE, "a script that shows that it is so", proof))
+        link = f"then: orbit link RES-… proves {name}"
+        found.append(Ask(RESOURCE, f"a script that shows that it is so; {link}", "orbit import script PATH"))
     else:
         proof = f"orbit {LEARNING} update {name} --evidence file:PATH"
         found.append(Ask("script", "a script that shows that it is so", proof))
