@@ -19,6 +19,11 @@ from orbit_registry.text.repetition import endless
         ("(a|ab)+c", "(a|ab)+"),
         (r"(.|\s)*x", r"(.|\s)*"),
         ("(?=(a+)+b)", "(a+)+"),
+        ("(a*-a*)+$", "(a*-a*)+"),
+        (r"(\S+-)+x", r"(\S+-)+"),
+        ("(a+-?)+x", "(a+-?)+"),
+        ("(-a*b*a*)+$", "(-a*b*a*)+"),
+        ("((a+)-)+x", "((a+)-)+"),
     ],
 )
 def test_a_repeated_repetition_is_found(pattern: str, part: str) -> None:
@@ -30,6 +35,7 @@ def test_a_repeated_repetition_is_found(pattern: str, part: str) -> None:
     "pattern",
     [
         r"(?i)project\s+falcon", "customers/[a-z]+", r"(\d{1,3}\.){3}\d{1,3}", "(?:foo|bar)+", "(?>a+)+b", "(a++)+b",
+        r"([a-z0-9-]+\.)+example\.com", r"(?:[A-Z]+-)+\d+", r"(/\w+)+", r"(?:\w+: )+x",
         r"\(a+\)+", "[(a+)]+", "(a+){2}", "a{2,}b+", "(", "a)+", "[]+)*]+", "",
     ],
 )  # fmt: skip

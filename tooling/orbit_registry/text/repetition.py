@@ -25,12 +25,17 @@ class _Group:
     repeats: bool = False
     forks: bool = False
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether one text may be gone through in several ways once the group is repeated."""
+        return not self.atomic and (self.repeats or self.forks)
+
 
 def endless(pattern: str) -> str | None:
     """Return the first part of a pattern that repeats a repetition or a choice whose ways begin alike: `(a+)+`.
 
     A text that nearly matches is tried there in more ways than anybody waits for. None where there is no such part;
-    what is tried in one way alone (`(?>a+)+`, `(a++)+`) is none.
+    what is tried in one way alone (`(?>a+)+`, `(a++)+`, `([a-z]+-)+`) is none.
     """
     groups = [_Group(0)]
     closed: _Group | None = None
@@ -44,11 +49,36 @@ def endless(pattern: str) -> str | None:
                 groups[-1].repeats |= closed.repeats and not closed.atomic
             continue
         elif token["often"] and token["mode"] != "+" and _most(token["often"]) > _MANY:
-            if closed is not None and not closed.atomic and (closed.repeats or closed.forks):
+            if closed is not None and closed.is_endless and not _is_parted(pattern[closed.start : token.start()]):
                 return pattern[closed.start : token.end()]
+            groups[-1].repeats = True
+        elif token["often"] == "?" and token["mode"] != "+":
             groups[-1].repeats = True
         closed = None
     return None
+
+
+def _is_parted(group: str) -> bool:
+    """Say whether a group can be repeated in one way alone: a sign that nothing else in it takes begins or ends it.
+
+    Of the rest one part alone may come more or less often: two would share a text between them in several ways.
+    """
+    parts: list[tuple[str, bool]] = []
+    for token in list(_TOKEN.finditer(group))[1:-1]:
+        if token["open"] or token["bar"] or (token["escaped"] or "")[1:].isdigit():
+            return False
+        if token["often"]:
+            parts[-1:] = [(text, True) for text, _ in parts[-1:]]
+        else:
+            parts.append((token[0], False))
+    if sum(is_repeated for _, is_repeated in parts) > 1:
+        return False
+    for (text, is_repeated), rest in ((parts[0], parts[1:]), (parts[-1], parts[:-1])) if parts else ():
+        sign = text[-1]
+        is_sign = text == sign != "." or (text == f"\\{sign}" and not sign.isalnum())
+        if is_sign and not is_repeated and not any(re.fullmatch(one, sign, re.I | re.S) for one, _ in rest):
+            return True
+    return False
 
 
 def _most(often: str) -> float:
