@@ -127,7 +127,7 @@ def test_no_list_shows_a_field_that_others_are_said_not_to_see(tmp_path: Path) -
 
 
 def test_an_edit_that_others_do_not_see_is_on_its_own_page_alone(tmp_path: Path) -> None:
-    """What a record's long text goes on to say is on its page; where it ranks, in the data of the path explorer."""
+    """A record's long text is on its page and in what the search box ranks; its rank in the path explorer's too."""
     root, out = two_learnings(tmp_path / "repo"), tmp_path / "site"
     build(root, out)
     for edit, more_files in ((put("Because", "For that"), set[str]()), (EDITS[1][1], {"paths.json"})):
@@ -136,7 +136,7 @@ def test_an_edit_that_others_do_not_see_is_on_its_own_page_alone(tmp_path: Path)
         build(root, out)
         after = digest(out)
         written = {path for path in after if after[path] != before.get(path)} - {".orbit-site.json"}
-        assert written <= {"learnings/L-7k3fq/index.html", *more_files}
+        assert written <= {"learnings/L-7k3fq/index.html", "search/texts/0.txt", *more_files}
         assert more_files <= written
 
 

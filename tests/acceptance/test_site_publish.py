@@ -179,6 +179,18 @@ def _rows(file: Path) -> str:
         return repr([held.execute(f'FROM "{name}"').fetchall() for name in tables])
 
 
+def test_no_term_of_what_is_withheld_is_among_those_of_the_search_box(root: Path, tmp_path: Path) -> None:
+    """Terms are single words, apart and without their endings, which no sentinel is."""
+    withheld = {"dilig", "rival", "redi", "drawer", "falcon", "nobodi", "unclaim"}
+    held = {}
+    for section in ("", FILTER):
+        _filter(root, section)
+        build(root, tmp_path / "site")
+        held[section] = set(re.findall(r"[^\s:]+", (tmp_path / "site/search/texts/0.txt").read_text("utf-8")))
+    assert withheld - held[""] == {"unclaim"}  # which no record claims
+    assert not withheld & held[FILTER]
+
+
 def test_nothing_of_what_is_withheld_is_in_any_byte_of_the_site(root: Path, tmp_path: Path) -> None:
     """Ids, titles, texts, paths and earlier names of it are in no page, feed, index, redirect or database.
 

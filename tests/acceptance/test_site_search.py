@@ -20,6 +20,7 @@ from orbit_registry.search.terms import STOP_WORDS, terms
 from orbit_registry.site.build import build_site
 from orbit_registry.site.finder import LONGEST_LEAD, entries, files, lead
 from orbit_registry.site.serve import SiteServer
+from orbit_registry.site.texts import paths
 from orbit_registry.site.theme import overrides
 
 CASES = Path(__file__).parents[1] / "cases/site"
@@ -86,12 +87,101 @@ def test_the_browser_splits_texts_as_orbit_search_does(browser: Browser, tmp_pat
     assert len(found) > 10_000
 
 
-def test_a_name_leads_to_its_record_as_in_orbit_search(browser: Browser, corpora: Path, tmp_path: Path) -> None:
-    """Of 190 real records: an id always, so does an earlier name that is no other's id; a title no less often."""
+def _real(corpora: Path, tmp_path: Path) -> Registry:
+    """Return a registry of 190 real records."""
     root = Path(shutil.copytree(corpora / "orbit-2026-07", tmp_path / "repo"))
     (root / "dot_orbit").rename(root / ".orbit")
     import_from(root / ".orbit", start=root)
-    registry = Registry.open(root)
+    return Registry.open(root)
+
+
+def _ours(tmp_path: Path) -> Registry:
+    """Return a registry of this repository's own records."""
+    root = tmp_path / "own"
+    shutil.copytree(ROOT / ".orbit", root / ".orbit", ignore=shutil.ignore_patterns("state"))
+    shutil.copytree(ROOT / "docs/design", root / "docs/design")
+    return Registry.open(root)
+
+
+def _ranked(browser: Browser, site: Path, asked: list[str]) -> list[list[str] | None]:
+    """Return the ids that the site's script finds for each text, None where a word is only begun."""
+    said = """async (asked) => {
+        const get = async (name) => (await fetch(name)).text();
+        const data = JSON.parse(await get("/search/records.json"));
+        const { files, ranker } = await import("/assets/orbit/ranking.js");
+        const rank = await ranker(data, await Promise.all(files(data.ids.length).map(get)));
+        return asked.map((text) => rank(text)?.map((row) => data.ids[row]) ?? null);
+    }"""
+    with served(site) as url, tab(browser) as opened:
+        found: list[list[str] | None] = opened.go(url).evaluate(said, asked)
+    return found
+
+
+def _same_order(browser: Browser, registry: Registry, tmp_path: Path, more: list[str]) -> int:
+    """Return for how many questions the site ranked records just as `orbit search` does; it must for all of them."""
+    build_site(registry, tmp_path / "site", snapshot=False)
+    records = list(registry.records)
+    said = [(one.prose or one.title).split() for one in records]
+    parts = [" ".join(words[3 + at % 7 :][: at % 18 + 1]) for at, words in enumerate(said)]
+    queries = [Query(one, limit=16) for one in (*more, *(one.title for one in records), *parts)]
+    queries = [one for one in queries if one.words and not one.is_generic]
+    found = _ranked(browser, tmp_path / "site", [one.text for one in queries])
+    held = {one.id for one in records if one.status.searched}
+    asked = [(one, [id_ for id_ in ids if id_ in held][:8]) for one, ids in zip(queries, found, strict=True) if ids]
+    answers = [registry.search(one).hits for one, _ in asked]
+    # What a deep search brings because a hit links to it, a reader finds on that hit's page.
+    led = [[hit.record.id for hit in hits if hit.parts.via in ("", hit.record.id)] for hits in answers]
+    wanted = [ids[:8] for ids in led]
+    assert [ids for _, ids in asked] == wanted
+    assert len(asked) > len(queries) * 0.95
+    return len(asked)
+
+
+def test_whole_texts_are_ranked_as_orbit_search_ranks_them(browser: Browser, corpora: Path, tmp_path: Path) -> None:
+    """Real questions, titles and words from the midst of texts find the same eight records in the same order."""
+    files = sorted((corpora / "recall").glob("*.json"))
+    asked = [one["query"] for file in files for one in json.loads(file.read_text("utf-8"))]
+    assert _same_order(browser, _real(corpora, tmp_path), tmp_path, asked) > 500
+
+
+def test_our_own_records_are_ranked_as_orbit_search_ranks_them(browser: Browser, tmp_path: Path) -> None:
+    """Single words, names of code and questions among them."""
+    asked = ["push rank", "BM25?", "text_index", "near-duplicates", "ADR-0002", "how are votes weighed over time?"]
+    assert _same_order(browser, _ours(tmp_path), tmp_path, asked) > 100
+
+
+def test_the_box_ranks_whole_texts_once_one_stops_typing(browser: Browser, tmp_path: Path) -> None:
+    """A word that stands in the midst of a text alone finds its record; one that is begun still completes."""
+    site = site_of("demo", tmp_path)
+    lines = (site / "search/texts/0.txt").read_text("utf-8").splitlines()
+    known = (site / "search/terms.txt").read_text("utf-8")
+    id_, *_, said = next(line for line in lines if line.startswith("ADR-0002")).split("\t")
+    word = next(one for one in said.split() if one.isalpha() and len(one) > 4 and f"\n{one}" not in known)
+    with served(site) as url, tab(browser) as opened:
+        page = opened.go(url)
+        page.locator("[data-md-component=search-query]").first.evaluate(
+            "(input, text) => { input.value = text; input.dispatchEvent(new Event('input')); }", word
+        )
+        page.locator(".orbit-hit").first.wait_for(state="attached")
+        hits = page.locator(".orbit-hit").all_text_contents()
+        assert opened.said == opened.asked == []
+    assert any(hit.startswith(id_) for hit in hits), (word, hits)
+
+
+def test_the_browser_asks_for_the_files_that_were_written(browser: Browser, tmp_path: Path) -> None:
+    """As many as there are for that number of records."""
+    for name in ("search.js", "ranking.js"):
+        shutil.copy(overrides() / "assets/orbit" / name, tmp_path)
+    (tmp_path / "index.html").write_text("<!doctype html><title>Empty</title>", "utf-8")
+    numbers = [0, 1, 256, 257, 512, 513, 10_000]
+    said = "async (numbers) => { const { files } = await import('/ranking.js'); return numbers.map(files); }"
+    with served(tmp_path) as url, tab(browser) as opened:
+        assert opened.go(url).evaluate(said, numbers) == [paths(number) for number in numbers]
+
+
+def test_a_name_leads_to_its_record_as_in_orbit_search(browser: Browser, corpora: Path, tmp_path: Path) -> None:
+    """Of 190 real records: an id always, so does an earlier name that is no other's id; a title no less often."""
+    registry = _real(corpora, tmp_path)
     records = list(registry.records)
     out = tmp_path / "out"
     (out / "search").mkdir(parents=True)

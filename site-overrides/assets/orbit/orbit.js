@@ -22,10 +22,11 @@
   if (input.value && location.pathname.includes("/legacy/")) form.requestSubmit(); // an earlier name that has no page
 })();
 
-/* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they stand above the pages found. */
+/* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they stand above the pages found. Whole texts are fetched at the first pause in typing. */
 (() => {
   "use strict";
   const MOST = 8;
+  const PAUSE = 200; // ms without a key, after which whole texts are fetched
   const input = document.querySelector("[data-md-component=search-query]");
   const result = document.querySelector("[data-md-component=search-result]");
   const config = document.getElementById("__config");
@@ -56,6 +57,20 @@
     link.href = new URL(url, root);
     return made("li", "", link);
   };
+  let reading = null;
+  const whole = ({ held }) =>
+    (reading ??= import(new URL("assets/orbit/ranking.js", root))
+      .then(async ({ files, ranker }) => ranker(held, await Promise.all(files(held.ids.length).map(text))))
+      .then((rank) => (ranks = rank))
+      .catch(() => (reading = null)));
+  let ranks = null, pause = 0;
+  const found = (known, typed) => {
+    const { number, rows, named } = known.find(typed, MOST);
+    const best = ranks?.(typed);
+    if (!best?.length) return { number, rows };
+    const all = new Set([...named, ...best.slice(0, MOST), ...rows]);
+    return { number: Math.max(number, best.length, all.size), rows: [...all].slice(0, MOST) };
+  };
   const box = made("div", "orbit-hits");
   result.before(box);
   const show = async () => {
@@ -63,7 +78,9 @@
     const typed = input.value;
     const known = typed.trim() ? await arriving : null;
     if (typed !== input.value) return;
-    const { number, rows } = known?.find(typed, MOST) ?? { number: 0, rows: [] };
+    clearTimeout(pause);
+    if (known && !ranks) pause = setTimeout(() => whole(known).then((rank) => rank && show()), PAUSE);
+    const { number, rows } = known ? found(known, typed) : { number: 0, rows: [] };
     const said = made("div", "orbit-hits-count", number === 1 ? "1 record" : `${number} records`);
     const items = rows.map((row) => item(known.held, row, JSON.parse(known.rows[row])));
     box.replaceChildren(...(number ? [said, made("ol", "", ...items)] : []));

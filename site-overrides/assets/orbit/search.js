@@ -134,8 +134,8 @@ const postings = (line) => {
   return Int32Array.from(found);
 };
 
-/* Returns a function from what is typed to how many records that finds and the numbers of the `most` best; the last word
-   may be the start of one. `lines` are the terms. What is no longer in force, which `orbit search` leaves out by itself,
+/* Returns a function from what is typed to how many records that finds, the numbers of the `most` best, and which
+   of them it names; the last word may be the start of one. `lines` are the terms. What is no longer in force, which `orbit search` leaves out by itself,
    counts half. */
 export const finder = ({ ids, look, looks, names = {}, common }, lines) => {
   const closed = looks.map(([, css]) => css.startsWith("orbit-closed"));
@@ -177,6 +177,6 @@ export const finder = ({ ids, look, looks, names = {}, common }, lines) => {
       rows.splice(place < 0 ? rows.length : place, 0, row);
       rows.length = Math.min(rows.length, most);
     }
-    return { number, rows };
+    return { number, rows, named: rows.filter((row) => score[row] >= 1e3) };
   };
 };

@@ -17,7 +17,7 @@ from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.search.fusion import fused, gram_scores
-from orbit_registry.search.kept_texts import kept_index, parts_of, record_of
+from orbit_registry.search.kept_texts import chunks, kept_index, parts_of, record_of, texts_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor, version_factor
 from orbit_registry.search.terms import terms
 from orbit_registry.search.text_index import TextIndex
@@ -43,15 +43,6 @@ _MASKS = 16
 _MARKS = ".,;:!?()[]'\"`"
 _LEADING = 5
 """So many of the best hits lead to what they link to."""
-
-
-def chunks(record: Record) -> Sequence[Chunk]:
-    """Return the chunks of a record whose prose is a whole file; there is none of another."""
-    if not record.kind.in_file:
-        return ()
-    from orbit_registry.resources.chunk import chunks_of  # Markdown's parser, which most searches do without
-
-    return chunks_of(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +109,7 @@ class Searcher:
         self._workspace, self._embedder = workspace, embedder
         self._note = ""
         self._records = {record.path: record for record in records}
-        self._index = kept_index(workspace, self._records, lambda one: [parts_of(one), *map(_part, chunks(one))])
+        self._index = kept_index(workspace, self._records, texts_of)
         self._owners = [(("", 0) if key is None else record_of(key)) for key in self._index.keys]
         self._places = {path: number for number, path in enumerate(self._records)}
         self._numbers = [self._places.get(path, -1) for path, _ in self._owners]
@@ -312,10 +303,6 @@ def ranked(
     found = index.search(query, mask=mask, most=most)
     head = found[:pool]
     return fused(head, gram_scores(index, query, [slot for slot, _ in head])) + found[pool:]
-
-
-def _part(chunk: Chunk) -> tuple[str, str, str]:
-    return chunk.breadcrumb, "", chunk.body
 
 
 def _refuse_empty(query: Query) -> None:

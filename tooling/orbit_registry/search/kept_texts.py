@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from orbit_registry.kinds.schema import shared_fields
 from orbit_registry.records.record import Record
-from orbit_registry.search.text_index import Fields, TextIndex, base_of, pack, unpack, weigh
+from orbit_registry.search.text_index import Fields, TextIndex, Weights, base_of, pack, unpack, weigh
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from orbit_registry.resources.chunk import Chunk
 
 _STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"
 _NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
@@ -49,7 +53,7 @@ def kept_index(workspace: Workspace, records: Mapping[str, Record], parts: Parts
     for path in changed:
         _remove(index, path)
         for number, fields in enumerate(parts(records[path])):
-            index.put(key_of(path, number), weigh(_clean(fields)))
+            index.put(key_of(path, number), weights_of(fields))
     stamp = kept.value.get("base")
     if base is None or index.is_worn:
         fresh = base_of({key: index.weights_of(key) for key in sorted(filter(None, index.keys))})
@@ -67,6 +71,20 @@ def record_of(key: str) -> tuple[str, int]:
     """Return the path of the record that a text is of, and the number of the chunk; 0 for its own text."""
     path, _, number = key.partition(_PART)
     return path, int(number or 0)
+
+
+def chunks(record: Record) -> Sequence[Chunk]:
+    """Return the chunks of a record whose prose is a whole file; there is none of another."""
+    if not record.kind.in_file:
+        return ()
+    from orbit_registry.resources.chunk import chunks_of  # Markdown's parser, which most searches do without
+
+    return chunks_of(record)
+
+
+def texts_of(record: Record) -> list[Fields]:
+    """Return the texts that a record is found by, each as title, tags and body: its own, then those of its chunks."""
+    return [parts_of(record), *((chunk.breadcrumb, "", chunk.body) for chunk in chunks(record))]
 
 
 def parts_of(record: Record) -> Fields:
@@ -101,9 +119,10 @@ def _texts(value: object) -> Iterable[str]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
-def _clean(fields: Fields) -> Fields:
+def weights_of(fields: Fields) -> Weights:
+    """Return twice what each term of a text counts; a secret has none."""
     title, tags, body = map(without_secrets, fields)
-    return title, tags, body
+    return weigh((title, tags, body))
 
 
 def _digest(record: Record) -> str:

@@ -14,7 +14,7 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.site import connections, console, explorer, feeds, finder, health, listing, timeline
+from orbit_registry.site import connections, console, explorer, feeds, finder, health, listing, texts, timeline
 from orbit_registry.site.adopted import BODY as OWN
 from orbit_registry.site.adopted import joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
@@ -365,13 +365,13 @@ class Expansion:
             write_snapshot(self.out, partial(self.prepared.export, earlier=earlier, is_first=held is None))
             self.memo.put(SNAPSHOT, Made(key, SNAPSHOT, extra=stamp_of(file.lstat())))
         records, title, base_url = self.records, self.prepared.sources.title, self.base_url or ""
-        newest = partial(feeds.newest, records)
         found = cache(partial(finder.entries, records, lambda one: self.shown.said(one).lead))
         self._files(
-            feeds.FILES, self.shown.dates, lambda: self.shown.keys(newest(), title, base_url),
-            lambda: feeds.files(newest(), title, self.base_url),
+            feeds.FILES, self.shown.dates, lambda: self.shown.keys(feeds.newest(records), title, base_url),
+            lambda: feeds.files(feeds.newest(records), title, self.base_url),
         )  # fmt: skip
         self._files(finder.FILES, "", found, lambda: finder.files(found(), *self._found_before()))
+        texts.write(self.out, self.memo, self.shown)
         write_records(self.out, self.records, self.shown.relations, self.kept, touched)
         write_for_robots(self.out, places, self.base_url)
 

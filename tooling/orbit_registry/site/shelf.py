@@ -145,6 +145,14 @@ class Shelf:
         """Return a record's prose alone."""
         return self.text(record).text
 
+    def whole(self, record: Record) -> Record:
+        """Return a record with its prose as it stands in its file, and as searches read it."""
+        if record.kind.in_record:
+            return record
+        if self.documents.of(record) is not None:
+            return with_prose(self.workspace, record, self.documents)
+        return replace(record, prose=self._body(record))
+
     def _body(self, record: Record) -> str:
         """Return the text beside a record; none where a symbolic link leads to it."""
         try:
