@@ -79,7 +79,7 @@
     const known = typed.trim() ? await arriving : null;
     if (typed !== input.value) return;
     clearTimeout(pause);
-    if (known && !ranks) pause = setTimeout(() => whole(known).then((rank) => rank && show()), PAUSE);
+    if (known && !ranks && !navigator.connection?.saveData) pause = setTimeout(() => whole(known).then((rank) => rank && show()), PAUSE);
     const { number, rows } = known ? found(known, typed) : { number: 0, rows: [] };
     const said = made("div", "orbit-hits-count", number === 1 ? "1 record" : `${number} records`);
     const items = rows.map((row) => item(known.held, row, JSON.parse(known.rows[row])));
