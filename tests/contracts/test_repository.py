@@ -1,4 +1,4 @@
-"""What no committed file may hold: traces of one machine or of where packages come from."""
+"""What no committed file may hold, traces of one machine above all, and what fragments of the changelog are called."""
 
 from __future__ import annotations
 
@@ -58,3 +58,11 @@ def test_data_that_the_package_reads_is_tracked(texts: dict[str, str]) -> None:
     )
     assert listed.stdout.split() == []
     assert "tooling/orbit_registry/py.typed" in texts
+
+
+def test_a_fragment_of_the_changelog_belongs_to_no_ticket(texts: dict[str, str]) -> None:
+    """Without the plus its name would stand behind the sentence, as the number of a ticket."""
+    names = {name.rpartition("/")[2] for name in texts if name.startswith("changelog.d/")} - {"README.md"}
+    assert [
+        name for name in sorted(names) if not re.fullmatch(r"\+[a-z0-9-]+\.(added|changed|fixed|removed)\.md", name)
+    ] == []
