@@ -16,6 +16,8 @@ from tests.acceptance import browsing
 from tests.acceptance.browsing import DESK, PHONE, TABLET, Tab
 from tests.acceptance.site_cases import site_of
 
+from orbit_registry.kinds.table import load_kinds
+
 SCHEMES = {"light": "default", "dark": "slate"}
 """What a system can ask for → what the theme calls it."""
 WIDE = """() => {
@@ -45,7 +47,7 @@ def pages(site: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site with a page of every type."""
-    return site_of("demo", tmp_path_factory.mktemp("demo"))
+    return site_of("demo", tmp_path_factory.mktemp("demo"), every_kind=True)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,15 @@ def home(site: Path) -> Iterator[str]:
     """Serve that site and return its address."""
     with browsing.served(site) as url:
         yield url
+
+
+def test_every_kind_is_gone_through(site: Path) -> None:
+    """The pages that are looked at hold an index and a record of each kind that there is."""
+    found = pages(site)
+    for kind in load_kinds():
+        assert f"{kind.plural}/" in found
+        records = [url for url in found if url.startswith(f"{kind.plural}/{kind.prefix}")]
+        assert records, f"add a record of the kind {kind.name} to tests/cases/site/kinds"
 
 
 def test_every_page_is_quiet_and_fits(
