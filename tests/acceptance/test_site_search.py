@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 from tests.acceptance.browsing import served, tab
 from tests.acceptance.site_cases import site_of
 
@@ -166,6 +166,23 @@ def test_the_box_ranks_whole_texts_once_one_stops_typing(browser: Browser, tmp_p
         hits = page.locator(".orbit-hit").all_text_contents()
         assert opened.said == opened.asked == []
     assert any(hit.startswith(id_) for hit in hits), (word, hits)
+
+
+def test_a_hit_that_stays_is_not_drawn_anew(browser: Browser, tmp_path: Path) -> None:
+    """Whole texts may arrive while somebody is about to click."""
+    site = site_of("demo", tmp_path)
+    with served(site) as url, tab(browser) as opened:
+        on_the_way: list[Route] = []
+        opened.page.route("**/search/texts/*", lambda route: on_the_way.append(route))
+        page = opened.go(f"{url}?q=adr-0005")
+        hit = page.locator(".orbit-hit").first.element_handle()
+        while not on_the_way:
+            page.wait_for_timeout(50)
+        with page.expect_response("**/search/texts/*"):
+            on_the_way[0].continue_()
+        page.wait_for_timeout(500)
+        assert hit is not None
+        assert hit.evaluate("(one) => one.isConnected")
 
 
 def test_the_browser_asks_for_the_files_that_were_written(browser: Browser, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@
       .then((rank) => (ranks = rank))
       .catch(() => (reading = null)));
   let ranks = null, pause = 0;
+  const drawn = new Map(); // of each record its hit, which stays the same: one drawn anew loses a click that is under way
   const found = (known, typed) => {
     const { number, rows, named } = known.find(typed, MOST);
     const best = ranks?.(typed);
@@ -79,10 +80,10 @@
     const known = typed.trim() ? await arriving : null;
     if (typed !== input.value) return;
     clearTimeout(pause);
-    if (known && !ranks && !navigator.connection?.saveData) pause = setTimeout(() => whole(known).then((rank) => rank && show()), PAUSE);
+    if (known && !ranks && !navigator.connection?.saveData) pause = setTimeout(() => whole(known).then((rank) => rank && !box.contains(document.activeElement) && show()), PAUSE);
     const { number, rows } = known ? found(known, typed) : { number: 0, rows: [] };
     const said = made("div", "orbit-hits-count", number === 1 ? "1 record" : `${number} records`);
-    const items = rows.map((row) => item(known.held, row, JSON.parse(known.rows[row])));
+    const items = rows.map((row) => drawn.get(row) ?? drawn.set(row, item(known.held, row, JSON.parse(known.rows[row]))).get(row));
     box.replaceChildren(...(number ? [said, made("ol", "", ...items)] : []));
   };
   input.addEventListener("input", show);
