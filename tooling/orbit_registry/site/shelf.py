@@ -138,8 +138,9 @@ class Shelf:
             head = _TITLE.match(text)  # the page has its title already
             above = head[0] if head is not None and head[1] == record.title else ""
             return Text(text[len(above) :], path, 1 + above.count("\n"))
+        code = text.removesuffix("\n")
         fence = "`" * (max(map(len, _TICKS.findall(text)), default=2) + 1)
-        return Text(f"{fence}\n{text}\n{fence}\n", path, 0)
+        return Text(f"{fence}\n{code}\n{fence}\n", path, 0)
 
     def prose(self, record: Record) -> str:
         """Return a record's prose alone."""
