@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Browser, Route
 from tests.acceptance.browsing import served, tab
 from tests.acceptance.site_cases import site_of
@@ -168,21 +169,50 @@ def test_the_box_ranks_whole_texts_once_one_stops_typing(browser: Browser, tmp_p
     assert any(hit.startswith(id_) for hit in hits), (word, hits)
 
 
-def test_a_hit_that_stays_is_not_drawn_anew(browser: Browser, tmp_path: Path) -> None:
-    """Whole texts may arrive while somebody is about to click."""
+@pytest.mark.parametrize("focused", [False, True], ids=["pointed at", "focused"])
+def test_a_hit_that_stays_is_not_drawn_anew(browser: Browser, tmp_path: Path, focused: bool) -> None:
+    """Whole texts may arrive while somebody is about to click, or has gone to a hit with the keyboard."""
     site = site_of("demo", tmp_path)
     with served(site) as url, tab(browser) as opened:
         on_the_way: list[Route] = []
         opened.page.route("**/search/texts/*", lambda route: on_the_way.append(route))
         page = opened.go(f"{url}?q=adr-0005")
+        page.locator("[data-md-component=search-query]").first.focus()
         hit = page.locator(".orbit-hit").first.element_handle()
+        assert hit is not None
         while not on_the_way:
             page.wait_for_timeout(50)
+        if focused:
+            hit.focus()
         with page.expect_response("**/search/texts/*"):
             on_the_way[0].continue_()
         page.wait_for_timeout(500)
-        assert hit is not None
         assert hit.evaluate("(one) => one.isConnected")
+        assert hit.evaluate("(one) => one === document.activeElement") is focused
+
+
+def test_whole_texts_are_not_fetched_where_data_is_saved(browser: Browser, tmp_path: Path) -> None:
+    """The few records that the small index finds are enough for who pays by the megabyte."""
+    site = site_of("demo", tmp_path)
+    with served(site) as url, tab(browser) as opened:
+        asked: list[str] = []
+        opened.page.on("request", lambda request: asked.append(request.url))
+        opened.page.add_init_script("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })")
+        page = opened.go(f"{url}?q=adr-0005")
+        page.locator(".orbit-hit").first.wait_for(state="attached")
+        page.wait_for_timeout(800)
+    assert any("search/records.json" in one for one in asked)
+    assert not any("search/texts/" in one for one in asked)
+
+
+def test_words_that_only_go_on_are_not_ranked(browser: Browser, tmp_path: Path) -> None:
+    """As `orbit search` finds nothing for them; with one word that says something they are."""
+    assert Query("please continue!").is_generic
+    nothing, something = _ranked(
+        browser, site_of("demo", tmp_path), ["please continue!", "please continue the snapshot!"]
+    )
+    assert nothing is None
+    assert something is not None
 
 
 def test_the_browser_asks_for_the_files_that_were_written(browser: Browser, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ const IDENTIFIER = /^(?:#?\p{Nd}+|[\p{L}\p{N}_#./:-]*(?:[a-z][A-Z]|_|::|[\p{L}\p
 const QUOTES = /^["'“”‘’«»`]+|["'“”‘’«»`]+$/g;
 const MARKS = /^[.,;:!?()[\]'"`]+|[.,;:!?()[\]'"`]+$/g;
 const FRAME = /^[.,;:!?…]+|[.,;:!?…]+$/g;
-const GENERIC = new Set("again ahead alright carry change check continue cool done else exactly fix fine go good great help keep let like nice next no nope ok okay perfect please proceed ready redo retry right run same start stop sure thank thanks then thing things there try up work works yeah yep yes".split(" "));
 
 /* Returns the paths of the files that hold the texts of so many records (site/texts.py). */
 export const files = (records) => {
@@ -70,10 +69,11 @@ const read = async (contents) => {
 
 /* Resolves to a function from what is typed to the numbers of the records that `orbit search` finds, in its order, and between
    them, at half their score, of those it leaves out; null where the text names nothing, or the last word only begins one. */
-export const ranker = async ({ ids, names = {}, common }, contents) => {
+export const ranker = async ({ ids, names = {}, common, generic }, contents) => {
   const { slots, holders } = await read(contents);
   const rows = new Map(ids.map((id, row) => [id, row]));
   const known = new Set(common);
+  const empty = new Set(generic);
   const owners = new Map(slots.map(({ owner }) => [owner.id, owner]));
   const average = slots.reduce((all, { length }) => all + length, 0) / slots.length || 1;
   const norms = slots.map(({ length }) => 2 * K1 * (1 - B) + ((2 * K1 * B) / average) * length);
@@ -146,7 +146,7 @@ export const ranker = async ({ ids, names = {}, common }, contents) => {
   return (typed) => {
     const words = [...new Set(typed.split(/\s+/))].map((word) => [word, terms(word, known)]).filter(([, found]) => found.length);
     const asked = words.flatMap(([, found]) => found.map(({ term }) => term));
-    if (words.every(([word]) => GENERIC.has(word.toLowerCase().replace(FRAME, "").split("'")[0]))) return null;
+    if (words.every(([word]) => empty.has(word.toLowerCase().replace(FRAME, "").split("'")[0]))) return null;
     const last = terms(typed, known).at(-1);
     const open = /[\p{L}\p{N}]$/u.test(typed) && !holders.has(last.term);
     if (open && [...holders.keys()].some((term) => term.startsWith(last.written))) return null;

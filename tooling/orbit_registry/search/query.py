@@ -19,7 +19,7 @@ EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1
 _QUOTES = "\"'“”‘’«»`"
-_GENERIC = frozenset(
+GENERIC = frozenset(
     [
         "again",
         "ahead",
@@ -134,7 +134,7 @@ class Query:
     def is_generic(self) -> bool:
         """Say whether the text names nothing: `continue`, `fix it`. A word in quotes always names something."""
         return bool(self.words) and all(
-            _GENERIC.issuperset(word.lower().strip(".,;:!?…").split("'")[:1]) for word in self.words
+            GENERIC.issuperset(word.lower().strip(".,;:!?…").split("'")[:1]) for word in self.words
         )
 
     @property

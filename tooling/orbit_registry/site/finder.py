@@ -71,11 +71,13 @@ def files(
     which it may have known something else: only their terms are looked at.
 
     The first has each record's id and the number of its look, the `looks` (status in words, classes), the records of
-    each earlier name and the `common` words that no term is made of. The others are lines, of which a browser reads
-    the few that a key asks for: a term and the records that hold it, as numbers to the base of 36, eight times the
-    distance from the record before, plus the fields; and of each record title, address and first line as JSON.
+    each earlier name, the `common` words that no term is made of and the `generic` ones that ask for nothing. The
+    others are lines, of which a browser reads the few that a key asks for: a term and the records that hold it, as
+    numbers to the base of 36, eight times the distance from the record before, plus the fields; and of each record
+    title, address and first line as JSON.
     """
-    from orbit_registry.search.terms import STOP_WORDS  # most builds leave these files as they are
+    from orbit_registry.search.query import GENERIC  # most builds leave these files as they are
+    from orbit_registry.search.terms import STOP_WORDS
 
     looks = {look: number for number, look in enumerate(dict.fromkeys((one[3], one[4]) for one in entries))}
     names: dict[str, list[int]] = {}
@@ -88,6 +90,7 @@ def files(
         "looks": list(looks),
         "names": names,
         "common": sorted(STOP_WORDS),
+        "generic": sorted(GENERIC),
     }
     yield DATA, _as_json(said)
     postings = _postings(entries) if then is None else _updated(entries, before[TERMS], then)
