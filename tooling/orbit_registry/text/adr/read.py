@@ -254,11 +254,11 @@ def _unnamed(document: MarkdownDocument, found: Sequence[tuple[Heading, TitlePar
     """Yield the sections of a log beside its entries that are not named as these are, nor by a word for a section."""
     entries = {heading.section for heading, _ in found}
     first, parts = found[0]
-    named, form = ("dated", "2026-04-01: Title") if parts.number is None else ("numbered", "ADR-1: Title")
+    named = "dated" if parts.number is None else "numbered"
     for other in document.headings:
         if other.level == first.level and other.section not in entries and section_key(other.text) == "other":
             said = f"not {named} as the entries of this log are, so it is none of them"
-            hint = f"write its heading as theirs, such as `{'#' * first.level} {form}`, and import again"
+            hint = f"write its heading as theirs, such as `{'#' * first.level} {first.text[:80]}`, and import again"
             yield Problem(UNNAMED, said, other.position, hint)
 
 
