@@ -22,7 +22,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
     )
     if mounted.returncode:
-        pytest.skip("mounting a file system is not permitted here")
+        pytest.skip("a file system of two megabytes has to be mounted, which takes the superuser: CI is it")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True)
 

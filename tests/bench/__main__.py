@@ -15,7 +15,7 @@ if sys.argv[1:2] == ["sites"]:
     sys.exit(sites(sys.argv[2:]))
 
 if sys.argv[1:2] == ["beside"]:
-    from tests.bench.pairs import main as beside
+    from tests.bench.beside import main as beside
 
     sys.exit(beside(sys.argv[2:]))
 
