@@ -291,7 +291,9 @@ def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:
     cache = tree.root / ".orbit/state/cache"
     (cache / "push-000007.idx").write_bytes(b"half")
     (cache / ".tmp-push-000008.idx-00ff").write_bytes(b"ha")
+    (cache / ".tmp-push.seal-1-00ff").write_bytes(b"ha")
     assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
     tree.learning("ccccc", ["src/**"])
     assert tree.asked() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     assert sorted(file.name for file in cache.glob("*push-*")) == ["push-000001.idx", "push-000008.idx"]
+    assert not [file.name for file in cache.iterdir() if file.name.startswith(".tmp-")]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.conftest import Git
 from tests.properties.test_sync_equals_rebuild import LOG, change, take, target, write
@@ -67,6 +67,7 @@ def pages(folder: Path) -> dict[str, str]:
 
 @settings(max_examples=4, deadline=None)
 @given(steps=steps)
+@example(steps=[[("document", [])], [("decision", 1, "accepted", "w0")]])
 def test_an_incremental_site_is_the_one_built_from_nothing(git: Git, steps: list[list[Sequence[object]]]) -> None:
     """After any changes, each followed by a build, files and findings are those of a build that knew nothing."""
     with tempfile.TemporaryDirectory() as folder:

@@ -213,8 +213,12 @@ def test_leftovers_of_killed_builds_are_removed(project: Any) -> None:
     cache = project.workspace.cache
     project.write(".orbit/state/cache/.tmp-snapshot-dead.duckdb", "x")
     project.write(".orbit/state/cache/.tmp-rows-dead/records.json", "x")
+    project.write(".orbit/state/cache/.tmp-snapshot.json-1-dead", "x")
+    project.write(".orbit/state/cache/.tmp-other.values-1-dead", "x")
+    os.utime(cache / ".tmp-other.values-1-dead", (0, 0))
+    project.write(".orbit/state/cache/.tmp-other.values-2-alive", "x")
     project.sync()
-    assert list(cache.glob(".tmp-*")) == []
+    assert [file.name for file in cache.glob(".tmp-*")] == [".tmp-other.values-2-alive"]
 
 
 def test_a_sync_waits_for_the_one_that_builds(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,9 +157,9 @@ def box(page: str, most: int | None = None) -> str:
     )
 
 
-def page_depends_on(records: Iterable[Record]) -> list[object]:
+def page_depends_on(records: Sequence[Record]) -> list[object]:
     """Return what the explorer's page is made of."""
-    return [[record.id, record.globs] for record in records if record.phase == "live" and record.globs]
+    return [not records, *([one.id, one.globs] for one in records if one.phase == "live" and one.globs)]
 
 
 def page_html(records: Sequence[Record]) -> str:
@@ -167,7 +167,7 @@ def page_html(records: Sequence[Record]) -> str:
     return f"{box(PAGE)}{_tree(records)}"
 
 
-def _tree(records: Iterable[Record]) -> str:
+def _tree(records: Sequence[Record]) -> str:
     """Return the folders that scopes of records in force lead into, with how many there are at or below each."""
     held: dict[str, set[str]] = defaultdict(set)
     for record in records:

@@ -388,6 +388,6 @@ def _tidy(folder: Path, kept: set[str]) -> None:
     """Remove what killed builds left and all indexes but those to keep; a reader that holds one open keeps it."""
     for entry in list(os.scandir(folder)):
         old = _number(entry.name) > 0 and entry.name not in kept
-        if old or entry.name.startswith(f"{TEMPORARY}{_PREFIX}"):
+        if old or entry.name.startswith((f"{TEMPORARY}{_PREFIX}", f"{TEMPORARY}{reader.SEAL}")):
             with contextlib.suppress(OSError, OrbitError):
                 Path(entry.path).unlink()

@@ -355,9 +355,15 @@ def _last_number(folder: Path) -> int:
 
 
 def _tidy(folder: Path, kept: set[str] | None = None) -> None:
-    """Remove what killed builds left, and all snapshots but those to keep; a reader that holds one open keeps it."""
+    """Remove what killed processes left, and all snapshots but those to keep; a reader that holds one open keeps it.
+
+    What a build leaves goes at once, since no other one runs; another process may be at any other temporary file.
+    """
+    hour_ago = time.time() - 3600
     for entry in list(os.scandir(folder)):
-        left = entry.name.startswith((f"{TEMPORARY}snapshot-", f"{TEMPORARY}rows-"))
+        left = entry.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-"))
+        with contextlib.suppress(OSError):
+            left |= entry.name.startswith(TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < hour_ago
         old = (
             kept is not None
             and entry.name.startswith("snapshot-")
