@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from orbit_registry.hooks import agents, installation
 from orbit_registry.push import reader
 from orbit_registry.push.context import PER_SESSION, SKIPS, TRIAL
 from orbit_registry.snapshot.matches import current_index
+from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
@@ -249,9 +251,17 @@ def test_a_record_that_changed_is_not_shown_and_one_sync_is_started(root: Path, 
     learning(root, 8)
     asked = root / ".orbit/state/cache/sync.asked"
 
-    assert ids(shown(run(edit(root))))[0] == "L-00002"
-    first = asked.stat().st_mtime_ns
-    assert ids(shown(run(edit(root)))) == ["L-00007"]
+    with locked(root / ".orbit/state/cache/push.lock"):  # else a quick sync is done before the second call
+        assert ids(shown(run(edit(root))))[0] == "L-00002"
+        first = asked.stat().st_mtime_ns
+        assert ids(shown(run(edit(root)))) == ["L-00007"]
+    ended = time.monotonic() + 60
+    while not (new := shown(run(edit(root)))):
+        assert time.monotonic() < ended, "the sync that was started did not bring the new text"
+        time.sleep(0.1)
+
+    assert ids(new) == ["L-00001", "L-00008"]
+    assert "Another text" in new
     assert asked.stat().st_mtime_ns == first
 
 
