@@ -7,6 +7,7 @@ on the PATH; log4brains comes from npm.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import shutil
@@ -22,9 +23,14 @@ from tests.bench.measurements import ORBIT
 from tests.bench.report import SITES
 from tests.bench.synthetic import make_foreign
 
+from orbit_registry.site.theme import EXTENSIONS
+
 SIZES = (100, 1000)
 DOCUMENTS = "docs/decisions"
 CONFIG = "site_name: Bench\ntheme: {{name: material, font: false, variant: classic}}\nplugins: [search]\n{nav}"
+EXTENDED = f"markdown_extensions: {json.dumps(EXTENSIONS)}\n"
+"""What a site of this project reads Markdown with, and what most sites made with Material turn on: a bare one has
+neither highlighted code nor links at headings."""
 ALONE = "nav: [index.md]\n"
 PROJECT = "project:\n  name: Bench\n  tz: UTC\n  adrFolder: ./docs/decisions\n"
 
@@ -65,6 +71,8 @@ GENERATORS: tuple[Generator, ...] = (
               prepare=((*ORBIT, "init", "--yes"), (*ORBIT, "adr", "backfill"))),
     Generator("MkDocs Material, decisions outside the navigation", {"mkdocs.yml": CONFIG.format(nav=ALONE)}, MKDOCS,
               "site", "decisions/*/index.html"),
+    Generator("MkDocs Material with extensions, decisions outside the navigation",
+              {"mkdocs.yml": CONFIG.format(nav=ALONE) + EXTENDED}, MKDOCS, "site", "decisions/*/index.html"),
     Generator("MkDocs Material, decisions in the navigation", {"mkdocs.yml": CONFIG.format(nav="")}, MKDOCS,
               "site", "decisions/*/index.html", largest=1000),
     Generator("Zensical, decisions outside the navigation", {"mkdocs.yml": CONFIG.format(nav=ALONE)},
