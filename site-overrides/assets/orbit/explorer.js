@@ -115,11 +115,11 @@
       const names = [...new Set(data.records.flatMap((record) => record.globs).map((glob) => glob.match(/^[^*?[{!]*/)[0]))];
       const picked = names.filter(Boolean).slice(0, 3);
       if (!picked.length) return;
-      const links = picked.flatMap((name) => {
+      const links = picked.flatMap((name, at) => {
         const link = made("a", "", name);
         link.href = `${home.href}?path=${encodeURIComponent(name)}`;
         link.dataset.orbitPath = name;
-        return [" ", link];
+        return [at ? ", " : " ", link];
       });
       answer.replaceChildren(made("p", "orbit-hint", "Try", ...links, ", or in a terminal ", made("code", "", "orbit match PATH"), "."));
     };
@@ -136,7 +136,7 @@
         left += more;
         if (!items.children.length) continue;
         if (group === "history" && whole) {
-          parts.push(made("details", "", made("summary", "", `${name} (${held.length})`), items));
+          parts.push(made("details", "orbit-more", made("summary", "", `${name} (${held.length})`), items));
         } else {
           parts.push(made("h3", "", name), items);
         }

@@ -16,7 +16,7 @@
     const said = form.querySelector("output");
     const text = form.elements.namedItem("find");
     const chips = [...form.querySelectorAll("button[name=status]")];
-    const selects = [...form.querySelectorAll("select")];
+    const selects = [...form.querySelectorAll("select, input[list]")]; // of a few words, and of many
     const root = new URL(form.dataset.orbitRoot, location);
     const shown = new Set([...table.tHead.rows[0].cells].map((cell) => cell.className.replace("orbit-col-", "")));
     const columns = form.dataset.orbitColumns.split(" ").filter((column) => shown.has(column));
@@ -35,21 +35,26 @@
       const query = new URLSearchParams();
       if (text.value.trim()) query.set("find", text.value.trim());
       for (const chip of chips) if (chip.getAttribute("aria-pressed") === "true") query.append("status", chip.value);
-      for (const select of selects) if (select.value) query.set(select.name, select.value);
+      for (const select of selects) if (select.value.trim()) query.set(select.name, select.value.trim());
       return query;
     };
-    const fits = (query) => {
+    const wordsOf = (record, name) =>
+      name === "tag" ? record.tags : name === "year" ? [(record.date ?? "").slice(0, 4)] : (record.fields[name] ?? "").split(", ");
+    /* A word that no record has whole, as while it is typed, stands for those that begin with it. */
+    const chosen = ({ name, list }, value, held) => {
+      if (!list) return (word) => word === value;
+      const typed = value.toLowerCase();
+      const whole = (word) => word.toLowerCase() === typed;
+      return held.some((record) => wordsOf(record, name).some(whole)) ? whole : (word) => word.toLowerCase().startsWith(typed);
+    };
+    const fits = (query, held) => {
       const words = (query.get("find") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
       const statuses = new Set(query.getAll("status"));
+      const choices = selects.filter(({ name }) => query.has(name)).map((one) => [one.name, chosen(one, query.get(one.name), held)]);
       return (record) =>
         (!statuses.size || statuses.has(record.status)) &&
         words.every((word) => record.words.includes(word)) &&
-        selects.every(({ name, value }) => {
-          if (!value) return true;
-          if (name === "tag") return record.tags.includes(value);
-          if (name === "year") return (record.date ?? "").startsWith(value);
-          return (record.fields[name] ?? "").split(", ").includes(value);
-        });
+        choices.every(([name, isChosen]) => wordsOf(record, name).some(isChosen));
     };
     const cell = (record, column) => {
       if (column === "status") return made("span", `orbit-chip orbit-${record.phase} orbit-status-${record.status}`, record.word);
@@ -82,10 +87,17 @@
         said.textContent = "The list of records can't be asked for here. Opened as a file? orbit site serve shows the site whole.";
         return;
       }
-      const found = held.filter(fits(query));
+      const found = held.filter(fits(query, held));
       body.replaceChildren(...found.slice(0, MOST).map(row));
       said.textContent = found.length > MOST ? `${found.length} found, the first ${MOST} are shown` : `${found.length} found`;
     };
+    const propose = async ({ name, list }) => {
+      const counts = new Map();
+      for (const record of (await loaded()) ?? []) for (const word of wordsOf(record, name)) if (word) counts.set(word, (counts.get(word) ?? 0) + 1);
+      const options = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([word, count]) => Object.assign(made("option"), { value: word, label: `${word} (${count})` }));
+      list.replaceChildren(...options);
+    };
+    for (const select of selects) if (select.list) select.addEventListener("focus", () => propose(select), { once: true });
     const query = new URLSearchParams(location.search);
     text.value = query.get("find") ?? "";
     for (const chip of chips) chip.setAttribute("aria-pressed", query.getAll("status").includes(chip.value));

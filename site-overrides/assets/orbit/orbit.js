@@ -7,7 +7,7 @@
   const said = form.querySelector("output");
   form.hidden = false;
   const wanted = location.pathname.split("/").filter(Boolean).pop();
-  if (wanted && /^[\w.-]{3,}$/.test(wanted)) input.value = decodeURIComponent(wanted);
+  if (wanted && /^[\w.-]{3,}$/.test(wanted) && !wanted.endsWith(".html")) input.value = decodeURIComponent(wanted);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const id = input.value.trim();
@@ -142,13 +142,20 @@
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 })();
 
-/* What scrolls sideways can be scrolled by keyboard too. */
+/* What scrolls sideways can be scrolled by keyboard too, and fades at an end beyond which there is more. */
 (() => {
   "use strict";
+  const fade = ({ currentTarget: box }) => {
+    const left = Math.abs(box.scrollLeft);
+    box.classList.toggle("orbit-more-before", left > 1);
+    box.classList.toggle("orbit-more-after", box.scrollWidth - box.clientWidth - left > 1);
+  };
   const mark = () => {
     for (const box of document.querySelectorAll(".orbit-scroll, .md-typeset__scrollwrap")) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
+      box.addEventListener("scroll", fade, { passive: true });
+      fade({ currentTarget: box });
     }
   };
   addEventListener("load", mark);

@@ -14,7 +14,7 @@ from orbit_registry.values import dataclass
 
 SCRIPT = "assets/orbit/filter.js"
 MOST_CHOICES = 60
-"""A list with more entries is no help to choose from: the text box finds them."""
+"""Of a list with more entries one types the beginning, and the script proposes those there are."""
 FEWEST_RECORDS = 5
 
 
@@ -46,7 +46,7 @@ def bar(kind: Kind, choices: Choices, page: str) -> str:
     if choices.total < FEWEST_RECORDS:
         return ""
     chips = "".join(_status(kind, choices.statuses))
-    selects = "".join(_select(name, counts) for name, counts in choices.lists.items())
+    selects = "".join(_choice(name, counts) for name, counts in choices.lists.items())
     places = {
         "records": relative(page, "records.json"),
         "root": relative(page, ""),
@@ -75,10 +75,16 @@ def _status(kind: Kind, counts: Mapping[str, int]) -> Iterable[str]:
             )
 
 
-def _select(name: str, counts: Mapping[str, int]) -> str:
-    if not 1 < len(counts) <= MOST_CHOICES:
+def _choice(name: str, counts: Mapping[str, int]) -> str:
+    """Return what chooses one of some words: a list; a box to type in where there are many; "" where there is one."""
+    if len(counts) < 2:
         return ""
+    said = escape(name.replace("_", " ").capitalize())
+    if len(counts) > MOST_CHOICES:
+        return (
+            f'<label>{said} <input name="{escape(name)}" list="orbit-{escape(name)}" placeholder="one of '
+            f'{len(counts):,}" autocomplete="off"></label><datalist id="orbit-{escape(name)}"></datalist>'
+        )
     named = sorted(counts, reverse=name == "year")
     options = "".join(f'<option value="{escape(one)}">{escape(one)} ({counts[one]:,})</option>' for one in named)
-    said = escape(name.replace("_", " ").capitalize())
     return f'<label>{said} <select name="{escape(name)}"><option value="">any</option>{options}</select></label>'

@@ -90,7 +90,11 @@ def _legend(records: Sequence[Record], arcs: Sequence[str]) -> str:
     chips = "".join(
         f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in held.items()
     )
-    said = "<span>an arc leads to what replaced a decision</span>" if arcs else ""
+    phases = {record.phase for record in records}
+    words = ["an arc leads to what replaced a decision"] if arcs else []
+    words += ["a ring is not decided"] if "pending" in phases else []
+    words += ["a small dot no longer holds"] if "closed" in phases else []
+    said = f"<span>{', '.join(words)}</span>" if words else ""
     return f'<p class="orbit-legend">{chips}{said}</p>'
 
 

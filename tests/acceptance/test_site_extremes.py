@@ -1,0 +1,142 @@
+"""Pages at their extremes in a real browser: many tags, wide tables, both directions, paper, forced colours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+from tests.acceptance import browsing
+from tests.acceptance.browsing import DESK, PHONE, Tab
+
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+
+TAGS = 70
+A4 = 794
+"""The width of a sheet of paper in pixels."""
+COLUMNS = 14
+WIDE = "\n".join(
+    [
+        f"| {' | '.join(f'Column number {number}' for number in range(COLUMNS))} |",
+        f"|{'---|' * COLUMNS}",
+        f"| {' | '.join(f'some value {number}' for number in range(COLUMNS))} |",
+    ]
+)
+BODIES = {2: WIDE}
+
+
+def decision(number: int) -> str:
+    """Return a record that has a tag of its own, and one that begins as that of another record does."""
+    supersedes = "supersedes: [ADR-0001]\n" if number == 2 else ""
+    status = "superseded\nsuperseded_by: [ADR-0002]" if number == 1 else "proposed" if number == 3 else "accepted"
+    return (
+        f"schema_version: 1\nid: ADR-{number:04d}\nuid: {number:032x}\ntitle: Keep shelf {number} apart\n"
+        f'status: {status}\n{supersedes}date: "2026-05-{number % 27 + 1:02d}"\nfeature: core\n'
+        f"summary: So that it is found.\nscope: {{paths: [src/a.py], tags: [shelf-{number}]}}\n"
+        "created_at: 2026-05-01T00:00:00Z\nupdated_at: 2026-05-02T00:00:00Z\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a site of decisions with many tags; all cite the first."""
+    root = tmp_path_factory.mktemp("extremes")
+    for number in range(1, TAGS + 1):
+        folder = root / f"repo/.orbit/adrs/ADR-{number:04d}"
+        folder.mkdir(parents=True)
+        (folder / "adr.yaml").write_text(decision(number), "utf-8")
+        (folder / "body.md").write_text(f"## Context\n\n{BODIES.get(number, 'As ADR-0001 says.')}\n", "utf-8")
+    (root / "repo/.orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\nproject: Shelves\n")
+    found = build_site(Registry.open(root / "repo"), root / "site", snapshot=False)
+    assert not [one for one in found.diagnostics if one.severity == "error"]
+    with browsing.served(root / "site") as url:
+        yield url
+
+
+def test_one_of_many_tags_is_typed(home: str, tab: Tab) -> None:
+    """Where a list would be too long, its words are proposed; what is typed stands for those that begin with it."""
+    page = tab.go(f"{home}adrs/")
+    box, rows = page.locator("input[name=tag]"), page.locator("table.orbit-index tbody tr")
+    box.focus()
+    expect(page.locator("#orbit-tag option")).to_have_count(TAGS)
+    box.press_sequentially("Shelf-7")
+    expect(page.locator(".orbit-filter output")).to_have_text("1 found")  # there is a tag of just that name
+    box.fill("sh")
+    expect(page.locator(".orbit-filter output")).to_have_text(f"{TAGS} found")
+    page.goto(f"{home}adrs/?tag=shelf-1")
+    expect(box).to_have_value("shelf-1")
+    expect(rows).to_have_count(1)
+    assert tab.said == []
+
+
+def test_the_box_says_once_what_it_found(home: str, tab: Tab) -> None:
+    """Below records that were found does not stand that there is nothing; where there is nothing, it does."""
+    page = tab.go(home)
+    page.keyboard.press("/")
+    page.keyboard.type("shelf")
+    expect(page.locator("a.orbit-hit").first).to_be_visible()
+    expect(page.locator(".md-search-result__meta")).to_be_hidden()
+    page.fill("[data-md-component=search-query]", "zzzznothing")
+    expect(page.locator(".md-search-result__meta")).to_be_visible()
+    expect(page.locator("a.orbit-hit")).to_have_count(0)
+
+
+def test_what_scrolls_sideways_says_so(home: str, tab: Tab) -> None:
+    """An end beyond which there is more fades; the other does not, and none where all can be seen."""
+    tab.resized(PHONE)
+    page = tab.go(f"{home}adrs/timeline/")
+    box = page.locator(".orbit-scroll")
+    expect(box).to_have_class(re.compile("orbit-more-after"))
+    expect(box).not_to_have_class(re.compile("orbit-more-before"))
+    assert "gradient" in box.evaluate("(box) => getComputedStyle(box).maskImage")
+    box.evaluate("(box) => box.scrollTo(box.scrollWidth, 0)")
+    expect(box).to_have_class(re.compile("orbit-more-before"))
+    expect(box).not_to_have_class(re.compile("orbit-more-after"))
+    tab.resized(DESK)
+    expect(box).not_to_have_class(re.compile("orbit-more"))
+
+
+def test_paper_has_all_of_a_page(home: str, tab: Tab) -> None:
+    """A wide table ends before the edge of the sheet, nothing fades, and an answer is printed, an empty box not."""
+    tab.page.set_viewport_size({"width": A4, "height": 1123})
+    page = tab.go(f"{home}adrs/ADR-0002/")
+    page.emulate_media(media="print")
+    table = page.locator(".orbit-prose table")
+    assert table.evaluate("(table) => table.getBoundingClientRect().right") <= A4
+    masks = "[...document.querySelectorAll('.orbit-scroll')].map((one) => getComputedStyle(one).maskImage)"
+    assert set(page.evaluate(masks)) == {"none"}
+    page.goto(f"{home}paths/?path=src/a.py")
+    expect(page.locator(".orbit-found").first).to_be_visible()
+    page.goto(f"{home}paths/")
+    expect(page.locator(".orbit-explorer")).to_be_hidden()
+
+
+def test_what_is_folded_looks_like_a_line(home: str, tab: Tab) -> None:
+    """Citations beyond the first dozen are folded into a line of text, not a box of the theme."""
+    page = tab.go(f"{home}adrs/ADR-0001/")
+    style = page.locator(".orbit-cited details").evaluate(
+        "(one) => [getComputedStyle(one).borderWidth, getComputedStyle(one.firstElementChild).backgroundColor]"
+    )
+    assert style == ["0px", "rgba(0, 0, 0, 0)"]
+
+
+def test_colours_of_the_reader_hide_nothing(home: str, browser: Browser) -> None:
+    """Where the system gives the colours, what is chosen, a banner, an arrow and the shapes of dots can be told."""
+    context = browser.new_context(forced_colors="active", viewport={"width": DESK, "height": 900})
+    page = context.new_page()
+    page.goto(f"{home}adrs/?status=accepted")
+    chip = "(value) => getComputedStyle(document.querySelector(`button[value=${value}]`)).backgroundColor"
+    page.wait_for_selector("button[value=accepted][aria-pressed=true]")
+    assert page.evaluate(chip, "accepted") != page.evaluate(chip, "proposed")
+    page.goto(f"{home}adrs/ADR-0001/")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert page.evaluate("getComputedStyle(document.querySelector('.orbit-banner')).borderTopWidth") == "1px"
+    arrow = "getComputedStyle(document.querySelectorAll('.orbit-chain li')[1], '::before').backgroundColor"
+    assert page.evaluate(arrow) != paper
+    page.goto(f"{home}adrs/timeline/")
+    fills = "(css) => getComputedStyle(document.querySelector(`.orbit-timeline .${css}`)).fill"
+    assert page.evaluate(fills, "orbit-pending") == paper
+    assert page.evaluate(fills, "orbit-live") != paper
+    context.close()
