@@ -177,14 +177,14 @@ def test_another_duckdb_reads_the_file(git_repo: Path) -> None:
         "print(duckdb.__version__)\n"
         "for sql in (\"SELECT title FROM scope_match('src/1/a.py')\", 'SELECT count(*) FROM ranked(half_life := 30)',\n"
         "            \"SELECT title FROM resolve_id('ADR-0001')\", 'SELECT count(*) FROM vote_ranking',\n"
-        "            'SELECT count(*) FROM system_knowledge'):\n"
+        "            'SELECT count(*) FROM system_knowledge', \"SELECT title FROM search('one logs')\"):\n"
         "    print(c.execute(sql).fetchall())\n"
     )
     environment = {"PATH": os.environ["PATH"]}
     done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True, env=environment)
     version, *said = done.stdout.splitlines()
     assert version != duckdb.__version__
-    assert said == ["[('Rule 1',)]", "[(4,)]", "[('Keep one log',)]", "[(0,)]", "[(4,)]"]
+    assert said == ["[('Rule 1',)]", "[(4,)]", "[('Keep one log',)]", "[(0,)]", "[(4,)]", "[('Keep one log',)]"]
 
 
 def test_a_real_collection_arrives(corpora: Path, tmp_path: Path, git: Any) -> None:

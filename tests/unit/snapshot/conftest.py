@@ -42,6 +42,11 @@ class Project:
             f".orbit/adrs/{name}/adr.yaml", name, {"status": "accepted", "title": f"Title {number}", **fields}
         )
 
+    def doc(self, code: str, **fields: object) -> Path:
+        """Write a resource that is a document; its copy is not among what is written."""
+        data = {"status": "active", "type": "doc", "versions": ["unversioned"], **fields}
+        return self._record(f".orbit/resources/RES-{code}/resource.yaml", f"RES-{code}", data)
+
     def votes(self, code: str, *rows: tuple[str, str, str]) -> None:
         """Write votes: model, task, time."""
         lines = [

@@ -210,7 +210,7 @@ def test_search_finds_by_whole_words_whatever_their_ending(project: Any) -> None
     project.learning("00003", summary="Retry", status="retired")
 
     answers = found(
-        project, "uploading", "retry", "auth_handler", "handlers", "设计模式", "ui", "the of", "", "'; DROP"
+        project, "uploading", "retried", "auth_handler", "handlers", "设计模式", "ui", "the of", "", "'; DROP"
     )
     assert answers == [["L-00001"], ["L-00001"], ["L-00001"], ["L-00001"], ["L-00002"], [], [], [], []]
 

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 SNIPPET = 150
 """Characters a snippet has at most."""
 _WORD = re.compile(r"\S+")
-_LINKED = 0.5
+LINKED = 0.5
 """What a record that a hit links to is worth, as a part of that hit."""
 _MASKS = 16
 """So many ways to narrow are remembered."""
-_MARKS = ".,;:!?()[]'\"`"
-_LEADING = 5
+MARKS = ".,;:!?()[]'\"`"
+LEADING = 5
 """So many of the best hits lead to what they link to."""
 
 
@@ -177,7 +177,7 @@ class Searcher:
         if self._embedder is not None and budget.pool:
             found = self._with_meaning(query, found, budget.pool)
         if budget.linked:
-            found |= self._linked(query, list(found.values())[:_LEADING], found)
+            found |= self._linked(query, list(found.values())[:LEADING], found)
         return list(found.values()), self._number(asked, mask, found)
 
     def _with_meaning(self, query: Query, found: Mapping[str, _Found], most: int) -> dict[str, _Found]:
@@ -258,7 +258,7 @@ class Searcher:
 
     def _named(self, query: Query) -> list[_Found]:
         """Return the records whose ids the text names."""
-        said = {word.strip(_MARKS) for word in query.words if "-" in word}
+        said = {word.strip(MARKS) for word in query.words if "-" in word}
         known = self._by_name if said else {}
         records = {known[one].path: known[one] for one in said if one in known}
         fitting = [one for one in records.values() if self._may(query, one)]
@@ -271,7 +271,7 @@ class Searcher:
             for link in one.record.links:
                 target = self._by_name.get(link.to)
                 if target is not None and target.path not in {*known, *found} and self._may(query, target):
-                    score = self._score(query, target, one.score.text * _LINKED, via=one.record.id)
+                    score = self._score(query, target, one.score.text * LINKED, via=one.record.id)
                     found[target.path] = _Found(target, score)
         return found
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from orbit_registry.resources.chunk import Chunk
 
 _STATE = "source date tasks feature status_raw confidence basis versions path file source_ref content_hash chunking"
-_NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
+NO_TEXT = shared_fields() | frozenset(_STATE.split()) | {"type"}
 """Fields that are not read as text: identity, state and what has a weight of its own."""
 _PART = "\t"
 """Between a record's path and the number of its chunk; no path has one."""
@@ -109,7 +109,7 @@ def _remove(index: TextIndex, path: str) -> None:
 def _body(record: Record) -> str:
     """Return the texts of a record's own fields beside title and prose."""
     apart = (record.kind.headline, record.kind.prose)
-    own = (value for name, value in record.data.items() if name not in _NO_TEXT and name not in apart)
+    own = (value for name, value in record.data.items() if name not in NO_TEXT and name not in apart)
     return "\n".join(text for value in own for text in _texts(value))
 
 

@@ -18,7 +18,8 @@ UNVERSIONED = "unversioned"
 EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1
-_QUOTES = "\"'“”‘’«»`"
+FRAME = ".,;:!?…"
+QUOTES = "\"'“”‘’«»`"
 GENERIC = frozenset(
     [
         "again",
@@ -75,8 +76,8 @@ GENERIC = frozenset(
     ]
 )
 """Words that a person says to go on; a text of nothing else names nothing that a record could be about."""
-_IDENTIFIER = re.compile(r"#?\d+|[\w#./:-]*(?:[a-z][A-Z]|_|::|\w/\w|\w\.\w|\d)[\w#./:-]*")
-_LONG = 15
+IDENTIFIER = re.compile(r"#?\d+|[\w#./:-]*(?:[a-z][A-Z]|_|::|\w/\w|\w\.\w|\d)[\w#./:-]*")
+LONG = 15
 """A text of more words than that describes a task."""
 
 
@@ -134,7 +135,7 @@ class Query:
     def is_generic(self) -> bool:
         """Say whether the text names nothing: `continue`, `fix it`. A word in quotes always names something."""
         return bool(self.words) and all(
-            GENERIC.issuperset(word.lower().strip(".,;:!?…").split("'")[:1]) for word in self.words
+            GENERIC.issuperset(word.lower().strip(FRAME).split("'")[:1]) for word in self.words
         )
 
     @property
@@ -153,9 +154,9 @@ class Query:
 def shape(text: str) -> str:
     """Return the budget that a text's shape asks for: an identifier wants one place, a task all that bears on it."""
     words = text.split()
-    if len(words) == 1 and _IDENTIFIER.fullmatch(words[0].strip(_QUOTES)):
+    if len(words) == 1 and IDENTIFIER.fullmatch(words[0].strip(QUOTES)):
         return "lean"
-    return "deep" if len(words) > _LONG or text.rstrip().endswith(("?", "？")) else "balanced"
+    return "deep" if len(words) > LONG or text.rstrip().endswith(("?", "？")) else "balanced"
 
 
 def version_factor(own: Collection[str], asked: Collection[str]) -> float:

@@ -14,9 +14,9 @@ import unicodedata
 from itertools import chain
 
 _VOWELS = frozenset("aeiouy")
-_DOUBLES = frozenset(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"))
-_LI_ENDINGS = frozenset("cdeghkmnrt")
-_WHOLE_WORDS = {
+DOUBLES = frozenset(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"))
+LI_ENDINGS = frozenset("cdeghkmnrt")
+WHOLE_WORDS = {
     "skis": "ski",
     "skies": "sky",
     "idly": "idl",
@@ -33,10 +33,10 @@ _WHOLE_WORDS = {
     "bias": "bias",
     "andes": "andes",
 }
-_AFTER_PLURAL = frozenset(
+AFTER_PLURAL = frozenset(
     ("inning", "outing", "evening", "canning", "herring", "earring", "proceed", "exceed", "succeed")
 )
-_REGION_PREFIXES = (
+REGION_PREFIXES = (
     "gener",
     "commun",  # codespell:ignore commun
     "arsen",
@@ -48,7 +48,7 @@ _REGION_PREFIXES = (
 )
 
 # Ordered so that a suffix stands before those it ends with: the algorithm takes the longest that fits, then no other.
-_STEP_2 = (
+STEP_2 = (
     ("ization", "ize"),
     ("ational", "ate"),
     ("fulness", "ful"),
@@ -74,7 +74,7 @@ _STEP_2 = (
     ("ogi", "og"),
     ("li", ""),
 )
-_STEP_3 = (
+STEP_3 = (
     ("ational", "ate"),
     ("tional", "tion"),
     ("alize", "al"),
@@ -85,7 +85,7 @@ _STEP_3 = (
     ("ness", ""),
     ("ful", ""),
 )
-_STEP_4 = (
+STEP_4 = (
     "ement",
     "ance",
     "ence",
@@ -107,21 +107,21 @@ _STEP_4 = (
 )
 
 
-_ENDS_2, _ENDS_3 = (tuple(suffix for suffix, _ in step) for step in (_STEP_2, _STEP_3))
+_ENDS_2, _ENDS_3 = (tuple(suffix for suffix, _ in step) for step in (STEP_2, STEP_3))
 
 
 def stem(word: str) -> str:
     """Return the stem of a lower-case English word; a word of up to two letters is its own."""
     if len(word) <= 2:
         return word
-    if word in _WHOLE_WORDS:
-        return _WHOLE_WORDS[word]
+    if word in WHOLE_WORDS:
+        return WHOLE_WORDS[word]
     word = _mark_consonant_y(word)
-    first = next((len(prefix) for prefix in _REGION_PREFIXES if word.startswith(prefix)), None)
+    first = next((len(prefix) for prefix in REGION_PREFIXES if word.startswith(prefix)), None)
     region_1 = _region(word, 0) if first is None else first
     region_2 = _region(word, region_1)
     word = _without_plural(word)
-    if word in _AFTER_PLURAL:
+    if word in AFTER_PLURAL:
         return word
     word = _without_ed_or_ing(word, region_1)
     if word[-1] in "yY" and len(word) > 2 and word[-2] not in _VOWELS:
@@ -130,7 +130,7 @@ def stem(word: str) -> str:
         word = _step_2(word, region_1)
     if word.endswith(_ENDS_3):
         word = _step_3(word, region_1, region_2)
-    if word.endswith(_STEP_4):
+    if word.endswith(STEP_4):
         word = _step_4(word, region_2)
     return _without_final_e_or_l(word, region_1, region_2).replace("Y", "y")
 
@@ -193,7 +193,7 @@ def _without_ed_or_ing(word: str, region_1: int) -> str:
                 return rest[0] + "ie"
             if rest.endswith(("at", "bl", "iz")):
                 return rest + "e"
-            if rest[-2:] in _DOUBLES and not (len(rest) == 3 and rest[0] in "aeo"):
+            if rest[-2:] in DOUBLES and not (len(rest) == 3 and rest[0] in "aeo"):
                 return rest[:-1]
             if region_1 >= len(rest) and _ends_short_syllable(rest):
                 return rest + "e"
@@ -202,20 +202,20 @@ def _without_ed_or_ing(word: str, region_1: int) -> str:
 
 
 def _step_2(word: str, region_1: int) -> str:
-    for suffix, replacement in _STEP_2:
+    for suffix, replacement in STEP_2:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
             fits = len(rest) >= region_1
             if suffix == "ogi":
                 fits = fits and rest.endswith("l")
             elif suffix == "li":
-                fits = fits and rest[-1:] in _LI_ENDINGS
+                fits = fits and rest[-1:] in LI_ENDINGS
             return rest + replacement if fits else word
     return word
 
 
 def _step_3(word: str, region_1: int, region_2: int) -> str:
-    for suffix, replacement in _STEP_3:
+    for suffix, replacement in STEP_3:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
             fits = len(rest) >= (region_2 if suffix == "ative" else region_1)  # codespell:ignore ative
@@ -224,7 +224,7 @@ def _step_3(word: str, region_1: int, region_2: int) -> str:
 
 
 def _step_4(word: str, region_2: int) -> str:
-    for suffix in _STEP_4:
+    for suffix in STEP_4:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
             fits = len(rest) >= region_2 and (suffix != "ion" or rest[-1:] in ("s", "t"))
@@ -244,7 +244,7 @@ def _without_final_e_or_l(word: str, region_1: int, region_2: int) -> str:
 
 TERMS_VERSION = 1
 
-_LONGEST_TERM = 64
+LONGEST_TERM = 64
 _MOST_REMEMBERED = 100_000
 
 _COMMON = (
@@ -258,15 +258,19 @@ STOP_WORDS = frozenset(_COMMON.split())
 
 # First a quick, coarse split, whose pieces are remembered; a piece is read closely when it is met for the first time.
 _ASCII_PIECES = "".join(one if (one := chr(code)).isalnum() or one == "_" else " " for code in range(128))
-_ANY_PIECE = re.compile("[A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\U0010ffff]+")
-# What some scripts put on their letters; for a regular expression's character class.
+# What pieces are made of; this and the next two are for a regular expression's character class.
+PIECE = "A-Za-z0-9_\u00c0-\u1fff\u2c00-\u2fff\u3040-\U0010ffff"
+_ANY_PIECE = re.compile(f"[{PIECE}]+")
+# What some scripts put on their letters.
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
 _WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _ASCII_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]+"
+# Writing without spaces between words, and Korean.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
 )
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
 def terms(text: str) -> list[str]:
@@ -283,7 +287,7 @@ class _Memory(dict[str, tuple[str, ...]]):
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         found = tuple(term for word in _WORD.findall(piece) for term in _terms_of_word(word))
-        if len(piece) <= _LONGEST_TERM:
+        if len(piece) <= LONGEST_TERM:
             if len(self) >= _MOST_REMEMBERED:
                 self.clear()
             self[piece] = found
@@ -302,7 +306,7 @@ def _terms_of_word(word: str) -> list[str]:
         if _UNSPACED.match(part):
             found += [part[i : i + 2] for i in range(max(len(part) - 1, 1))]
             continue
-        term = part.lower()[:_LONGEST_TERM]
+        term = part.lower()[:LONGEST_TERM]
         if term not in STOP_WORDS:
             found.append(stem(term) if term.isascii() and term.isalpha() else term)
     return found

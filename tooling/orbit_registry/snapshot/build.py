@@ -120,7 +120,10 @@ def new_database(
                 connection.execute(TABLES.read_text(encoding="utf-8"))
             yield
             if source is None and like is None:
+                from orbit_registry.snapshot.search_macro import search_macro  # most builds take over those of a file
+
                 connection.execute(MACROS.read_text(encoding="utf-8"))
+                connection.execute(search_macro())
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:
