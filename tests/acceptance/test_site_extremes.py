@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -24,7 +24,9 @@ WIDE = "\n".join(
         f"| {' | '.join(f'some value {number}' for number in range(COLUMNS))} |",
     ]
 )
-BODIES = {2: WIDE}
+ARABIC = "- أول\n- ثان (see ADR-0001)\n\n1. واحد\n\n> اقتباس\n\n"
+ARABIC += "| عمود | Column |\n|---|---|\n| قيمة | value |\n\n- English\n"
+BODIES = {2: WIDE, 4: ARABIC, 5: "- One\n- Two\n"}
 
 
 def decision(number: int) -> str:
@@ -40,7 +42,7 @@ def decision(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def home(tmp_path_factory: pytest.TempPathFactory, git: Callable[..., str]) -> Iterator[str]:
     """Serve a site of decisions with many tags; all cite the first."""
     root = tmp_path_factory.mktemp("extremes")
     for number in range(1, TAGS + 1):
@@ -49,6 +51,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (folder / "adr.yaml").write_text(decision(number), "utf-8")
         (folder / "body.md").write_text(f"## Context\n\n{BODIES.get(number, 'As ADR-0001 says.')}\n", "utf-8")
     (root / "repo/.orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\nproject: Shelves\n")
+    (root / "repo/src").mkdir()
+    (root / "repo/src/a.py").write_text("", "utf-8")
+    git(root / "repo", "init", "-q")
+    git(root / "repo", "add", "-A")
     found = build_site(Registry.open(root / "repo"), root / "site", snapshot=False)
     assert not [one for one in found.diagnostics if one.severity == "error"]
     with browsing.served(root / "site") as url:
@@ -140,3 +146,43 @@ def test_colours_of_the_reader_hide_nothing(home: str, browser: Browser) -> None
     assert page.evaluate(fills, "orbit-pending") == paper
     assert page.evaluate(fills, "orbit-live") != paper
     context.close()
+
+
+SIDES = """(css) => {
+    const box = document.querySelector(css), at = box.getBoundingClientRect();
+    const item = box.matches("ul, ol") ? box.firstElementChild : box;
+    const style = getComputedStyle(item);
+    return [style.direction, style.marginRight !== "0px" || style.borderRightWidth !== "0px", at.left, at.right];
+}"""
+"""Of a list, a quotation or a table: its direction, and whether its marks stand on the right."""
+
+
+def test_each_block_begins_where_its_script_does(home: str, tab: Tab) -> None:
+    """Lists, quotations and tables in Arabic have their marks on the right; English beside them on the left."""
+    page = tab.go(f"{home}adrs/ADR-0004/")
+    prose = ".orbit-prose"
+    for css in (f"{prose} ul", f"{prose} ol", f"{prose} blockquote"):
+        direction, marked, *_ = page.evaluate(SIDES, css)
+        assert (direction, marked) == ("rtl", True), css
+    cells = page.locator(f"{prose} table th")
+    first, second = (cells.nth(number).bounding_box() for number in (0, 1))
+    assert first is not None
+    assert second is not None
+    assert first["x"] > second["x"], "the first column of a table that begins in Arabic is the right one"
+    assert page.evaluate(SIDES, f"{prose} ul:last-of-type")[0] == "ltr"
+    plain = tab.go(f"{home}adrs/ADR-0005/").locator(f"{prose} ul")
+    assert plain.get_attribute("dir") is None
+
+
+def test_the_treemap_fits_a_phone(home: str, tab: Tab) -> None:
+    """Of its two drawings the tall one is shown on a phone, whole and with names; on a desk the wide one."""
+    tab.resized(PHONE)
+    page = tab.go(f"{home}health/")
+    expect(page.locator(".orbit-wide")).to_be_hidden()
+    tall = page.locator(".orbit-tall")
+    assert tall.evaluate("(one) => one.getBoundingClientRect().right") <= PHONE
+    size = tall.locator("text").first.evaluate("(one) => one.getBoundingClientRect().height")
+    assert size >= 12
+    tab.resized(DESK)
+    expect(tall).to_be_hidden()
+    expect(page.locator(".orbit-wide")).to_be_visible()

@@ -100,9 +100,26 @@ def test_everything_is_in_the_list_and_no_drawing_is_too_large() -> None:
         boxes, links = list(drawing.iter("rect")), list(drawing.iter("a"))
         assert 2 <= len(boxes) == len(links) <= MOST
         assert all(link.get("href", "").startswith("../adrs/") for link in links)
+    arcs = sum(
+        html_of.count('class="orbit-arc"')
+        for html_of in re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', html)
+    )
+    assert arcs == sum(edge.replaces for edge in edges)
     left = 400 - len({one for edge in edges for one in edge.ends})
     assert f"{left} records without any are left out" in html
     assert html == map_html(records, Relations(records))
+
+
+def test_a_long_chain_across_areas_is_drawn_whole() -> None:
+    """Each of 60 decisions, of three areas in turn, replaced the one before: all arcs are drawn, in small drawings."""
+    areas = ("core", "web", "store")
+    records = [
+        decision(at, feature=areas[at % 3], **({"supersedes": [f"ADR-{at - 1:04d}"]} if at else {})) for at in range(60)
+    ]
+    drawings = re.findall(r'<svg class="orbit-drawing orbit-map".*?</svg>', map_html(records, Relations(records)))
+    assert sum(one.count('class="orbit-arc"') for one in drawings) == 59
+    assert len(drawings) == 3
+    assert all(one.count('class="orbit-box"') <= MOST for one in drawings)
 
 
 def test_nothing_to_draw_is_said() -> None:

@@ -40,7 +40,8 @@ def overlap(one: Rectangle, other: Rectangle) -> float:
 def test_every_file_is_in_one_field(files: list[str]) -> None:
     """The fields hold all files together, at most sixty of them; the table has the same numbers."""
     html = coverage_html(folders(files, [("L-1", ["src/**"])]), "health/")
-    (drawing,) = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    drawing, for_a_phone = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    assert re.findall("<title>.*?</title>", drawing) == re.findall("<title>.*?</title>", for_a_phone)
     said = [one.text or "" for one in ElementTree.fromstring(drawing).iter("title")]
     numbers = [re.search(r": ([\d,]+) of ([\d,]+) files", one) for one in said]
     assert sum(int(one[2]) for one in numbers if one) == len(files)
@@ -63,6 +64,12 @@ def test_a_record_that_names_nearly_everything_covers_nothing() -> None:
 def test_without_files_there_is_no_drawing() -> None:
     """Outside git nothing is said of coverage."""
     assert coverage_html(folders([], []), "health/") == ""
+
+
+def test_a_single_field_has_its_name() -> None:
+    """Where all files stand in the top folder, the one field says so and what share of it is covered."""
+    html = coverage_html(folders(["a.py"], [("L-1", ["*.py"])]), "health/")
+    assert re.findall(r"<text[^>]*>(.*?)</text>", html)[:2] == ["everything", "100 %"]
 
 
 def test_few_folders_take_little_room() -> None:

@@ -1,7 +1,7 @@
 """The map: what replaced what, and which record names which, as small drawings from then to now and as one table.
 
-Records that hang together are drawn together, so that each drawing is read by itself; a drawing that would be too
-large to read keeps to the records of one area, then to replacements, and what it leaves out stands in the table.
+Records that hang together are drawn together, so that each drawing is read by itself. Of what would be too large to
+read, all replacements are drawn, in several drawings, and the other links within an area; the rest stand in the table.
 Every box is a link; nothing in it is a script.
 """
 
@@ -117,38 +117,43 @@ Drawing = tuple[list[Record], list[Edge]]
 def _drawings(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
     """Return what is drawn together: all that hangs together, where that can still be read."""
     area = {record.id: area_of(record) for record in nodes}
-    everything = list(edges)
-    within = [edge for edge in edges if area[edge.start] == area[edge.end]]
-    chains = [edge for edge in edges if edge.replaces]
-    return _split(nodes, [everything, within, chains])
+    found: list[Drawing] = []
+    for records, inner in _together(nodes, edges):
+        if len(records) <= MOST:
+            found.append((records, inner))
+            continue
+        within = [edge for edge in inner if not edge.replaces and area[edge.start] == area[edge.end]]
+        for some in ([edge for edge in inner if edge.replaces], within):
+            for part in _together(records, some):
+                found += _cut(*part)
+    return found
 
 
-def _split(nodes: Sequence[Record], levels: Sequence[Sequence[Edge]]) -> list[Drawing]:
-    """Return drawings of at most so many records: what is too large keeps to the lines of the next level."""
+def _together(nodes: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
+    """Return the records that edges hold together, with those edges; without those that none leads to or from."""
     by_id = {record.id: record for record in nodes}
     held: dict[str, int] = {}
-    parts = components(by_id, [edge.ends for edge in levels[0]])
+    parts = components(by_id, [edge.ends for edge in edges])
     lines: list[list[Edge]] = [[] for _ in parts]
     for number, part in enumerate(parts):
         held.update(dict.fromkeys(part, number))
-    for edge in levels[0]:
+    for edge in edges:
         lines[held[edge.start]].append(edge)
-    found: list[Drawing] = []
-    for part, inner in zip(parts, lines, strict=True):
-        records = [by_id[one] for one in part]
-        if len(part) <= MOST:
-            found += [(records, inner)] if inner else []
-        elif len(levels) > 1:
-            own = set(part)
-            found += _split(
-                records, [[edge for edge in one if edge.start in own and edge.end in own] for one in levels[1:]]
-            )
-        else:
-            for at in range(0, len(records), MOST):
-                some = {record.id for record in records[at : at + MOST]}
-                kept = [edge for edge in inner if edge.start in some and edge.end in some]
-                found += [(records[at : at + MOST], kept)] if kept else []
-    return found
+    return [([by_id[one] for one in part], inner) for part, inner in zip(parts, lines, strict=True) if inner]
+
+
+def _cut(records: Sequence[Record], edges: Sequence[Edge]) -> list[Drawing]:
+    """Return drawings of at most so many records that have every edge once; a record may stand in several."""
+    if len(records) <= MOST:
+        return [(list(records), list(edges))]
+    place = {record.id: at for at, record in enumerate(records)}
+    found: list[tuple[set[str], list[Edge]]] = [(set(), [])]
+    for edge in sorted(edges, key=lambda edge: (place[edge.start], place[edge.end])):
+        if len(found[-1][0].union(edge.ends)) > MOST:
+            found.append((set(), []))
+        found[-1][0].update(edge.ends)
+        found[-1][1].append(edge)
+    return [([records[at] for at in sorted(place[one] for one in some)], inner) for some, inner in found]
 
 
 def _section(title: str, drawings: Sequence[Drawing]) -> str:

@@ -25,6 +25,8 @@ from orbit_registry.values import dataclass
 
 WIDTH, LOW, HIGH, EACH = 960.0, 96.0, 400.0, 16.0
 """Of the drawing: how wide, how low and how high at most, and how much higher for each cell."""
+TALL, SMALLER = 340.0, 0.6
+"""Of the drawing for a phone: how wide it is, and how much of the other's area it has."""
 MOST, LEAST = 60, 0.012
 """So many cells at most; a folder is divided further where it holds more than this share of all files."""
 STEPS = 5
@@ -105,17 +107,22 @@ def coverage_html(root: Folder, page: str) -> str:
     count = sum(1 for _ in _cells(root, (0.0, 0.0, WIDTH, HIGH), divided))
     height = min(HIGH, LOW + EACH * count)
     cells = list(_cells(root, (0.0, 0.0, WIDTH, height), divided))
+    high = SMALLER * WIDTH * height / TALL
+    tall = _cells(root, (0.0, 0.0, TALL, high), divided)
     share = (
         f"{root.covered:,} of {root.files:,} tracked files ({_percent(root)}) are in the scope of a record in force."
     )
-    drawing = "".join(_cell(folder, at, page) for folder, at in cells)
+    drawings = "".join(
+        f'<svg class="orbit-drawing orbit-treemap {css}" role="group" aria-label="{escape(share)}" '
+        f'viewBox="0 0 {width:g} {down:g}">{"".join(_cell(folder, at, page) for folder, at in held)}</svg>'
+        for css, width, down, held in (("orbit-wide", WIDTH, height, cells), ("orbit-tall", TALL, round(high), tall))
+    )
     rows = "".join(_row(folder, page) for folder, _ in sorted(cells, key=lambda cell: cell[0].name))
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("Folder", "Files", "In a scope", "Share"))
     return (
         f'<h2 id="coverage">Coverage</h2><p>{share} Each field is a folder, as large as it has files; '
         "the fuller its colour, the more of them a record speaks of.</p>"
-        f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-treemap" role="group" '
-        f'aria-label="{escape(share)}" viewBox="0 0 {WIDTH:g} {height:g}">{drawing}</svg></div>'
+        f"{drawings}"
         f'<details class="orbit-more"><summary>The same as a table</summary><table class="orbit-index">'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
     )
@@ -222,7 +229,7 @@ def _quiet(number: int) -> str:
 
 def _short(name: str, room: int) -> str:
     """Return the end of a folder's name that there is room for; "" for none."""
-    parts = name.rstrip("/").split("/")
+    parts = (name or "everything").rstrip("/").split("/")
     for count in (3, 2, 1)[: 2 if parts[-1] == "*" else 3]:
         words = "/".join(parts[-count:])
         if len(words) <= room:

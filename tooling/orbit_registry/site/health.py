@@ -203,7 +203,7 @@ def _ages(records: Sequence[Record], today: date) -> str:
     pairs = enumerate(zip(names, counts, strict=True))
     bars = "".join(_bar(place, name, count, max(counts)) for place, (name, count) in pairs)
     height = len(names) * ROW
-    label = f"When the {len(days):,} records in force changed last"
+    label = f"When the {f'{len(days):,} records' if len(days) > 1 else 'record'} in force changed last"
     drawing = (
         f'<svg class="orbit-drawing orbit-ages" role="img" aria-label="{escape(label)}: {_said(names, counts)}" '
         f'viewBox="0 0 {LABEL + BAR + 50} {height}" width="{LABEL + BAR + 50}" height="{height}">{bars}</svg>'

@@ -11,6 +11,8 @@ from typing import Any
 
 MOST = 12
 BOX, HEIGHT, GAP, BETWEEN = 172, 36, 8, 72
+NOTE = 20
+"""How high the line is that says how many are not drawn."""
 _LEFT = frozenset(
     {"Amended by", "Extended by", "Source of", "Contradicted by", "Implemented by", "Resolved by", "Referred to by"}
 )
@@ -31,6 +33,7 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
     rows = max(len(shown_left), len(shown_right), 1)
     height = rows * (HEIGHT + GAP) - GAP + 2
     middle = (height - HEIGHT) / 2
+    note = NOTE if len(left) > len(shown_left) or len(right) > len(shown_right) else 0
     x_this = BOX + BETWEEN if left else 0
     width = x_this + BOX + (BETWEEN + BOX if right else 0) + 2
     parts = [
@@ -39,7 +42,8 @@ def neighbourhood(view: Mapping[str, Any]) -> str:
         _box(str(view["id"]), "", x_this, middle, " orbit-this"),
     ]
     said = f"{view['id']} and what it has to do with: {len(left)} lead here, it leads to {len(right)}"
-    size = f'viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}"'
+    whole = f"{height + note:.0f}"
+    size = f'viewBox="0 0 {width} {whole}" width="{width}" height="{whole}"'
     return (
         f'<div class="orbit-scroll"><svg class="orbit-drawing orbit-neighbours" role="group" '
         f'aria-label="{escape(said)}" {size}>{"".join(parts)}</svg></div>'
@@ -70,7 +74,7 @@ def _side(
     if total > len(shown):
         place = x + BOX / 2
         parts.append(
-            f'<text class="orbit-small" x="{place}" y="{height - 2:.0f}" text-anchor="middle">'
+            f'<text class="orbit-small" x="{place}" y="{height + NOTE - 6:.0f}" text-anchor="middle">'
             f"+{total - len(shown)} in the list below</text>"
         )
     return parts

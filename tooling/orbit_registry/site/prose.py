@@ -24,6 +24,8 @@ _PIECE = re.compile(r"(<[^<>]*>)")
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
+_FROM_RIGHT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+"""A letter of a script that is written from right to left."""
 _MARK = re.compile(r"\s*\ue000([\w.:-]*)\ue000")
 """What `_with_marks` puts; the character is for private use."""
 _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
@@ -129,6 +131,7 @@ class _Renderer:
         marked = _with_marks(self.text)
         html = render_html(marked)
         ids = self._heading_ids(html)
+        direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
         html = _MARK.sub("", html) if marked != self.text else html
         may_name = _may_name(self.site.forms)
         out: list[str] = []
@@ -140,7 +143,7 @@ class _Renderer:
                 is_plain = open_link or may_name.search(piece) is None
                 out.append(piece if is_plain else self._with_citations(piece, code=open_code))
                 continue
-            if piece in _AS_IS:
+            if piece in _AS_IS and not direction:
                 out.append(piece)
                 continue
             name = piece[1:-1].split(" ", 1)[0].rstrip("/").lower()
@@ -163,8 +166,10 @@ class _Renderer:
                 piece = f'<h{heading.level} id="{heading.id}">'
             elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
                 piece = closing
+            elif name in ("ul", "ol", "blockquote"):
+                piece = f"{piece[:-1]}{direction}>"
             elif name == "table":
-                piece = '<div class="orbit-scroll"><table>'
+                piece = f'<div class="orbit-scroll"><table{direction}>'
             elif name == "/table":
                 piece = "</table></div>"
             out.append(piece)

@@ -19,7 +19,7 @@ _TAGS = {
     *("sup", "table", "tbody", "td", "th", "thead", "time", "tr", "ul", "wbr"),
 }
 _ATTRIBUTES = {
-    "*": {"class", "id", "title", "aria-label", "aria-hidden", "role"},
+    "*": {"class", "id", "title", "aria-label", "aria-hidden", "dir", "role"},
     "a": {"href", "rel", "aria-describedby"},
     "img": {"src", "alt", "width", "height", "loading"},
     "td": {"colspan", "rowspan", "style"},
