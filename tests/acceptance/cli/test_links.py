@@ -130,6 +130,45 @@ def test_a_documents_links_count_from_where_it_stands(shell: Any) -> None:
     assert ties(shell.json("related", style)[1])[guide][1] == ["referenced_by", "references"]
 
 
+def _doc(shell: Any, path: str, text: str, *versions: str) -> str:
+    """Return the id of a file of the project, taken over for some versions."""
+    file = shell.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    said = [word for version in versions for word in ("--version", version)]
+    return str(shell.json("import", "doc", path, *said)[1]["data"]["id"])
+
+
+def test_a_file_of_several_versions_is_linked_by_the_version_of_the_text(shell: Any) -> None:
+    """From a document the record of its version, from elsewhere the newest or the one for all; others are named."""
+    old, new = (_doc(shell, "docs/deploy.md", f"# Deploying\n\nStep {one}.\n", one) for one in ("2.9", "2.10"))
+    first, last, later = (
+        _doc(shell, f"docs/guide-{one}.md", f"# Guide {one}\n\n[deploy](deploy.md#deploying)\n", one)
+        for one in ("2.9", "2.10", "3.0")
+    )
+    known = learning(shell, "Look twice", "As [it](docs/deploy.md) says.")
+    (shell.root / "notes.md").write_text("[deploy](docs/deploy.md)\n", "utf-8")
+    subprocess.run(["git", "add", "notes.md"], cwd=shell.root, check=True)
+
+    def means(start: str) -> dict[str, list[Any]]:
+        data = shell.json("related", start, "--direction", "out")[1]["data"]
+        assert data["dangling"] == []
+        return {one["id"]: one["links"][0]["others"] for one in data["related"]}
+
+    assert means(first) == {old: [{"id": new, "versions": ["2.10"]}]}
+    for start in (last, later, known):
+        assert means(start) == {new: [{"id": old, "versions": ["2.9"]}]}
+    assert f"{new} is for 2.10; of the same file: {old} (2.9)" in shell("related", known)[1]
+    assert {"path": "notes.md", "line": 1} in shell.json("related", new)[1]["data"]["cited_in"]
+    assert shell("check")[0] == 0
+
+    every = _doc(shell, "docs/deploy.md", "# Deploying\n\nStep.\n")
+    assert set(means(first)) == {old}
+    assert set(means(known)) == set(means(later)) == {every}
+    assert shell("resource", "retire", every)[0] == 0
+    assert set(means(known)) == {new}
+
+
 def test_a_record_that_goes_takes_its_edges_along(shell: Any) -> None:
     """What it stated and what its text cited is gone from the other records too."""
     known = learning(shell, "Look twice", "As ADR-0001 says.")

@@ -41,6 +41,11 @@ def related_text(found: Related) -> str:
         rows.append((*via, words(one.ties), one.record.id, one.record.status.name, one.record.title))
     head = (*(("from",) if deep else ()), "is", "id", "status", "title")
     lines = [table(head, rows)] if rows else []
+    for one in found.reached:
+        for others in dict.fromkeys(tie.others for tie in one.ties if tie.others):
+            listed = ", ".join(f"{other} ({', '.join(versions)})" for other, versions in others)
+            own = ", ".join(one.record.words("versions"))
+            lines.append(f"{one.record.id} is for {own}; of the same file: {listed}")
     lines += [f"leads to no record, or to several: {rel} {to}" for rel, to, _ in found.dangling[:MOST_LINES]]
     lines += [f"cited in {path}:{line}" for path, line in found.cited_in[:MOST_LINES]]
     more = max(len(found.cited_in) - MOST_LINES, 0) + max(len(found.dangling) - MOST_LINES, 0)

@@ -9,7 +9,7 @@ import hashlib
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from orbit_registry.checks.citing import in_text
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
+from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
 from orbit_registry.store.cache import MISSING, FileCache, FileState, code_stamp
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
@@ -125,8 +126,24 @@ class Names:
         named = ((one.id, path) for one in self._records for path in (one.path, one.body_path, one.text("path")))
         return Targets([*places, *(Place(record_id, path, None) for record_id, path in named if path)])
 
-    def referred(self, target: str, origin: str) -> str | None:
-        """Return the id that a text in the file `origin` means by an id or by a file's path."""
+    @cached_property
+    def _versioned(self) -> Mapping[str, Sequence[Record]]:
+        """The records that were taken from a file, by its path, where several were, each for versions of its own."""
+        taken: dict[str, list[Record]] = defaultdict(list)
+        for record in self._records:
+            if (path := record.text("path")) and record.words("versions"):
+                taken[path].append(record)
+        return {path: records for path, records in taken.items() if len(records) > 1}
+
+    def of_file(self, path: str, versions: Collection[str] = ()) -> list[Record]:
+        """Return the records that a file was taken over as for several versions, the one first that is meant from a
+        text that is for `versions`; none where the file is that of one record, or of others too.
+        """
+        records = self._versioned.get(path, ())
+        return by_version(records, versions) if records and len(self._files.held(path)) == len(records) else []
+
+    def referred(self, target: str, origin: str, versions: Collection[str] = ()) -> str | None:
+        """Return the id that a text in the file `origin`, for some versions, means by an id or by a file's path."""
         feature = posixpath.basename(posixpath.dirname(origin))
         known = (self.resolve(f"{feature}/{target}") if "/" not in target else None) or self.resolve(target)
         if known is None and (numbered := _NUMBERED.fullmatch(target)):
@@ -134,7 +151,7 @@ class Names:
         if known is None and "." in target:
             path, _, anchor = target.partition("#")
             found = self._files.at(path, anchor)
-            known = found[0] if len(found) == 1 else None
+            known = found[0] if len(found) == 1 else next((one.id for one in self.of_file(path, versions)), None)
         return known
 
     def resolve(self, name: str) -> str | None:
@@ -167,7 +184,7 @@ def link_rows(records: Sequence[Record], local: frozenset[str], references: Mapp
         targets = references.get(record.path, ())
         origin = record.source.path if targets and record.source else record.path
         for target in targets:
-            meant = names.referred(target, origin)
+            meant = names.referred(target, origin, record.words("versions"))
             if meant != record.id and (record.id, "references", target, False) not in edges:
                 referred[record.id, target] = meant
     edges.update((start, "references", target, True) for start, target in referred)

@@ -9,7 +9,7 @@ from orbit_registry.records.link import INVERSES, RELATED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.snapshot.current import answer_all
-from orbit_registry.snapshot.edges import citations_of
+from orbit_registry.snapshot.edges import Names, citations_of
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.values import dataclass
@@ -18,6 +18,10 @@ _LINKS = """
 SELECT l.record_id, l.rel, l.target, l.target_id, l.derived, c.breadcrumb, c.first_line, c.last_line
 FROM links AS l LEFT JOIN cited_chunks AS c ON c.record_id = l.record_id AND c.target = l.target
 """
+
+
+Other = tuple[str, tuple[str, ...]]
+"""A record's id, and the versions that it is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,14 @@ class Tie:
     derived: bool
     part: Part | None = None
     """Where in a long text the link leads; None where it leads to all of it."""
+    others: tuple[Other, ...] = ()
+    """The records of the same file for other versions, where the link names the file."""
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         part = self.part.as_data() if self.part is not None else None
-        return {"from": self.start, "rel": self.rel, "derived": self.derived, "chunk": part}
+        said = {"from": self.start, "rel": self.rel, "derived": self.derived, "chunk": part}
+        return {**said, "others": [{"id": one, "versions": list(versions)} for one, versions in self.others]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ class _Edge:
     end: str | None
     derived: bool
     part: Part | None
+    others: tuple[Other, ...] = ()
 
 
 def related(
@@ -87,8 +95,8 @@ def related(
     Raises:
         SnapshotError: it can't be made or asked.
     """
-    edges = _edges(workspace, reading)
     records = reading.collection.records
+    edges = _edges(workspace, reading, Names(tuple(records)))
     dangling = sorted({(one.rel, one.target, one.derived) for one in edges if one.start == record.id and not one.end})
     said = citations_of(workspace, tuple(records)) if direction != "out" else ()
     cited = dict.fromkeys((str(row["path"]), int(str(row["line"]))) for row in said if row["target_id"] == record.id)
@@ -100,15 +108,15 @@ def related(
     )
 
 
-def _edges(workspace: Workspace, reading: Reading) -> list[_Edge]:
-    rows = answer_all(workspace, _LINKS, reading).rows
-    return [
-        _Edge(
-            str(start), str(rel), str(target), None if end is None else str(end), bool(derived),
-            Part(str(crumb or ""), (int(str(first)), int(str(last)))) if first is not None else None,
-        )
-        for start, rel, target, end, derived, crumb, first, last in rows
-    ]  # fmt: skip
+def _edges(workspace: Workspace, reading: Reading, names: Names) -> list[_Edge]:
+    found = []
+    for start, rel, target, end, derived, crumb, first, last in answer_all(workspace, _LINKS, reading).rows:
+        part = Part(str(crumb or ""), (int(str(first)), int(str(last)))) if first is not None else None
+        file = str(target).partition("#")[0] if derived and end is not None and "." in str(target) else ""
+        others = tuple((one.id, one.words("versions")) for one in names.of_file(file) if one.id != end) if file else ()
+        ended = None if end is None else str(end)
+        found.append(_Edge(str(start), str(rel), str(target), ended, bool(derived), part, others))
+    return found
 
 
 def _reached(records: RecordSet, edges: Iterable[_Edge], start: str, depth: int, direction: str) -> Iterable[Reached]:
@@ -119,7 +127,7 @@ def _reached(records: RecordSet, edges: Iterable[_Edge], start: str, depth: int,
             continue
         both = direction == "both" or edge.rel == RELATED
         if both or direction == "out":
-            ties[edge.start].add((edge.end, Tie(edge.start, edge.rel, edge.derived, edge.part)))
+            ties[edge.start].add((edge.end, Tie(edge.start, edge.rel, edge.derived, edge.part, edge.others)))
         if both or direction == "in":
             ties[edge.end].add((edge.start, Tie(edge.end, INVERSES.get(edge.rel, edge.rel), edge.derived)))
     seen, near = {start}, [start]

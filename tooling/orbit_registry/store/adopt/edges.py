@@ -142,6 +142,10 @@ class Targets:
             return None if not is_markdown(file) else ()
         return self.at(target, fragment, text)
 
+    def held(self, path: str) -> Collection[str]:
+        """Return all records that a file from the root holds."""
+        return self._by_path.get(path, {})
+
     def at(self, path: str, fragment: str = "", text: str = "") -> tuple[str, ...]:
         """Return the records that a file from the root holds; of several, the one whose number anchor or words say."""
         held = self._by_path.get(path, {})
