@@ -15,6 +15,7 @@ from orbit_registry.kinds.table import Status
 from orbit_registry.records.record import Record
 from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text.position import Span
 from orbit_registry.values import dataclass
 
 PLACES = (
@@ -26,7 +27,6 @@ LIMIT, MOST = 200_000, 500
 """Bytes of a page, and pages, that are read."""
 _PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
 _HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
-_ENTRY = re.compile(r"^(name|description):[ \t]*(.+?)[ \t\r]*$", re.MULTILINE)
 _SECTION = re.compile(
     r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
 )
@@ -78,10 +78,8 @@ def read_skills(workspace: Workspace) -> tuple[list[Skill], list[str]]:
                 problems.append(f"{path}: {error.message}")
                 continue
             if MARK not in text:
-                said = dict(_ENTRY.findall(head(text)))
-                found.append(
-                    Skill(path, _plain(said.get("name", "")) or name, _plain(said.get("description", "")), text)
-                )
+                said = _said(head(text))
+                found.append(Skill(path, said.get("name") or name, said.get("description", ""), text))
     return found, problems
 
 
@@ -114,8 +112,11 @@ def statements(skill: Skill) -> Sequence[str]:
     return [one for one in said if one and not one.startswith("#")]
 
 
-def _plain(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
+def _said(stated: str) -> dict[str, str]:
+    """Return what a head states by its keys, each on one line however many it is written on."""
+    from orbit_registry.text.adr.fields import read_fields  # with the formats of decisions, which are much to load
+
+    return {one.key: " ".join(one.value.split()) for one in read_fields(stated, Span(0, len(stated)))}
 
 
 def with_items(text: str, items: Sequence[str]) -> str:
