@@ -136,6 +136,19 @@ def test_the_ignored_is_ignored_and_records_are_not(git_repo: Path, git: Git) ->
     assert [line.rpartition(": ")[2] for line in attributes.splitlines()] == ["union", "orbit-log"]
 
 
+def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git) -> None:
+    """A checkout of another project below an ignored folder is never imported, so new decisions don't go there."""
+    for folder in ("data/theirs/decisions", "doc/adr"):
+        (git_repo / folder).mkdir(parents=True)
+        (git_repo / folder / "0001-x.md").write_text("# X\n", "utf-8")
+    (git_repo / ".gitignore").write_text("data/\ndoc/\n", "utf-8")
+
+    ignored = detect_style(git_repo)
+    git(git_repo, "add", "-f", "data")
+
+    assert (ignored.folder, detect_style(git_repo).folder) == ("docs/adr", "data/theirs/decisions")
+
+
 @pytest.mark.parametrize(
     ("files", "found"),
     [

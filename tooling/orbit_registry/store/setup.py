@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from orbit_registry.errors import ForeignWorkspaceError, OrbitError, WorkspaceNotFoundError
+from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.records.task import TASK_SCHEMA
@@ -118,10 +118,12 @@ def detect_style(root: Path) -> AdrConfig:
     logs = sorted((root / "docs/design").glob(f"*/{LOG_NAME}"))
     told = _told_folder(root)
     candidates = [*([told] if told else []), *(folder for folder in ADR_FOLDERS if folder != told)]
+    git = Git(root)
     counts = Counter({folder: _numbered(root / folder) for folder in candidates})
-    if not any(counts.values()) and not logs:
+    found = [folder for folder, count in counts.items() if count and _is_of_project(git, folder)]
+    if not found and not logs:
         counts = _elsewhere(root)
-    found = [folder for folder, count in counts.items() if count]
+        found = [folder for folder, count in counts.items() if count and _is_of_project(git, folder)]
     if found:
         best = max(found, key=lambda folder: counts[folder])
         return AdrConfig("file", best, tuple(folder for folder in found if folder != best))
@@ -138,6 +140,16 @@ def _elsewhere(root: Path) -> Counter[str]:
         named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts)
         counts[folder] += named and suffix == ".md" and is_decision_name(stem)
     return counts
+
+
+def _is_of_project(git: Git, folder: str) -> bool:
+    """Say whether git has a folder, or would take it: what it ignores is a copy of something, and never imported."""
+    if git.top is None:
+        return True
+    try:
+        return bool(git.listed("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
+    except GitError:
+        return True
 
 
 def _told_folder(root: Path) -> str | None:
