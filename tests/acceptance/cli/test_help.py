@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from tests.acceptance.cli.conftest import Shell
 
 from orbit_registry.cli.main import orbit, run
 
@@ -56,6 +58,15 @@ def test_examples_can_be_pasted() -> None:
     examples = [line for line in lines if re.match(r"\s*orbit ", line)]
     assert len(examples) > 100
     assert [line for line in examples if re.search(r"\S {2,}(?!#)\S", line)] == []
+
+
+@pytest.mark.parametrize("kind", ["failure", "learning", "rule", "adr"])
+def test_the_example_of_adding_is_one_that_runs(kind: str, shell: Shell) -> None:
+    """It names all that has to be given, also fields that have no option of their own."""
+    said = shell(kind, "add", "--help")[1]
+    example = next(line for line in said.splitlines() if line.startswith(f"  orbit {kind} add"))
+
+    assert shell(*shlex.split(example)[1:], "--dry-run")[0] == 0
 
 
 @pytest.mark.parametrize("name", ["orbit", "orbit-registry"])

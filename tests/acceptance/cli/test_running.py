@@ -101,7 +101,7 @@ def test_what_is_not_the_reviewed_script_is_refused(shell: Shell, script: str, g
     assert "not what it was" in said
     assert "not committed" in said
     assert shell.json("run", script, "--trust")[0] == 3
-    assert [one["trusted"] for one in events(shell)] == [1]
+    assert [(one.get("refused"), one.get("trusted")) for one in events(shell)] == [(1, None), (None, 1)]
 
     git(shell.root, "commit", "-qam", "Change it")
     assert "not what it was" in shell("run", script)[2]
@@ -124,6 +124,20 @@ def test_the_log_says_whose_word_a_run_rests_on(shell: Shell, script: str) -> No
     assert shell("run", script, "--trust")[0] == 0
 
     assert [said["trusted"] for said in events(shell)] == [0, 1]
+
+
+def test_the_log_says_who_was_refused(shell: Shell, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who wanted to run what nobody reviewed stands there too, with the hash of what it was."""
+    Path("tools/job.sh").write_text("#!/bin/sh\nexit 0\n", "utf-8")
+    monkeypatch.setenv("ORBIT_ACTOR", "agent")
+    assert shell("run", script)[0] == 1
+    assert shell("run", script, "--trust")[0] == 1
+
+    changed = raw_digest(Path("tools/job.sh").read_bytes())
+    assert [(one["id"], one["role"], one["refused"], one.get("content_hash")) for one in events(shell)] == [
+        (script, "agent", 1, changed),
+        (script, "agent", 1, None),
+    ]
 
 
 def test_no_trust_leads_out_of_the_project(shell: Shell, script: str, tmp_path: Path) -> None:
@@ -154,7 +168,7 @@ def test_an_agent_runs_what_was_reviewed_and_no_more(
 
     assert code == 1
     assert "an agent can't trust" in said
-    assert [one["role"] for one in events(shell)] == ["agent"]
+    assert [(one["role"], one.get("refused")) for one in events(shell)] == [("agent", None), ("agent", 1)]
 
 
 def test_a_script_that_takes_too_long_is_ended(shell: Shell, git: Git) -> None:

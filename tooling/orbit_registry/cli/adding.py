@@ -13,7 +13,7 @@ from orbit_registry.answers.hits import MOST_NAMED, known_already, near_text, ne
 from orbit_registry.answers.records import record_data
 from orbit_registry.checks.neighbours import Neighbour, copies_of
 from orbit_registry.cli.editor import copy_path, edited_text, kept_name
-from orbit_registry.cli.fields import add_options, fields_from, text_from
+from orbit_registry.cli.fields import MANAGED, add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, with_examples
 from orbit_registry.cli.output import emit, format_option, refuse
 from orbit_registry.cli.places import open_registry, say_astray
@@ -69,17 +69,29 @@ def add_command(kind: Kind) -> click.Command:
     ]
     if kind.voted:
         options.append(click.Option(["--task"], help="For a vote, where it is known already."))
-    said = with_examples(f"Add {one_of(kind)}.", f"orbit {kind.name} add {_required(options)} --dry-run")
+    said = with_examples(f"Add {one_of(kind)}.", f"orbit {kind.name} add {_required(kind, options)} --dry-run")
     return format_option(click.Command("add", params=options, callback=add, help=said))
 
 
-def _required(options: Sequence[click.Parameter]) -> str:
-    """Return the options that have to be given, each with a value that it takes."""
+def _required(kind: Kind, options: Sequence[click.Parameter]) -> str:
+    """Return the options that have to be given, each with a value that it takes; `--set` for fields that have none."""
     found = []
     for one in options:
         if one.required:
             found.append(f"{one.opts[0]} " + (one.type.choices[0] if isinstance(one.type, click.Choice) else '"…"'))
+    named = {one.name for one in options}
+    for name in kind.schema.document.get("required", ()):
+        if name not in named | MANAGED | kind.schema.managed:
+            example = next(iter(kind.schema.document["properties"][name].get("examples", ())), "…")
+            found.append(f"--set '{name}={_flow(example)}'")
     return " ".join(found)
+
+
+def _flow(value: object) -> str:
+    """Return an example of a field as YAML on one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_flow(one)}' for name, one in value.items())}}}"
+    return str(value)
 
 
 @dataclass(frozen=True)

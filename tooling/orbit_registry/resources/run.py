@@ -87,6 +87,7 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
     if not record.kind.in_file or record.text("type") != SCRIPT or path is None:
         raise UsageError(f"{record.id} is no script", hint="`orbit show` prints a document")
     if order.trust and author.role == "agent":
+        _note_refused(workspace, record, author, order)
         raise RefusedError("an agent can't trust a script for you", hint="a person reviews it, and runs it")
     file = inside(workspace.root, path)
     content = read_bytes(file, limit=LARGEST)
@@ -95,6 +96,7 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
         hint = (
             f"read {path}, then `orbit run --trust {record.id}`, or commit it, `orbit refresh {record.id}`, commit that"
         )
+        _note_refused(workspace, record, author, order, content_hash=raw_digest(content))
         raise RefusedError(f"{record.id} is not run: {'; '.join(doubts)}", hint=hint)
     began = time.time()
     with _copy(file, content) as started:
@@ -106,6 +108,12 @@ def run(workspace: Workspace, record: Record, author: Author, order: Order) -> R
         duration_ms=round(ran.seconds * 1000),
     )  # fmt: skip
     return ran
+
+
+def _note_refused(workspace: Workspace, record: Record, author: Author, order: Order, **said: str) -> None:
+    """Write down that somebody wanted to run what was not: in the log stands also who tried."""
+    root, now = str(workspace.root), time.time()
+    note(root, "run", order.surface, now, id=record.id, by=author.name, role=author.role, refused=1, **said)
 
 
 def _doubts(workspace: Workspace, record: Record, path: str, content: bytes) -> Iterator[str]:
