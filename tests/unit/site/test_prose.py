@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbit_registry.site.forge import Forge
-from orbit_registry.site.prose import Place, Prose, render
+from orbit_registry.site.prose import Place, Prose, ask, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
+from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms
 
 HERE = Place("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
@@ -103,6 +105,44 @@ def test_a_heading_is_found_by_the_anchor_it_states(site: SiteMap) -> None:
     assert '<h2 id="s-why">A &amp; <em>b</em></h2>' in prose.html
     assert ('href="#s-peak"' in prose.html, 'href="#s-why"' in prose.html) == (True, True)
     assert prose.diagnostics == ()
+
+
+def test_what_a_heading_in_a_quote_states_is_not_shown(site: SiteMap) -> None:
+    """It is no section of the text, but the braces are none of its words there either; escaped ones are."""
+    quoted = "> ## Told { #told .big }\n\n- ### Listed {: #list title=x }\n\n- ### Kept \\{x}\n\n"
+    text = quoted + "[x](#told)\n\n## Use \\{ #x \\}\n"
+    prose = render(text, HERE, site)
+
+    assert [(heading.id, heading.text) for heading in prose.headings] == [
+        ("s-told", "Told"),
+        ("s-list", "Listed"),
+        ("s-kept-x", "Kept {x}"),
+        ("s-use--x-", "Use { #x }"),
+    ]
+    assert ('href="#s-told"' in prose.html, prose.diagnostics) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("written", "href"),
+    [
+        ("#take-the-first--second", "."),
+        ("#1-take-the-first--second", "."),
+        ("#adr-0001--take-the-first--second", "."),
+        ("0002-b.md#2-two", "../ADR-0002/"),
+        ("0002-b.md#s", "../ADR-0002/#s-s"),
+    ],
+)
+def test_an_anchor_of_a_decisions_title_leads_to_its_page(written: str, href: str, site: SiteMap) -> None:
+    """The page shows the title as its own, without the anchor that a forge gives it in the document."""
+    url, other = "adrs/ADR-0001/", "adrs/ADR-0002/"
+    documents = {"docs/adr/0001-a.md": url, "docs/adr/0002-b.md": other}
+    titles = {("docs/adr/0001-a.md", slug('Take the "first" & second')): url, ("docs/adr/0002-b.md", "two"): other}
+    there = replace(site, documents=documents, titles=titles)
+
+    prose = render(f"[x]({written})\n", Place("docs/adr/0001-a.md", 3, url), there)
+
+    assert (f'href="{href}"' in prose.html, prose.diagnostics) == (True, ())
+    assert all(ask(there, kind, "docs/adr/0001-a.md", name) == token for kind, name, token in prose.lookups)
 
 
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:

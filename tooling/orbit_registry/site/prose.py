@@ -28,6 +28,10 @@ _FROM_RIGHT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U
 """A letter of a script that is written from right to left."""
 _MARK = re.compile(r"\s*\ue000([\w.:-]*)\ue000")
 """What `_with_marks` puts; the character is for private use."""
+_NESTED = re.compile(r"<(?P<over>/?)(?:blockquote|li)>|<h(?P<level>[1-6])>(?P<inner>.*?)</h(?P=level)>", re.DOTALL)
+_WORD = r"(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=[^\s{}<>]{1,200})"
+_STATED = re.compile(rf"[ \t]*\{{:?[ \t]*({_WORD}(?:[ \t]+{_WORD}){{0,20}})[ \t]*\}}$")
+"""What a heading of a quote or a list states in braces, as the parser of headings takes it elsewhere."""
 _NAME = re.compile(r"[A-Z](?<![\w/.#&-][A-Z])[A-Za-z]{0,15}-?[0-9][0-9-]*(?![\w/-]|\.\w)")
 """What the name of a task looks like, or of a record in another tool: a word that ends in a number."""
 _AS_IS = frozenset(
@@ -79,12 +83,39 @@ def _with_marks(text: str) -> str:
     return text
 
 
+def _with_nested_marks(html: str) -> str:
+    """Return HTML with the same marks in headings of quotes and lists, which part no text and so are none of it."""
+    if "}</h" not in html:
+        return html
+    out: list[str] = []
+    depth = end = 0
+    for found in _NESTED.finditer(html):
+        stated = _STATED.search(found["inner"] or "") if depth else None
+        if found["inner"] is None:
+            depth += -1 if found["over"] else 1
+        elif stated is not None:
+            name = next((word[1:] for word in stated[1].split() if word[0] == "#"), "")
+            out += [html[end : found.start("inner") + stated.start()], f" \ue000{name}\ue000"]
+            end = found.end("inner")
+    return "".join([*out, html[end:]]) if out else html
+
+
+def _marked_html(text: str) -> tuple[str, bool]:
+    """Return a text as HTML with the marks of its headings, and whether there are any."""
+    marked = _with_marks(text)
+    rendered = render_html(marked)
+    html = _with_nested_marks(rendered)
+    return html, marked != text or html is not rendered
+
+
 def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
     """Return the answer's token to one question of a `Prose.lookups`."""
     if kind == "id":
         return site.token(site.cited(name, origin))
     if kind == "name":
         return site.token(site.names.get(name))
+    if kind == "title":
+        return site.token(site.titled(origin, name))
     if kind == "image":
         return site.image(origin, name).token
     return _token(site, site.target(origin, name))
@@ -128,11 +159,10 @@ class _Renderer:
     broken: dict[str, Meaning] = field(default_factory=dict)
 
     def run(self) -> Prose:
-        marked = _with_marks(self.text)
-        html = render_html(marked)
+        html, is_marked = _marked_html(self.text)
         ids = self._heading_ids(html)
         direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
-        html = _MARK.sub("", html) if marked != self.text else html
+        html = _MARK.sub("", html) if is_marked else html
         may_name = _may_name(self.site.forms)
         out: list[str] = []
         open_code = open_link = 0
@@ -217,6 +247,10 @@ class _Renderer:
         prefixed = HEADING_PREFIX + written[1:].lower()
         if written == "#" or any(heading.id == prefixed for heading in self.headings):
             return Meaning(f"{self.place.page}#{prefixed if written != '#' else ''}")
+        titled = self.site.titled(self.place.path, written[1:])
+        self.lookups[("title", written[1:])] = self.site.token(titled)
+        if titled is not None:
+            return Meaning(titled)
         return Meaning(None, problem=f"the page has no heading for `{written}`", broken=True)
 
     def _image(self, tag: str, *, inside_link: bool) -> str:

@@ -16,6 +16,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.store.files import inside
+from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.masking import is_masked
 from orbit_registry.values import dataclass
@@ -28,6 +29,8 @@ HEADING_PREFIX = "s-"
 _NUMBERED = re.compile(r"([A-Z][A-Z0-9]*-)0*([0-9]{1,9})\Z")
 _ENTRY = re.compile(r"adr-0*([0-9]{1,9})(?:-|\Z)", re.IGNORECASE)
 """The anchor of a decision in a log, as forges make it of `ADR-0108 — Title`."""
+_TITLE_NUMBER = re.compile(r"^(?:[a-z]{1,8}-{0,2})?\d[\d-]{0,20}-+")
+"""What an anchor has before the words of a title: `adr-0108--`, `12-`, `2026-04-01-`."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -72,6 +75,8 @@ class SiteMap:
     design: str = "docs/design"
     entries: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Path of a log of decisions and a number in it → site URL of that record."""
+    titles: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Path of a document and the anchor of a decision's title in it → site URL of that record."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Site URL of a record → its title and status, as a link to it says them."""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -112,6 +117,15 @@ class SiteMap:
         numbered = _NUMBERED.match(any_id)
         return self.records.get(f"{numbered[1]}{int(numbered[2]):04d}") if numbered else None
 
+    def titled(self, path: str, fragment: str) -> str | None:
+        """Return the page of the decision whose title an anchor in a document means; pages show titles of their own."""
+        wanted = fragment.lower()
+        for anchor in (wanted, _TITLE_NUMBER.sub("", wanted)):
+            if anchor and (path, anchor) in self.titles:
+                return self.titles[path, anchor]
+        entry = _ENTRY.match(fragment)
+        return self.entries.get((path, int(entry[1]))) if entry else None
+
     def target(self, origin: str, written: str) -> Meaning:
         """Return what a link written in the repository's file `origin` leads to."""
         found = self.known.get((origin, written))
@@ -149,6 +163,8 @@ class SiteMap:
         return Meaning(ASSETS + path)
 
     def _meaning_of(self, path: str, fragment: str, written: str) -> Meaning:
+        if fragment and path not in self.mirrored and (titled := self.titled(path, fragment)):
+            return Meaning(titled)
         if fragment and (entry := _ENTRY.match(fragment)) and (path, int(entry[1])) in self.entries:
             return Meaning(self.entries[path, int(entry[1])])
         for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
@@ -221,9 +237,8 @@ def site_map(
     by_legacy: dict[str, set[str]] = defaultdict(set)
     by_tail: dict[str, set[str]] = defaultdict(set)
     by_document: dict[str, set[str]] = defaultdict(set)
-    homes: dict[str, str] = {}
-    entries: dict[tuple[str, int], str] = {}
-    labels: dict[str, str] = {}
+    homes, labels = dict[str, str](), dict[str, str]()
+    entries, titles = dict[tuple[str, int], str](), dict[tuple[str, str], str]()
     for record in records:
         url = url_of(record)
         labels[url] = f"{record.title} ({record.status.word})"
@@ -236,14 +251,14 @@ def site_map(
                 by_tail[name.rpartition("/")[2]].add(url)
         if (source := record.source) is not None:
             by_document[source.path].add(url)
+            titles.setdefault((source.path, slug(record.title)), url)
             if numbered := _ENTRY.match(source.heading or ""):
                 entries[source.path, int(numbered[1])] = url
     folders = {posixpath.dirname(path): f"{OVERVIEW}#{folder_anchor(posixpath.dirname(path))}" for path in mirrored}
     named = {name: next(iter(urls)) for name, urls in by_legacy.items() if len(urls) == 1}
     tails = {name: next(iter(urls)) for name, urls in by_tail.items() if len(urls) == 1 and name not in by_legacy}
     shared = frozenset(name for name, urls in by_tail.items() if len(urls) > 1 and name not in by_legacy)
-    own = {path: next(iter(urls)) for path, urls in by_document.items() if len(urls) == 1}
-    ids = {record_id: next(iter(urls)) for record_id, urls in by_id.items() if len(urls) == 1}
+    own, ids = ({name: next(iter(urls)) for name, urls in by.items() if len(urls) == 1} for by in (by_document, by_id))
     return SiteMap(
         root,
         forge,
@@ -257,6 +272,7 @@ def site_map(
         frozenset(map(len, by_tail)),
         design,
         entries,
+        titles,
         labels,
         {**{task: task_url(task) for task in tasks}, **tails, **named},
         folders=folders,
