@@ -220,6 +220,29 @@ def test_a_bad_document_hides_no_other(workspace: Workspace, write: Write) -> No
 
 
 @pytest.mark.parametrize(
+    ("path", "heading", "called", "feature"),
+    [
+        ("docs/DECISIONS.md", "D7. One queue", "D7", None),
+        ("docs/decisions.md", "✅ Decision 7: One queue", "Decision 7", None),
+        ("billing/DECISIONS.md", "[ADR-007] One queue", "ADR-007", "billing"),
+        ("architecture/adr-log.md", "ADR-7 — One queue", "ADR-7", None),
+    ],
+)
+def test_a_report_names_an_entry_as_its_log_does(
+    workspace: Workspace, path: str, heading: str, called: str, feature: str | None
+) -> None:
+    """A log in a folder that is called after a part of the project is that part's; `docs` is none."""
+    file = workspace.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"# Log\n\n## {heading}\n\nStatus: Accepted\n\nOne.\n", "utf-8")
+
+    report = backfill(workspace, [path])
+
+    assert [(one.source, one.record) for one in report.of("taken")] == [(f"{path} · {called}", "ADR-0007")]
+    assert read_collection(workspace).records.get("ADR-0007").text("feature") == feature
+
+
+@pytest.mark.parametrize(
     "title",
     [
         "`a: b` #c",

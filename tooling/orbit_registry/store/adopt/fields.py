@@ -18,8 +18,14 @@ STATUS_LIMIT = 2000
 _FEATURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
+_NO_FEATURES = frozenset({"doc", "docs", "documentation", "architecture", "design", "memory-bank", "memory_bank"})
+"""Folders that are called after what all projects have: a log in `docs/` is the project's, and of no feature."""
+
+
 def document_fields(one: Named) -> dict[str, object]:
     """Return the fields of a record that a document states; a status it doesn't state is `unknown`."""
+    from orbit_registry.text.adr.file_names import is_decision_folder  # with the formats of decisions: much to load
+
     entry, candidate = one.candidate.entry, one.candidate
     form = "log" if candidate.in_log else "file"
     source = {
@@ -29,6 +35,7 @@ def document_fields(one: Named) -> dict[str, object]:
         "authority": "document",
     }
     feature = candidate.feature
+    is_feature = feature is not None and _FEATURE.match(feature) and feature.lower() not in _NO_FEATURES
     return {
         "title": one_line(entry.title, 300) or posixpath.basename(candidate.path),
         "status": entry.status,
@@ -37,7 +44,7 @@ def document_fields(one: Named) -> dict[str, object]:
         "tasks": words(entry.tasks),
         "deciders": words(entry.deciders),
         "labels": words(entry.tags),
-        "feature": feature if feature and _FEATURE.match(feature) else None,
+        "feature": feature if is_feature and not is_decision_folder(feature or "") else None,
         "legacy_ids": list(one.legacy_ids),
         "source": {name: value for name, value in source.items() if value is not None},
     }

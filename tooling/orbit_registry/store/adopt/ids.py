@@ -55,7 +55,16 @@ class Candidate:
     @property
     def label(self) -> str:
         """How a report names it."""
-        return f"{self.path} · {heading_of(self.entry, 'log')}" if self.in_log else self.path
+        return f"{self.path} · {self._called}" if self.in_log else self.path
+
+    @property
+    def _called(self) -> str | None:
+        """What the log's own heading calls an entry: `D1`, `ADR-001`, `4`; its title where it has no number."""
+        entry = self.entry
+        if entry.heading_span is None or not entry.number_spans:
+            return heading_of(entry, "log")
+        written = self.document.text[entry.heading_span.start : entry.number_spans[-1].end]
+        return re.sub(r"^[\W_]+", "", written) or entry.number
 
     @property
     def feature(self) -> str | None:

@@ -190,7 +190,8 @@ def _new_files(
     record, text = _record(workspace, kind, wanted, author, record_id, new)
     if entry_in(new.path, new.after, record) is None:
         raise InvalidRecordError(
-            f"{new.path}: the new entry can't be found again in the text written", hint="give another title or --style"
+            f"{new.path}: the new entry can't be found again in the text written",
+            hint="close a block of code or comment that is open where it goes, else give another title or --style",
         )
     return [Change(new.path, new.before, new.after), Change(record.path, None, text)], record
 

@@ -51,6 +51,8 @@ _TEMPLATE_NAME = re.compile(
 )
 _TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
 _TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
+_PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
+"""What a template has in place of a title; `{{fn}} helper` is one, of a program that templates are written in."""
 _INDEX_NAMES = frozenset(
     {"index", "toc", "inhalt", "índice", "indice", "sommaire", "содержание", "索引", "目录", "目錄", "一覧", "目次"}
 )
@@ -364,7 +366,7 @@ def _not_an_adr(
         or (stem.lower() == "readme" and not in_series and not is_decision_name(pure.parent.name))
     ):
         return "an index or a guide, by its name"
-    if entry.title.startswith(("{", "[short title", "<short title")) or _TO_FILL_IN.search(entry.title):
+    if _PLACEHOLDER.match(entry.title) or _TO_FILL_IN.search(entry.title):
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
         return _NO_VERDICT

@@ -132,7 +132,7 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
     text = document.text
     lines: list[str] = []
     for field in read_fields(text, span):
-        key = field_of(field.key)
+        key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
         head = text[field.line.start : field.span.start].rstrip(" ")
         written = field.span.of(text)
         if key == "number":

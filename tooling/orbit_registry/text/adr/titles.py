@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.adr.header import visible_lines
 from orbit_registry.text.adr.sections import HEADER_KEYS, section_key
-from orbit_registry.text.adr.words import plain
+from orbit_registry.text.adr.words import STATUS_OF, plain
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, MarkdownDocument
 from orbit_registry.values import dataclass
 
+_OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
 _NO_TITLES = frozenset(
     {"adr", "rfc", "rfc proposal", "request for comments", "design document", "decision record",
      "architecture decision record", "architectural decision record", "architecture decision record (adr)"}
@@ -159,8 +160,10 @@ def title_heading(document: MarkdownDocument) -> Heading | None:
 
 
 def named_heading(heading: Heading | None) -> Heading | None:
-    """Return a heading, unless it names the form alone."""
-    return heading if heading and plain(heading.text.strip(" :")) not in _NO_TITLES else None
+    """Return a heading, unless it names the form alone, or is a notice: `# Superseded!` above the first section."""
+    said = plain(heading.text.strip(" :!.*_")) if heading else ""
+    is_notice = STATUS_OF.get(said) in _OUT_OF_FORCE
+    return heading if heading and said not in _NO_TITLES and not is_notice else None
 
 
 def title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:

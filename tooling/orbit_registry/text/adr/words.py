@@ -60,7 +60,7 @@ STATUSES: Mapping[Status, str] = {
         godkänd, godkänt, принято, принят, принята, утверждено, утвержден, утверждена, одобрено, внедрено,
         реализовано, действует, 承認, 承認済み, 承認済, 採用, 採用済み, 採択, 決定, 決定済み, 確定, 接受, 已接受,
         已采纳, 采纳, 已採納, 采用, 已采用, 批准, 已批准, 已核准, 通过, 已通过, 已決定, 已决定, 生效, 已生效, 已实施,
-        已实现, 승인, 승인됨, 채택, 채택됨, 수락, 수락됨, 확정, 확정됨
+        已实现, 승인, 승인됨, 채택, 채택됨, 수락, 수락됨, 확정, 확정됨, shipped
     """,
     "rejected": """
         rejected, reject, declined, refused, withdrawn, abandoned, discarded, cancelled, canceled, denied, dropped,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from orbit_registry.text.adr.fields import Field, scalar
 from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.statement import normalise_status, read_statement
 from orbit_registry.text.adr.words import KEY_OF, field_of
 from orbit_registry.text.position import Span
 
@@ -20,6 +20,7 @@ def read(header: Header) -> Iterator[Fact]:
     """Yield the known entries of the front matter; a log's front matter speaks of the log, not of its entries."""
     if header.in_log:
         return
+    yield from _staged(header)
     for field in header.fields:
         key = field_of(field.key)
         if field.key.lower() in ("links", "relations"):
@@ -28,6 +29,15 @@ def read(header: Header) -> Iterator[Fact]:
             yield from _status(header.text, field)
         elif key is not None:
             yield Fact(key, field.value, field.span, NAME, field.values)
+
+
+def _staged(header: Header) -> Iterator[Fact]:
+    """Yield the status that `stage:` states where no other key does: `stage: released`, but not `stage: production`."""
+    if any(field_of(field.key) == "status" for field in header.fields):
+        return
+    for field in header.fields:
+        if field.key.lower() == "stage" and normalise_status(field.value)[0] != "unknown":
+            yield from _status(header.text, field)
 
 
 def _status(text: str, field: Field) -> Iterator[Fact]:
