@@ -289,7 +289,8 @@ def test_of_a_snapshot_that_the_disk_takes_a_part_of_no_part_stays(project: Any,
     done = subprocess.run(
         [sys.executable, "-c", SMALL_DISK, *words], cwd=project.root, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr.splitlines()[0].endswith("File too large")) == (1, True), done.stderr
+    said = ("File too large", "was not checkpointed")  # DuckDB 1.5 keeps the system's reason to itself
+    assert (done.returncode, done.stderr.splitlines()[0].endswith(said)) == (1, True), done.stderr
     assert [path for path in project.root.rglob("*.duckdb*") if "tmp-" in path.name or "copy" in path.name] == []
 
 
