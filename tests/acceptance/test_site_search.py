@@ -12,8 +12,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Route
 from tests.acceptance.browsing import served, tab
-from tests.acceptance.site_cases import site_of
+from tests.acceptance.site_cases import copied, site_of
+from tests.conftest import Git
 
+from orbit_registry.cli.main import main
 from orbit_registry.importers.takeover import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.search.query import Query
@@ -257,6 +259,28 @@ def test_a_name_leads_to_its_record_as_in_orbit_search(browser: Browser, corpora
     right = [sum(one.id == found(at, one) for at, one in enumerate(records))
              for found in (lambda at, _: by_title[at], lambda _, one: ours(one.title))]  # fmt: skip
     assert right[0] >= right[1] > 180
+
+
+def test_a_resource_that_reads_like_a_decision_is_struck_out_too(
+    tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its text is that of its file, whatever its headings are, and the publish filter goes over it."""
+    root = copied("demo", tmp_path / "repo")
+    with (root / ".orbit/config.yaml").open("a", encoding="utf-8") as config:
+        config.write("  publish:\n    redact: ['(?i)project\\s+falcon']\n")
+    (root / "docs/deploy.md").write_text("# 8. Deploy\n\n## Decision\n\nProject falcon walks on Tuesdays.\n", "utf-8")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Deploy")):
+        git(root, *words)
+    monkeypatch.chdir(root)
+    with pytest.raises(SystemExit, match="0"):
+        main(["import", "doc", "docs/deploy.md"])
+
+    build_site(Registry.open(root), tmp_path / "site", snapshot=False)
+
+    (texts,) = (tmp_path / "site/search/texts").iterdir()
+    said = texts.read_text("utf-8")
+    assert "tuesday" in said
+    assert "falcon" not in said
 
 
 def test_hostile_rows_are_text(look: Look, tmp_path: Path) -> None:

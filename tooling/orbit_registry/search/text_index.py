@@ -48,12 +48,15 @@ def grams_of(term: str, shortest: int, longest: int) -> list[str]:
     return [marked[at : at + size] for size in range(shortest, longest + 1) for at in range(len(marked) - size + 1)]
 
 
-def weigh(fields: Fields) -> Counter[str]:
+def weigh(fields: Fields) -> dict[str, int]:
     """Return twice what each term of a text counts."""
-    weights: Counter[str] = Counter()
-    for text, weight in zip(fields, (TITLE, TAGS, BODY), strict=True):
-        for term, times in Counter(terms(text)).items():
-            weights[term] = min(weights[term] + weight * times, _HEAVIEST)
+    title, tags, body = fields
+    weights = {term: BODY * times for term, times in Counter(terms(body)).items()}
+    for text, weight in ((title, TITLE), (tags, TAGS)):
+        for term in terms(text):
+            weights[term] = weights.get(term, 0) + weight
+    if max(weights.values(), default=0) > _HEAVIEST:
+        weights = {term: min(weight, _HEAVIEST) for term, weight in weights.items()}
     return weights
 
 

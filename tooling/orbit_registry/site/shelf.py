@@ -150,9 +150,8 @@ class Shelf:
         """Return a record with its prose as it stands in its file, and as searches read it."""
         if record.kind.in_record:
             return record
-        if self.documents.of(record) is not None:
-            return with_prose(self.workspace, record, self.documents)
-        return replace(record, prose=self._body(record))
+        prose = self.documents.prose_of(record) if record.kind.in_document else None
+        return replace(record, prose=self._body(record) if prose is None else prose)
 
     def _body(self, record: Record) -> str:
         """Return the text beside a record; none where a symbolic link leads to it."""

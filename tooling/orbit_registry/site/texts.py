@@ -82,7 +82,7 @@ def _lines(record: Record, half_life: float) -> list[str]:
     head = f"{record.id}\t{votes!r} {priority} {updated}\t{'x' if record.status.searched else ''}"
     found = []
     for number, fields in enumerate(texts_of(record)):
-        weights = sorted(weights_of(fields).items())
-        said = " ".join(term if weight == _BODY else f"{term}:{weight}" for term, weight in weights)
+        weights = weights_of(fields)
+        said = " ".join(term if (weight := weights[term]) == _BODY else f"{term}:{weight}" for term in sorted(weights))
         found.append(f"{head if number == 0 else chr(9) * 2}\t{said}")
     return found

@@ -89,6 +89,13 @@ class Documents:
         entry = document.entry(source.heading) if document and source else None
         return (document, entry) if document and entry else None
 
+    def prose_of(self, record: Record) -> str | None:
+        """Return a record's prose as its document has it; None where no document holds it."""
+        source = record.source
+        document = self.by_path.get(source.path) if source else None
+        place = document.place(source.heading) if document and source else None
+        return document.prose(place) if document and place else None
+
 
 def heading_of(entry: AdrDocument, format_name: str) -> str | None:
     """Return what a record's `source.heading` says to find the entry again; None where a file holds one decision."""
@@ -145,9 +152,9 @@ def with_prose(workspace: Workspace, record: Record, documents: Documents) -> Re
         return record
     if record.kind.in_file:
         return replace(record, prose=_whole(workspace, record.source) if record.source else "")
-    found = documents.of(record)
-    if found is not None:
-        return replace(record, prose=entry_text(*found))
+    prose = documents.prose_of(record)
+    if prose is not None:
+        return replace(record, prose=prose)
     body = workspace.root / record.body_path
     try:
         return replace(record, prose=read_text(body, limit=DOCUMENT_LIMIT)) if body.exists() else record
