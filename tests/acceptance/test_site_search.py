@@ -48,6 +48,30 @@ def test_the_search_box_finds_records(look: Look, tmp_path: Path) -> None:
         server.close()
 
 
+def test_an_entry_of_a_log_is_found_once(tmp_path: Path) -> None:
+    """What is a record's stands in the records' search, not in that of pages too; the rest of a log does."""
+    root = copied("demo", tmp_path / "repo")
+    log = root / "docs/design/core/4_decisions.md"
+    text = log.read_text("utf-8")
+    log.write_text(f"{text}\n## ADR-0099 — Nobody recorded this\n\n### Context\n\nSome.\n", "utf-8")
+    site = tmp_path / "site"
+
+    def places() -> list[str]:
+        build_site(Registry.open(root), site, snapshot=False)
+        found = json.loads((site / "search/search_index.json").read_text("utf-8"))["docs"]
+        at = [one["location"].partition("#") for one in found]
+        return [anchor for page, _, anchor in at if page == "design/core/4_decisions/" and anchor]
+
+    context = f"s-context-{text.count('### Context')}"
+    assert places() == ["s-decisions", "s-adr-0099--nobody-recorded-this", context]
+    record = (root / ".orbit/adrs/ADR-0005/adr.yaml").read_text("utf-8").replace("0005", "0099")
+    (root / ".orbit/adrs/ADR-0099").mkdir()
+    (root / ".orbit/adrs/ADR-0099/adr.yaml").write_text(re.sub("(?m)^uid: .", "uid: f", record), "utf-8")
+    assert places() == ["s-decisions"]
+    page = (site / "design/core/4_decisions/index.html").read_text("utf-8")
+    assert all(f'id="s-adr-000{number}' in page for number in (1, 2)), "the page itself has all"
+
+
 def test_the_record_of_an_id_comes_before_those_that_speak_of_it(look: Look, tmp_path: Path) -> None:
     """A title that names another record's id stands below that record, whatever the order of the file."""
     site = site_of("demo", tmp_path)

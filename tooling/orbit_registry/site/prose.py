@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field
 from functools import cache
@@ -116,6 +117,8 @@ def ask(site: SiteMap, kind: str, origin: str, name: str) -> str:
         return site.token(site.names.get(name))
     if kind == "title":
         return site.token(site.titled(origin, name))
+    if kind == "entry":
+        return site.token(site.entry(origin, name))
     if kind == "image":
         return site.image(origin, name).token
     return _token(site, site.target(origin, name))
@@ -161,6 +164,7 @@ class _Renderer:
     def run(self) -> Prose:
         html, is_marked = _marked_html(self.text)
         ids = self._heading_ids(html)
+        elsewhere = self._elsewhere()
         direction = ' dir="auto"' if not html.isascii() and _FROM_RIGHT.search(html) else ""
         html = _MARK.sub("", html) if is_marked else html
         may_name = _may_name(self.site.forms)
@@ -193,7 +197,8 @@ class _Renderer:
             elif name in ("h1", "h2", "h3", "h4", "h5", "h6"):
                 heading = next(ids)
                 closing = f"</h{heading.level}>"
-                piece = f'<h{heading.level} id="{heading.id}">'
+                left_out = " data-search-exclude" if heading.id in elsewhere else ""
+                piece = f'<h{heading.level} id="{heading.id}"{left_out}>'
             elif name in ("/h1", "/h2", "/h3", "/h4", "/h5", "/h6"):
                 piece = closing
             elif name in ("ul", "ol", "blockquote"):
@@ -219,6 +224,26 @@ class _Renderer:
             anchor = HEADING_PREFIX + (f"{stem}-{count}" if count else stem)
             self.headings.append(Heading(max(1, min(6, int(level) + shift)), anchor, plain))
         return iter(self.headings)
+
+    def _elsewhere(self) -> set[str]:
+        """Return the ids of a document's headings that are a record's: its own page is found by search already."""
+        found: set[str] = set()
+        urls: dict[str, str | None] = {}
+        if self.place.record is None:
+            for heading in self.headings:
+                anchor = heading.id.removeprefix(HEADING_PREFIX)
+                urls[heading.id] = url = self.site.entry(self.place.path, anchor)
+                if anchor.startswith("adr-"):
+                    self.lookups[("entry", anchor)] = self.site.token(url)
+        often = Counter(urls.values())
+        level = 0
+        for heading in self.headings:
+            if not level or heading.level <= level:
+                url = urls.get(heading.id)
+                level = heading.level if url and often[url] == 1 else 0
+            if level:
+                found.add(heading.id)
+        return found
 
     def _link(self, tag: str) -> tuple[str, bool]:
         """Return the opening tag of a link as the page has it, and whether it still is a link."""

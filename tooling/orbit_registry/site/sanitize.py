@@ -27,6 +27,7 @@ _ATTRIBUTES = {
     "ol": {"start"},
     "time": {"datetime"},
     "details": {"open"},
+    **{f"h{level}": {"data-search-exclude"} for level in range(1, 7)},
 }
 _SCHEMES = {"http", "https", "mailto"}
 

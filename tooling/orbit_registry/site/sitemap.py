@@ -123,8 +123,12 @@ class SiteMap:
         for anchor in (wanted, _TITLE_NUMBER.sub("", wanted)):
             if anchor and (path, anchor) in self.titles:
                 return self.titles[path, anchor]
-        entry = _ENTRY.match(fragment)
-        return self.entries.get((path, int(entry[1]))) if entry else None
+        return self.entry(path, fragment)
+
+    def entry(self, path: str, anchor: str) -> str | None:
+        """Return the page of the record that stands at an anchor of a log, as forges make it of its heading."""
+        numbered = _ENTRY.match(anchor)
+        return self.entries.get((path, int(numbered[1]))) if numbered else None
 
     def target(self, origin: str, written: str) -> Meaning:
         """Return what a link written in the repository's file `origin` leads to."""
@@ -165,8 +169,8 @@ class SiteMap:
     def _meaning_of(self, path: str, fragment: str, written: str) -> Meaning:
         if fragment and path not in self.mirrored and (titled := self.titled(path, fragment)):
             return Meaning(titled)
-        if fragment and (entry := _ENTRY.match(fragment)) and (path, int(entry[1])) in self.entries:
-            return Meaning(self.entries[path, int(entry[1])])
+        if fragment and (entry := self.entry(path, fragment)):
+            return Meaning(entry)
         for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
             if candidate in self.documents:
                 mark = f"#{HEADING_PREFIX}{fragment.lower()}" if fragment else ""
