@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 from orbit_registry.push.caps import tokens
-from orbit_registry.push.context import BRIEF, Choice, Context, Selection
+from orbit_registry.push.context import BRIEF, Choice, Context, Selection, working_project
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row, stamp
@@ -155,6 +155,7 @@ class LearningsContextInjector:
         event = Event(SURFACE, time.time())
         ledger = Ledger(str(workspace.root), session) if session else None
         context = Context(BRIEF, event.at, agent=agent_name(agent), categories=tuple(dict.fromkeys(categories)))
+        context.project = working_project()
         context.per_category, context.per_call, context.tokens = limits.per_category, 0, limits.tokens
         try:
             found = select(self._index(), context, ledger) if categories else Selection([], 0, [], "nothing asked")

@@ -227,8 +227,7 @@ class Registry:
 
     def _with_prose(self, kind: str) -> list[Record]:
         """Return the records of a kind with their prose; only decisions need documents to be read for it."""
-        in_document = self.workspace.kinds[kind].in_document
-        return (self.records if in_document else self.collection.records).of_kind(kind)
+        return (self.records if self.workspace.kinds[kind].in_document else self.collection.records).of_kind(kind)
 
     def update(self, any_id: str, edit: Edit, *, title: str | None = None) -> Record:
         """Change a record's fields; a decision's title and date change in its document too."""
@@ -343,12 +342,13 @@ class Registry:
         return sync(self.workspace, rebuild=rebuild)
 
     def match(
-        self, paths: Sequence[str] = (), tags: Sequence[str] = (), *, task: str | None = None, everything: bool = False
-    ) -> list[matches.Match]:
+        self, paths: Sequence[str] = (), tags: Sequence[str] = (), *, task: str | None = None, everything: bool = False,
+        project: str = "",
+    ) -> list[matches.Match]:  # fmt: skip
         """Return the records that apply to paths (from the root) or tags; see `snapshot.matches.match`."""
         from orbit_registry.snapshot import matches
 
-        return matches.match(self.workspace, paths, tags, task=task, everything=everything)
+        return matches.match(self.workspace, paths, tags, task=task, everything=everything, project=project)
 
     def brief(
         self, *, agent: str = "", task: str | Task = "", text: str = "", paths: Sequence[str] = (),
@@ -361,11 +361,11 @@ class Registry:
         wanted = brief.Wanted(paths, tags, agent, task, task_class, text, session, project)
         return brief.brief(self.workspace, wanted, lambda words: self.searcher.fitting(words))
 
-    def explain(self, path: str) -> list[matches.Verdict]:
+    def explain(self, path: str, *, project: str = "") -> list[matches.Verdict]:
         """Return why each record that has to do with a path (from the root) is pushed there, or is not."""
         from orbit_registry.snapshot import matches
 
-        return matches.explain(self.workspace, path)
+        return matches.explain(self.workspace, path, project=project)
 
     def coverage(self) -> Coverage:
         """Return which tracked files have which records."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import posix
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,31 @@ def test_a_record_of_other_tasks_is_left_out(shell: Any) -> None:
         for task in ("T-1", "T-2")
     }
     assert titles == {"T-1": ["For T-1", "Use SQLite"], "T-2": ["Use SQLite"]}
+
+
+def test_a_record_of_another_project_is_left_out(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the project at hand is said, by an option or the environment; one that names none applies to all."""
+    for name in ("shop", "billing"):
+        learn(shell, f"For {name}", "--path", "src/**", "--project", name)
+
+    def titles(*more: str) -> set[str]:
+        return {one["title"] for one in data_of(shell, "match", "src/app.py", *more)["matches"]}
+
+    assert titles() == {"For shop", "For billing", "Use SQLite"}
+    assert titles("--project", "shop") == {"For shop", "Use SQLite"}
+    verdicts = data_of(shell, "explain", "src/app.py", "--project", "shop")["verdicts"]
+    assert {one["title"]: one["why"] for one in verdicts} == {
+        "For shop": "pushed", "Use SQLite": "pushed", "For billing": "project",
+    }  # fmt: skip
+    for project, expected in (("'shop'", {"For shop", "Use SQLite"}), ("''", titles()), ("NULL", titles())):
+        for macro in (f"scope_match('src/app.py', project := {project})", f"ranked(project := {project})"):
+            code, whole = shell.json(
+                "query", f"SELECT DISTINCT title FROM {macro} SEMI JOIN scope_match('src/app.py') USING (id)"
+            )
+            assert (code, {one["title"] for one in whole["data"]}) == (0, expected)
+    monkeypatch.setitem(posix.environ, b"ORBIT_PROJECT", b"billing")  # what a process is started with
+    assert titles() == {"For billing", "Use SQLite"}
+    assert titles("--project", "shop") == {"For shop", "Use SQLite"}, "what is said counts first"
 
 
 def test_every_verdict_is_reached(shell: Any) -> None:

@@ -15,12 +15,14 @@ from orbit_registry.store.journal import unified_diff
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--tag", "tags", multiple=True, help="A tag; records that have any of the tags or paths apply.")
 @click.option("--task", help="The task at hand: records that name other tasks are left out.")
+@click.option("--project", default="", help="The project at hand: records of others are left out.")
 @click.option("--all", "everything", is_flag=True, help="Pending, closed and expired records too.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many, the first in rank.")
 @format_option
 def match(
-    paths: tuple[str, ...], tags: tuple[str, ...], task: str | None, everything: bool, limit: int | None, output: str
-) -> None:
+    paths: tuple[str, ...], tags: tuple[str, ...], task: str | None, project: str, everything: bool, limit: int | None,
+    output: str,
+) -> None:  # fmt: skip
     """List the records that apply to paths or tags, in the order in which they are pushed.
 
     A path need not exist; with "/" at its end it names a folder. No cap applies but --limit.
@@ -35,7 +37,7 @@ def match(
 
     registry = open_registry()
     asked = [from_root(registry, path) for path in paths]
-    found = registry.match(asked, tags, task=task, everything=everything)
+    found = registry.match(asked, tags, task=task, everything=everything, project=project)
     kept = found[:limit]
     omitted = len(found) - len(kept)
     said = texts(kept) or "no record applies"
@@ -49,15 +51,16 @@ def match(
 
 @click.command()
 @click.argument("path")
+@click.option("--project", default="", help="The project at hand, where the repository has several.")
 @format_option
-def explain(path: str, output: str) -> None:
+def explain(path: str, project: str, output: str) -> None:
     """Say of every record that has to do with a path why it is pushed there, or why it is not.
 
     \b
     orbit explain src/app.py
     """
     registry = open_registry()
-    verdicts = registry.explain(from_root(registry, path))
+    verdicts = registry.explain(from_root(registry, path), project=project)
     lines: list[str] = []
     for one in verdicts:
         data = one.as_data()

@@ -13,7 +13,7 @@ from orbit_registry.loop.programs import not_run
 from orbit_registry.loop.task_class import TaskClass
 from orbit_registry.loop.tasks import CLASSIFIER, COMMAND, class_of, resolve_task, why_unresolved
 from orbit_registry.push.caps import tokens
-from orbit_registry.push.context import BRIEF, CODE, DROPS, WAYS, Context, Selection
+from orbit_registry.push.context import BRIEF, CODE, DROPS, WAYS, Context, Selection, working_project
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
@@ -191,7 +191,7 @@ def _known(workspace: Workspace, wanted: Wanted) -> Known:
     task = task if isinstance(task, Task) else Task()
     if wanted.text.strip():
         task = replace(task, text="\n\n".join(filter(None, (task.text, wanted.text))))
-    task = replace(task, project=wanted.project or task.project)
+    task = replace(task, project=working_project(wanted.project or task.project))
     agent = agent_name(wanted.agent)
     paths = dict.fromkeys(_inside(workspace, path) for path in (*wanted.paths, *task.context_files))
     if not (paths or wanted.tags or agent or task.words):

@@ -180,8 +180,9 @@ def match(asked: Asked) -> Answer:
     from orbit_registry.snapshot.matches import texts
 
     found = asked.registry.match(
-        paths, asked.words("tags"), task=asked.text("task") or None, everything=asked.is_set("all")
-    )
+        paths, asked.words("tags"), task=asked.text("task") or None, everything=asked.is_set("all"),
+        project=asked.text("project"),
+    )  # fmt: skip
     kept = found[: asked.number("limit", 20)]
     data = [one.as_data() for one in kept]
     omitted = len(found) - len(kept)

@@ -21,6 +21,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """Kind → the tools that have a name for it alone: `orbit.learning.add`. Those of `orbit.` alone serve every kind."""
 _CONFIRM = truth("Write it; without this the call shows the nearest records and writes nothing.")
+_PROJECT = text("The project at hand, where the repository has several.", "billing", longest=200)
+_LIMIT = number("At most so many.", 20, 100)
 _ALL = truth("Also records that wait for review or are closed.")
 _PURPOSE = choice("Whom it is for: plan says what whoever plans the next run should know.", "prompt", "plan")
 _RELATED = Tool(
@@ -107,7 +109,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
         Tool(
             "match", "Records for paths",
             "Say which records apply to files or tags, and by which glob, in the order in which they are pushed.",
-            {"paths": PATHS, "tags": TAGS, "task": TASK, "all": _ALL, "limit": number("At most so many.", 20, 100)},
+            {"paths": PATHS, "tags": TAGS, "task": TASK, "project": _PROJECT, "all": _ALL, "limit": _LIMIT},
             reading.match,
         ),
         Tool(
@@ -118,7 +120,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
                 "paths": PATHS, "tags": TAGS,
                 "text": text("The task in words.", "Retry failed uploads", longest=20_000), "task": TASK,
                 "agent": text("Your role: its categories lead to learnings and narrow them.", "tester", longest=100),
-                "project": text("Its project, where the repository has several.", "billing", longest=200),
+                "project": _PROJECT,
                 "task_class": choice("What the work is; told by its words if not given.", *CLASSES),
             },
             reading.brief, carries=False,

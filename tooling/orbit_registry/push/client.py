@@ -9,7 +9,7 @@ from sys import exc_info
 from time import monotonic, time
 
 from orbit_registry.push import dialects
-from orbit_registry.push.context import CODE, SESSION, TOOL, Context
+from orbit_registry.push.context import CODE, SESSION, TOOL, Context, working_project
 from orbit_registry.push.events import MOMENTS, Event, append
 from orbit_registry.push.folders import awaiting, project_paths, project_root, prune
 from orbit_registry.push.json_text import parsed
@@ -238,6 +238,7 @@ class Dispatch:
             task_class=call.task_class,
             text=call.text,
             error=call.error,
+            project=working_project(),
         )
         chosen = select(index, asked, ledger)
         if call.error:

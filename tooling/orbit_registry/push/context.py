@@ -3,6 +3,8 @@
 Built-in modules only: every call of a hook loads it.
 """
 
+import posix
+
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +21,7 @@ CODE = "code"
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
 """Surfaces: a tool is about to run; a prompt was given; a session starts; somebody asked for a brief."""
 
+PROJECT_AT_HAND = b"ORBIT_PROJECT"
 MIN_RELEVANCE = 0.05
 """How well a text has to fit a rule, from 0 to 1, where the configuration says nothing else."""
 DROPS = {
@@ -56,6 +59,20 @@ SKIPS = {
     "deadline": "there was no time left",
 }
 """Why a dispatch shows nothing: all reasons there are."""
+
+
+def working_project(said: str = "") -> str:
+    """Return which of a repository's projects the work is of: what is said of it, else what `ORBIT_PROJECT` says.
+
+    Empty where nobody knows: then no record is left out for its project. The configuration's `project` names the whole
+    repository, so that it says nothing of the one at hand.
+    """
+    return said or posix.environ.get(PROJECT_AT_HAND, b"").decode("utf-8", "surrogateescape")
+
+
+def is_of_another(own: str, project: str) -> bool:
+    """Say whether a record's project is another than the one at hand."""
+    return bool(own and project and own != project)
 
 
 class Context:

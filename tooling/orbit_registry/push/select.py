@@ -17,6 +17,7 @@ from orbit_registry.push.context import (
     Context,
     Selection,
     is_anywhere,
+    is_of_another,
 )  # fmt: skip
 from orbit_registry.push.reader import (
     AGENTS,
@@ -207,7 +208,7 @@ def _reason(
         return "expired"
     if row.flags & BROAD and context.surface in (TOOL, PROMPT) and all(asked[0] == "/" for asked, _ in ways):
         return "broad"
-    if context.project and row.values[PROJECT] and row.values[PROJECT] != context.project:
+    if is_of_another(row.values[PROJECT], context.project):
         return "project"
     if context.agent and agents and context.agent not in agents:
         return "agent"

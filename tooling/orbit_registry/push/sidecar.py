@@ -8,7 +8,7 @@ from time import monotonic, time
 
 from orbit_registry.push.call import Call
 from orbit_registry.push.caps import tokens
-from orbit_registry.push.context import TOOL, Context, Selection
+from orbit_registry.push.context import TOOL, Context, Selection, working_project
 from orbit_registry.push.dialects import take_tool
 from orbit_registry.push.events import Event, append
 from orbit_registry.push.folders import project_paths
@@ -101,7 +101,7 @@ def beside(
     event.query = paths if written is None else written
     event.session = ledger.name if ledger is not None else ""
     event.agent = agent
-    found = select(index, Context(TOOL, event.at, paths=paths, returned=returned), ledger)
+    found = select(index, Context(TOOL, event.at, paths=paths, returned=returned, project=working_project()), ledger)
     kept = [one for one in found.matches if one.row.values[ID] not in shown]
     told = Selection(kept, found.omitted, [], found.skip_reason or ("" if kept else "already shown"))
     told.withheld = [one for one in found.withheld if one not in shown]

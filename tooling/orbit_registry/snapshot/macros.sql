@@ -172,8 +172,9 @@ WHERE n.anchor IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY a.record_id, a.path, a.line, a.target ORDER BY h.position) = 1
 ORDER BY a.record_id, a.path, a.line, a.target;
 
--- Every record whose scope covers a path, whatever its phase, with the first glob that does.
-CREATE MACRO scope_match(path) AS TABLE
+-- Every record whose scope covers a path, whatever its phase, with the first glob that does; where the project at hand is
+-- given, none of another.
+CREATE MACRO scope_match(path, project := NULL) AS TABLE
 WITH asked AS MATERIALIZED (
     SELECT
         q.name,
@@ -210,10 +211,11 @@ FROM (
     HAVING NOT bool_or(h.exclude)
 ) AS m
 JOIN records AS r ON r.id = m.record_id
+WHERE nullif(project, '') IS NULL OR r.project IS NULL OR r.project = project
 ORDER BY r.id;
 
 -- Live records in the order in which they are pushed: decayed votes, priority, last change, id.
-CREATE MACRO ranked(tag := NULL, half_life := NULL) AS TABLE
+CREATE MACRO ranked(tag := NULL, half_life := NULL, project := NULL) AS TABLE
 SELECT
     row_number() OVER (
         ORDER BY s.rank_key DESC NULLS LAST, r.priority DESC, r.updated_at DESC NULLS LAST, r.id
@@ -224,6 +226,7 @@ LEFT JOIN vote_scores(
     coalesce(half_life::DOUBLE, (SELECT m.value::DOUBLE FROM meta AS m WHERE m.name = 'half_life_days'))
 ) AS s ON s.record_id = r.id
 WHERE r.phase = 'live' AND r.pushed AND NOT r.inbox
+    AND (nullif(project, '') IS NULL OR r.project IS NULL OR r.project = project)
     AND (tag IS NULL OR r.id IN (SELECT t.record_id FROM tags AS t WHERE t.axis = 'tag' AND t.tag = tag))
 ORDER BY rank;
 

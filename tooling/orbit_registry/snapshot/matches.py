@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.push import reader
+from orbit_registry.push.context import is_of_another, working_project
 from orbit_registry.push.pack import SYMBOL, is_whole
 from orbit_registry.push.reader import Index, Row
 from orbit_registry.push.select import LINKED
@@ -31,6 +32,7 @@ VERDICTS: Mapping[str, str] = {
     "not pushed": "matches, but this status is never pushed, or the record waits in this machine's inbox",
     "untrusted": "matches, but it is not what the default branch holds, and push.trust asks for that",
     "expired": "matches, but its time is over",
+    "project": "matches, but holds for another project than the one at hand",
     "stale": "matches, but may be out of date, and is about how work is done",
     "doubted": "matches, but may be out of date: pushed as one line that says so",
     "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
@@ -117,19 +119,21 @@ def match(
     *,
     task: str | None = None,
     everything: bool = False,
+    project: str = "",
     now: float | None = None,
 ) -> list[Match]:
     """Return the records that apply to any of the paths or tags, in rank order, each once, with every way in.
 
     Paths are from the root and need not exist; one with "/" at its end asks about a folder.
-    A record that names tasks is left out where `task` is given and is none of them. `everything` asks also for records
+    A record that names tasks is left out where `task` is given and is none of them, one of a project where another is
+    at hand (`push.context.working_project`). `everything` asks also for records
     that wait, are closed or expired. `now` is in seconds since 1970.
 
     Raises:
         UsageError: a path is not one from the root.
     """
     index = current_index(workspace)
-    at = time.time() if now is None else now
+    at, at_hand = time.time() if now is None else now, working_project(project)
     ways: dict[int, list[tuple[str, str]]] = {}
     rows: dict[int, Row] = {}
     for path in dict.fromkeys(project_path(path) for path in paths):
@@ -143,13 +147,15 @@ def match(
     for number in sorted(ways):
         row = _row(index, rows, number)
         tasks = row.words(reader.TASKS)
+        if is_of_another(row.values[reader.PROJECT], at_hand):
+            continue
         expired = row.is_expired(at)
         if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
             found.append(Match(row, tuple(ways[number]), expired, row.doubt(at)))
     return found
 
 
-def explain(workspace: Workspace, path: str, *, now: float | None = None) -> list[Verdict]:
+def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
     """Return what is to say of every record that has to do with a path: those that are pushed first, in rank order.
 
     Raises:
@@ -157,7 +163,7 @@ def explain(workspace: Workspace, path: str, *, now: float | None = None) -> lis
     """
     path = project_path(path)
     index = current_index(workspace)
-    at = time.time() if now is None else now
+    at, at_hand = time.time() if now is None else now, working_project(project)
     ranges, patterns = index.ways_in(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
     fitting = _hits(index, ranges + [index.range_of(number) for number, fits in tried.items() if fits])
@@ -166,7 +172,7 @@ def explain(workspace: Workspace, path: str, *, now: float | None = None) -> lis
     for hits, fits in ((fitting, True), (failing, False)):
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
-    verdicts = [_verdict(index, path, hit, fits, at) for _, (hit, fits) in sorted(first.items())]
+    verdicts = [_verdict(index, path, hit, fits, at, at_hand) for _, (hit, fits) in sorted(first.items())]
     return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "doubted", "rule", "broad"))
 
 
@@ -174,7 +180,7 @@ def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
     return sorted(hit for start, end in ranges for hit in index.hits[start:end])
 
 
-def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdict:
+def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project: str) -> Verdict:
     row = _row(index, {}, hit >> 32)
     glob = index.glob_of(row, hit).removeprefix(SYMBOL)
     if not fits:
@@ -190,6 +196,8 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float) -> Verdi
         why = "untrusted"
     elif row.is_expired(now):
         why = "expired"
+    elif is_of_another(row.values[reader.PROJECT], project):
+        why = "project"
     elif not index.is_current(row):
         why = "changed"
     elif row.flags & reader.BROAD:
