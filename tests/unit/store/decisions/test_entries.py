@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.importers import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr, new_adr, update_adr
@@ -127,13 +128,19 @@ def test_the_style_file_still_writes_a_file(registry: Registry) -> None:
     assert registry.add_adr(NewAdr("Use DuckDB", feature="snapshot")).document == "DECISIONS.md"
 
 
-def test_a_log_that_is_gone_is_begun_anew(registry: Registry) -> None:
-    """In the form of our own logs."""
+def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) -> None:
+    """While decisions have their text in it, nothing is written and no number taken; else it is begun anew."""
     registry = adopted(registry, "## D1: A")
-    (registry.workspace.root / "DECISIONS.md").unlink()
-    registry.add_adr(new_adr({"title": "Use SQLite"}))
+    root = registry.workspace.root
+    (root / "DECISIONS.md").rename(root / "decision-log.md")
 
-    assert headings_of(registry) == ["## ADR-0002 — Use SQLite"]
+    with pytest.raises(RefusedError, match=r"DECISIONS\.md is not there, and 1 decision has its text in it"):
+        registry.add_adr(new_adr({"title": "Use SQLite"}))
+    assert not (root / "DECISIONS.md").exists()
+
+    shutil.rmtree(root / ".orbit/adrs/ADR-0001")
+    assert Registry.open(root).add_adr(new_adr({"title": "Use SQLite"})).document == "DECISIONS.md"
+    assert headings_of(registry) == ["## ADR-0001 — Use SQLite"]
 
 
 def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> None:

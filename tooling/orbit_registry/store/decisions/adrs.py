@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -129,11 +130,24 @@ def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
     style = wanted.style or ("log" if adr.log else adr.style)
     if style == "log" and not wanted.feature and not adr.log:
         raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
+    if style == "log":
+        _refuse_moved(workspace, log_of(workspace.config, wanted.feature))
     if wanted.date is not None:
         refuse_date(wanted.date)
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     fields = {name: getattr(wanted, name) for name in NewAdr.__slots__}
     return NewAdr(**{**fields, "title": title, "style": style, "date": wanted.date or today})
+
+
+def _refuse_moved(workspace: Workspace, log: str) -> None:
+    """Raise when a log is gone in which decisions have their text: a new file of its name would hide where it is."""
+    if os.path.lexists(workspace.root / log):
+        return
+    held = [one.id for one in read_collection(workspace).records if one.source is not None and one.source.path == log]
+    if held:
+        count = "1 decision has its text" if len(held) == 1 else f"{len(held)} decisions have their text"
+        said = "bring it back; where it was renamed, correct `source.path` of those records and `adr.log`"
+        raise RefusedError(f"{log} is not there, and {count} in it", hint=said)
 
 
 def refuse_date(text: str) -> None:
