@@ -15,6 +15,7 @@ from orbit_registry.push.pack import is_whole
 from orbit_registry.push.reader import Index, read_seal
 from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import sync
+from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.journal import begun
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import DRIVER, GITATTRIBUTES
@@ -73,7 +74,7 @@ def _other_stores(workspace: Workspace) -> Iterator[Finding]:
     """Yield the stores around this one and below it, which hold records that nothing here reads."""
     below = workspace.git.ask("ls-files", "-co", "--exclude-standard", f"*/{ORBIT}/config.yaml") or ""
     inside = [workspace.root / line.removesuffix(f"/{ORBIT}/config.yaml") for line in below.splitlines()]
-    around = [one for one in workspace.root.parents if one != Path.home() and (one / ORBIT / "config.yaml").is_file()]
+    around = [one for one in workspace.root.parents if one != user_home() and (one / ORBIT / "config.yaml").is_file()]
     for root in (*around, *inside):
         try:
             count = len(read_collection(open_workspace(root), explain=False).records)

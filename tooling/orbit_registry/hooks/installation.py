@@ -14,6 +14,7 @@ from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.hooks import agents
 from orbit_registry.hooks.agent import MARK, SCOPES, Agent, Scope, SettingsFile
 from orbit_registry.push import bundle, reader
+from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.files import decode, inside, read_bytes, write_atomic
 from orbit_registry.values import dataclass
 
@@ -96,7 +97,7 @@ def settings_path(root: Path, file: SettingsFile) -> Path:
         return inside(root, file.path)
     first, *rest = PurePosixPath(file.path).parts[1:]
     moved = os.environ.get(file.home, "") if file.home else ""
-    return (Path(moved) if moved else Path.home() / first).joinpath(*rest)
+    return (Path(moved) if moved else user_home() / first).joinpath(*rest)
 
 
 def status(root: Path, names: Iterable[str] = agents.NAMES) -> list[HookState]:

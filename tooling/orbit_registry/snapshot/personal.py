@@ -20,6 +20,7 @@ from orbit_registry.push.pack import Part
 from orbit_registry.push.reader import LIST, Row
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.redaction import free_of_secrets
+from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
@@ -47,7 +48,7 @@ class Personal:
 
 def personal_folders() -> list[str]:
     """Return the folders whose change may mean another personal record; the one above them where there are none."""
-    orbit = Path.home() / ORBIT
+    orbit = user_home() / ORBIT
     try:
         inside = [entry.path for entry in os.scandir(orbit) if entry.is_dir(follow_symlinks=False)]
     except OSError:
@@ -57,7 +58,7 @@ def personal_folders() -> list[str]:
 
 def personal_workspace(workspace: Workspace) -> Workspace | None:
     """Return the workspace in the home folder; None where there is none that can be used, or it is this one."""
-    home = Path.home()
+    home = user_home()
     if home.resolve() == workspace.root.resolve() or not (home / ORBIT / "config.yaml").is_file():
         return None
     try:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.files import read_bytes, write_atomic
 from orbit_registry.store.workspace import Workspace, git_folder
 
@@ -50,7 +51,7 @@ def allowed(workspace: Workspace) -> Commands:
 
 def _allowed(workspace: Workspace) -> tuple[Commands, Mapping[str, Mapping[str, str]] | None]:
     """Return the commands that were allowed here, and their files; None for files that nobody else can change."""
-    home = Path.home()
+    home = user_home()
     if home.is_absolute() and workspace.root == home.resolve():
         return named(workspace), None
     file = _file(workspace)
@@ -152,7 +153,7 @@ def every() -> Iterator[tuple[str, Commands]]:
 
 def _folder() -> Path:
     said = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(said) if said.startswith("/") else Path.home() / ".config") / "orbit-registry" / "allowed"
+    return (Path(said) if said.startswith("/") else user_home() / ".config") / "orbit-registry" / "allowed"
 
 
 def _file(workspace: Workspace) -> Path | None:

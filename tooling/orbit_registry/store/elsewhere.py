@@ -9,12 +9,22 @@ import tempfile
 from pathlib import Path
 
 _NAME = "orbit-registry"
+_NO_HOME = Path("/nonexistent")
 
 
 def user_cache() -> Path:
     """Return where the user's programs keep what may be deleted, as the XDG specification has it, for us."""
-    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (home if home.is_absolute() else Path("~/.cache").expanduser()) / _NAME
+    said = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (said if said.is_absolute() else user_home() / ".cache") / _NAME
+
+
+def user_home() -> Path:
+    """Return the user's home; a folder that is not there where nobody says one, as of a container's made-up user."""
+    try:
+        found = Path.home()
+    except RuntimeError:
+        return _NO_HOME
+    return found if found.is_absolute() else _NO_HOME
 
 
 def is_writable(path: Path) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError, WriteError
 from orbit_registry.kinds.table import Kind, KindTable, load_kinds
 from orbit_registry.store.config import IMPORT_HINT, Config, read_config
-from orbit_registry.store.elsewhere import is_writable, own_cache
+from orbit_registry.store.elsewhere import is_writable, own_cache, user_home
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
 from orbit_registry.text.position import YamlProblemError
@@ -156,7 +156,7 @@ def find_workspace(start: Path) -> Workspace:
     """
     start = start.resolve()
     for folder in (start, *start.parents):
-        if folder != start and folder == Path.home():
+        if folder != start and folder == user_home():
             break  # the personal workspace is nobody's project but its own
         orbit = folder / ORBIT
         if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, texts_of
+from orbit_registry.store.elsewhere import user_home
 
 STOPPED = ("[Request interrupted by user", "The user doesn't want to ")
 KIND = "hook_additional_context"
@@ -17,7 +18,7 @@ _OTHER = re.compile(r"[^A-Za-z0-9]")
 def home() -> Path:
     """Return the folder of the agent's own files."""
     moved = os.environ.get("CLAUDE_CONFIG_DIR", "")
-    return Path(moved) if moved else Path.home() / ".claude"
+    return Path(moved) if moved else user_home() / ".claude"
 
 
 def transcript(root: Path, session: str, agent: str = "") -> Path | None:

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from orbit_registry.loop.transcripts.reading import Entry, Row, What, clipped, first_line, texts_of
+from orbit_registry.store.elsewhere import user_home
 
 _CODE = re.compile(r'(?m)^(?:Exit code: |Process exited with code )(-?\d+)|"exit_code":\s*(-?\d+)')
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
@@ -21,7 +22,7 @@ ROLES = ("developer", "system", "user")
 def home() -> Path:
     """Return the folder of the agent's own files."""
     moved = os.environ.get("CODEX_HOME", "")
-    return Path(moved) if moved else Path.home() / ".codex"
+    return Path(moved) if moved else user_home() / ".codex"
 
 
 def transcript(root: Path, session: str, agent: str = "") -> Path | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, newest_first, texts_of
+from orbit_registry.store.elsewhere import user_home
 
 WRONG = ("error", "cancelled")
 
@@ -15,7 +16,7 @@ WRONG = ("error", "cancelled")
 def home() -> Path:
     """Return the folder of the agent's own files."""
     moved = os.environ.get("GEMINI_CLI_HOME", "")
-    return (Path(moved) if moved else Path.home()) / ".gemini"
+    return (Path(moved) if moved else user_home()) / ".gemini"
 
 
 def sessions(root: Path) -> list[Path]:

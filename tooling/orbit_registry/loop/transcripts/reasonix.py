@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.loop.transcripts.reading import Entry, Row, clipped, newest_first, texts_of
+from orbit_registry.store.elsewhere import user_home
 
 SUFFIX = ".events.jsonl"
 MAIN = ("", "main")
@@ -21,7 +22,7 @@ _OTHER = re.compile(r"[^A-Za-z0-9]")
 def home() -> Path:
     """Return the folder of the agent's own files."""
     moved = os.environ.get("REASONIX_HOME", "")
-    return Path(moved) if moved else Path.home() / ".reasonix"
+    return Path(moved) if moved else user_home() / ".reasonix"
 
 
 def sessions(root: Path) -> list[Path]:
