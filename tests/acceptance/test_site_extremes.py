@@ -186,3 +186,21 @@ def test_the_treemap_fits_a_phone(home: str, tab: Tab) -> None:
     tab.resized(DESK)
     expect(tall).to_be_hidden()
     expect(page.locator(".orbit-wide")).to_be_visible()
+
+
+FOCUSED = """() => {
+    const one = document.activeElement, at = one.getBoundingClientRect();
+    if (one.matches("body, .md-option, .md-search__input")) return "";
+    const drawn = one.closest("svg") || getComputedStyle(one).outlineStyle !== "none";
+    return drawn && at.width * at.height ? "" : one.outerHTML.slice(0, 80);
+}"""
+"""What has the focus, where one can't see that; what the theme marks beside itself is left to it."""
+
+
+@pytest.mark.parametrize("url", ["", "adrs/", "adrs/ADR-0001/", "404.html"])
+def test_the_focus_can_always_be_seen(home: str, tab: Tab, url: str) -> None:
+    """Tab stops nowhere that is hidden, and what it stops at has a line around it."""
+    page = tab.go(home + url)
+    for _ in range(50):
+        page.keyboard.press("Tab")
+        assert page.evaluate(FOCUSED) == ""
