@@ -15,13 +15,13 @@ HEAVY = ("duckdb", "_duckdb", "mkdocs", "rich", "jsonschema", "referencing", "ru
 HEAVY += ("detect_secrets", "jsonschema_rs", "ryaml", "click", "mcp", "anyio")
 
 
-def loaded_by(arguments: list[str], folder: Path) -> set[str]:
-    """Return which heavy libraries a run of the command line has loaded when it ends."""
+def loaded_by(arguments: list[str], folder: Path, among: tuple[str, ...] = HEAVY) -> set[str]:
+    """Return which of some modules, by default heavy ones, a run of the command line has loaded when it ends."""
     program = (
         "import sys\n"
         "from orbit_registry.cli.main import run\n"
         f"code = run({arguments!r})\n"
-        f"print('loaded', *[name for name in {HEAVY!r} if name in sys.modules])\n"
+        f"print('loaded', *[name for name in {among!r} if name in sys.modules])\n"
         "sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=True)
@@ -45,6 +45,12 @@ def test_saying_what_it_is_loads_the_command_line_alone(workspace: Path, argumen
 def test_listing_loads_the_fast_readers_alone(workspace: Path, arguments: list[str]) -> None:
     """Records are read; nothing is composed, explained, locked or asked in SQL."""
     assert loaded_by(arguments, workspace) == {"click", "ryaml"}
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--all"]])
+def test_what_few_runs_need_waits_for_them(workspace: Path, arguments: list[str]) -> None:
+    """Near names are for an id that is not there, temporary files for a checkout that can't be written."""
+    assert not loaded_by(arguments, workspace, ("difflib", "tempfile"))
 
 
 def test_a_configuration_that_sets_something_is_validated(workspace: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -89,16 +88,18 @@ class RecordSet:
 
     def _hint(self, any_id: str) -> str:
         """Return what to do about an unknown id: the one it is near to, else those whose titles or ids are nearest."""
+        from difflib import get_close_matches  # most ids that are asked for are there
+
         known = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         asked = any_id.lower()
-        near = [known[name] for name in difflib.get_close_matches(asked, known, n=1, cutoff=0.7)]
+        near = [known[name] for name in get_close_matches(asked, known, n=1, cutoff=0.7)]
         if not near:
             words = {word for word in asked.replace("-", " ").split() if len(word) > 2}
             shared = {one.id: len(words.intersection(one.title.lower().split())) for one in self._records}
             near = sorted(filter(shared.get, shared), key=lambda name: -shared[name])
         if not near:
             alike = [name for name in known if name.partition("-")[0] == asked.partition("-")[0]] or known
-            near = [known[name] for name in difflib.get_close_matches(asked, alike, n=NAMED, cutoff=0.0)]
+            near = [known[name] for name in get_close_matches(asked, alike, n=NAMED, cutoff=0.0)]
         named = [f"{name} ({shorten(self.candidates(name)[0].title, 60, placeholder='…')})" for name in near[:NAMED]]
         meant = f"did you mean {' or '.join(named)}? " if named else ""
         return f"{meant}`orbit list --all` shows the ids there are"

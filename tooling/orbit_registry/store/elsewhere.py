@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 _NAME = "orbit-registry"
@@ -39,6 +38,8 @@ def own_cache(root: Path) -> Path | None:
 
     None where neither is to be had. Nobody else may write there, since what stands there is believed.
     """
+    import tempfile  # most checkouts may be written, and it brings every kind of archive
+
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     for base in (user_cache(), Path(tempfile.gettempdir(), f"{_NAME}-{os.getuid()}")):
         folder = base / "checkouts" / name
