@@ -25,34 +25,39 @@ CREATE MACRO word_region(word) AS
 
 CREATE MACRO ends_short(word) AS regexp_matches(word, '^[aeiouy][^aeiouy]$|[^aeiouy][aeiouy][^aeiouywxY]$');
 
+-- JSON by regular expressions: a browser has the functions for it in an extension that it would fetch from elsewhere.
+CREATE MACRO no_objects(members) AS regexp_replace(members, '("(?:[^"\\]|\\.)*")|\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}', '\1', 'g');
+
+CREATE MACRO one_line(written) AS trim(regexp_replace(written, '[\s"\\]+', ' ', 'g'));
+
 CREATE MACRO search(said) AS TABLE
 WITH asked_words AS MATERIALIZED (
     SELECT DISTINCT unnest(regexp_extract_all(said, '[^\s\p{Z}]+')) AS word
+), flat AS (
+    SELECT r.path, r.title, r.body, unnest(regexp_extract_all(
+        no_objects(no_objects(no_objects(substr(r.data, 2, length(r.data) - 2)))),
+        '"(?:[^"\\]|\\.)*":(?:"(?:[^"\\]|\\.)*"|\[(?:[^\]"]|"(?:[^"\\]|\\.)*")*\])'
+    )) AS member
+    FROM records AS r
 ), fields AS (
-    SELECT k.path, string_agg(k.one->>'$', chr(10)) AS said
+    SELECT f.path, string_agg(f.said, chr(10)) AS said
     FROM (
-        SELECT n.path, unnest(CASE
-            WHEN json_type(n.value) = 'ARRAY' THEN TRY_CAST(n.value AS JSON[]) ELSE [n.value]
-        END) AS one
-        FROM (
-            SELECT
-                f.path, f.title, f.body,
-                json_extract(f.data, '/' || replace(replace(f.name, '~', '~0'), '/', '~1')) AS value
-            FROM (SELECT r.path, r.title, r.body, r.data, unnest(json_keys(r.data)) AS name FROM records AS r) AS f
-            WHERE f.name NOT IN (@no_text@)
-        ) AS n
-        WHERE json_type(n.value) = 'ARRAY'
-            OR (json_type(n.value) = 'VARCHAR' AND (n.value->>'$') NOT IN (n.title, n.body))
-    ) AS k
-    WHERE json_type(k.one) = 'VARCHAR'
-    GROUP BY k.path
+        SELECT
+            m.path, m.title, m.body, regexp_extract(m.member, '^"([^"]*)":', 1) AS name,
+            regexp_replace(regexp_replace(m.member, '^"[^"]*":', ''), '\\(?:u[0-9a-f]{4}|.)', ' ', 'g') AS said
+        FROM flat AS m
+    ) AS f
+    WHERE f.name NOT IN (@no_text@) AND one_line(f.said) NOT IN (one_line(f.title), one_line(f.body))
+    GROUP BY f.path
 ), slots AS MATERIALIZED (
     SELECT s.*, row_number() OVER (ORDER BY s.key) AS slot
     FROM (
         SELECT
             r.path AS key, r.id AS owner, FALSE AS chunk, r.searched, r.title, t.tags,
             concat_ws(
-                chr(10), CASE WHEN c.record_id IS NULL THEN r.body END, f.said, (r.data->>'$.scope.semantic_seed')
+                chr(10), CASE WHEN c.record_id IS NULL THEN r.body END, f.said, regexp_replace(
+                    regexp_extract(r.data, '"semantic_seed":"((?:[^"\\]|\\.)*)"', 1), '\\(?:u[0-9a-f]{4}|.)', ' ', 'g'
+                )
             ) AS body
         FROM records AS r
         LEFT JOIN fields AS f ON f.path = r.path
