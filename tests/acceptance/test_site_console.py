@@ -55,6 +55,7 @@ def test_a_browser_answers_from_the_snapshot(root: Path, tab: Tab) -> None:
         pytest.skip(f"npm has no DuckDB for the browser here: {missing[0]}")
     with served(done.out) as url:
         page = tab.go(f"{url}query/?sql=SELECT 1 AS one")
+        assert console.DOWNLOAD in page.inner_text("[data-orbit-start]")
         page.click("[data-orbit-start]")
         page.wait_for_selector("#orbit-sql", state="visible", timeout=WAIT_MS)
 

@@ -9,6 +9,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.listing import recent_html
 from orbit_registry.site.render import about
 from orbit_registry.site.views import Relations, own_fields
+from orbit_registry.site.words import date_of
 
 
 def test_only_a_kinds_own_fields_are_shown_as_such() -> None:
@@ -63,3 +64,10 @@ def test_the_start_page_keeps_a_month_of_changes_folded() -> None:
     html = recent_html(records, "")
     assert html.index("ADR-0005") < html.index("<summary>4 more, back to 2026-05-04<") < html.index("ADR-0004")
     assert "<summary>" not in recent_html(records[:8], "")
+
+
+def test_a_decision_is_not_from_the_day_of_its_adoption() -> None:
+    """Where its date is not known there is none; a learning, which has no date of its own, is from its first day."""
+    data: dict[str, object] = {"id": "X-1", "created_at": "2026-05-04T00:00:00Z"}
+    days = [date_of(Record(load_kinds()[kind], data, "x/x.yaml")) for kind in ("adr", "learning")]
+    assert days == ["", "2026-05-04"]

@@ -72,7 +72,7 @@ ARCHIVES = (
 )
 VERSION = "+".join(f"{one.version}:{one.sha512[:16]}" for one in ARCHIVES)
 FILES = tuple(f"{FOLDER}{name}" for one in ARCHIVES for name in one.files.values())
-DOWNLOAD = "35 MB, about 8 MB where the server compresses"
+DOWNLOAD, COMPRESSED = "35 MB", "about 8 MB where the server compresses"
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
     ("What applies to a path", "FROM scope_match('{path}')"),
@@ -211,8 +211,9 @@ def _console() -> str:
         '<p class="orbit-hint" data-orbit-asleep>The console needs scripts, and a site that a server serves: '
         "<code>python3 -m http.server</code> in its folder is one.</p>"
         f'<form class="orbit-console" {places} hidden>'
-        f'<p><button type="button" class="md-button md-button--primary" data-orbit-start>Ask here: load DuckDB</button>'
-        f" <small>{DOWNLOAD}; it runs in this page and sends nothing anywhere.</small></p>"
+        f'<p><button type="button" class="md-button md-button--primary" data-orbit-start>'
+        f"Ask here: load DuckDB, {DOWNLOAD}</button>"
+        f" <small>{COMPRESSED}; it runs in this page and sends nothing anywhere.</small></p>"
         '<div data-orbit-asking hidden><label for="orbit-sql">SQL</label>'
         '<textarea id="orbit-sql" rows="4" spellcheck="false" autocapitalize="off" autocomplete="off"></textarea>'
         '<p><button type="submit" class="md-button md-button--primary">Run</button> '

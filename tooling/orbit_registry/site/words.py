@@ -22,8 +22,11 @@ def status_css(status: Status) -> str:
 
 
 def date_of(record: Record) -> str:
-    """Return the day a record is from, as far as it is known: `2026-05`, `2026-05-01`."""
-    return record.text("date") or (record.text("created_at") or "")[:10]
+    """Return the day a record is from, as far as it is known: `2026-05`, `2026-05-01`.
+
+    What has a date of its own is not from the day on which its record was made: an old decision may be adopted today.
+    """
+    return record.text("date") or ("" if "date" in record.kind.columns else (record.text("created_at") or "")[:10])
 
 
 def tags_of(record: Record) -> list[str]:
