@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
 from orbit_registry.errors import LockTimeoutError, UsageError, WriteError
 from orbit_registry.store.lock import locked
@@ -123,6 +124,24 @@ def test_a_lock_that_can_not_be_made_is_a_refused_write(tmp_path: Path) -> None:
 
     with pytest.raises(WriteError, match=r"can't write"), locked(tmp_path / "file" / "write.lock"):
         pass
+
+
+def test_it_is_the_lock_of_the_library(tmp_path: Path) -> None:
+    """What is taken at once and what is waited for are one lock: whichever holds it, the other waits."""
+    file = tmp_path / "write.lock"
+    with locked(file), pytest.raises(Timeout), FileLock(file, timeout=0):
+        pass
+    with FileLock(file, timeout=0), pytest.raises(LockTimeoutError), locked(file, wait=0):
+        pass
+
+
+def test_no_link_is_followed_to_a_lock(tmp_path: Path) -> None:
+    """A link where the file belongs is refused, and what it leads to is neither made nor opened."""
+    (tmp_path / "write.lock").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(WriteError), locked(tmp_path / "write.lock", wait=0):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_an_error_inside_frees_the_lock(tmp_path: Path) -> None:
