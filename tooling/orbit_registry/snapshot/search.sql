@@ -28,27 +28,36 @@ CREATE MACRO ends_short(word) AS regexp_matches(word, '^[aeiouy][^aeiouy]$|[^aei
 -- JSON by regular expressions: a browser has the functions for it in an extension that it would fetch from elsewhere.
 CREATE MACRO no_objects(members) AS regexp_replace(members, '("(?:[^"\\]|\\.)*")|\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}', '\1', 'g');
 
+-- A text as JSON writes it, but for rare signs.
+CREATE MACRO in_quotes(written) AS
+    '"' || replace(replace(replace(written, '\', '\\'), '"', '\"'), chr(10), '\n') || '"';
+
 CREATE MACRO one_line(written) AS trim(regexp_replace(written, '[\s"\\]+', ' ', 'g'));
 
 CREATE MACRO search(said) AS TABLE
 WITH asked_words AS MATERIALIZED (
     SELECT DISTINCT unnest(regexp_extract_all(said, '[^\s\p{Z}]+')) AS word
 ), flat AS (
-    SELECT r.path, r.title, r.body, unnest(regexp_extract_all(
-        no_objects(no_objects(no_objects(substr(r.data, 2, length(r.data) - 2)))),
+    SELECT t.path, t.title, t.body, unnest(regexp_extract_all(
+        CASE WHEN contains(t.members, '{') THEN no_objects(no_objects(t.members)) ELSE t.members END,
         '"(?:[^"\\]|\\.)*":(?:"(?:[^"\\]|\\.)*"|\[(?:[^\]"]|"(?:[^"\\]|\\.)*")*\])'
     )) AS member
-    FROM records AS r
-), fields AS (
-    SELECT f.path, string_agg(f.said, chr(10)) AS said
     FROM (
-        SELECT
-            m.path, m.title, m.body, regexp_extract(m.member, '^"([^"]*)":', 1) AS name,
-            regexp_replace(regexp_replace(m.member, '^"[^"]*":', ''), '\\(?:u[0-9a-f]{4}|.)', ' ', 'g') AS said
-        FROM flat AS m
-    ) AS f
-    WHERE f.name NOT IN (@no_text@) AND one_line(f.said) NOT IN (one_line(f.title), one_line(f.body))
-    GROUP BY f.path
+        SELECT r.path, r.title, r.body, no_objects(substr(r.data, 2, length(r.data) - 2)) AS members FROM records AS r
+    ) AS t
+), own AS MATERIALIZED (
+    SELECT f.path, f.title, f.body, substr(f.member, length(split_part(f.member, '"', 2)) + 4) AS said
+    FROM flat AS f
+    WHERE split_part(f.member, '"', 2) NOT IN (@no_text@)
+), fields AS (
+    SELECT t.path, string_agg(t.said, chr(10)) AS said
+    FROM (
+        SELECT o.path, o.title, o.body, regexp_replace(o.said, '\\(?:u[0-9a-f]{4}|.)', ' ', 'g') AS said
+        FROM own AS o
+        WHERE o.said NOT IN (in_quotes(o.title), in_quotes(o.body)) -- most are, and need no closer look
+    ) AS t
+    WHERE one_line(t.said) NOT IN (one_line(t.title), one_line(t.body))
+    GROUP BY t.path
 ), slots AS MATERIALIZED (
     SELECT s.*, row_number() OVER (ORDER BY s.key) AS slot
     FROM (
