@@ -63,6 +63,24 @@ def test_a_new_status_replaces_the_old_one_in_its_own_style(name: str, status: s
     assert set_status(text, read_document(text, path).entries[0], status) == text.replace(old, new)
 
 
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("2020-04-22 proposed", "2020-04-22 accepted"),
+        ("Proposed (2020-04-22)", "Accepted (2020-04-22)"),
+        ("Proposed on 2020-04-22", "Accepted on 2020-04-22"),
+        ("Proposed on 2020-04-22 by the board", "Accepted"),
+    ],
+)
+def test_a_date_beside_a_status_stays(line: str, after: str) -> None:
+    """It is the decision's, whose record has it from there; what else stands there was said of the old status."""
+    text = f"# 1. Use it\n\n## Status\n\n{line}\n\n## Decision\n\nWe do.\n"
+
+    assert set_status(text, read_document(text, "docs/adr/0001-use-it.md").entries[0], "accepted") == text.replace(
+        line, after
+    )
+
+
 def test_a_log_entry_without_a_status_gets_a_line() -> None:
     """The line stands below the heading, where the other entries have theirs."""
     text, path = case("log_superseded_line")

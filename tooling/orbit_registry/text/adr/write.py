@@ -21,6 +21,11 @@ from orbit_registry.values import dataclass
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
 _NUMBER = re.compile(r"\d{1,9}")
 _STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
+_DATED_STATUS = re.compile(
+    r"((?:19|20)\d\d-\d\d-\d\d[ \t,:–—-]{1,8})?([^\W\d_][^\d\r\n]{0,80}?)"
+    r"((?:[ \t]{1,8}on)?[ \t,:(–—-]{1,8}(?:19|20)\d\d-\d\d-\d\d\)?)?"
+)
+"""`2020-04-22 proposed`, `Proposed (2020-04-22)`: the date is the decision's, and stays."""
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>&#~!])")
 _SIGN = re.compile(r"([!-/:-@\[-`{-~])")
 _RULE = re.compile(r"\n[ \t]*\n[ \t]{0,3}(?:-[ \t]*){3,}\Z|\n[ \t]*\n[ \t]{0,3}(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
@@ -44,8 +49,10 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
             return _splice(text, [(Span(at, at), line), *((span, "") for span in removed)])
         taken = text[around.start : at] + line.rstrip()  # the new line takes the place of the one that goes
         return _splice(text, [(span, taken if span == around else "") for span in removed])
-    capital = fact.raw.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
-    value = BY_NAME[fact.style].written(fact, _cased(status, capital=capital))
+    dated = _DATED_STATUS.fullmatch(fact.raw)
+    before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
+    capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
+    value = BY_NAME[fact.style].written(fact, f"{before}{_cased(status, capital=capital)}{after}")
     apart = [span for span in removed if span.end <= fact.span.start or fact.span.end <= span.start]
     return _splice(text, [(fact.span, value), *((span, "") for span in apart)])
 
