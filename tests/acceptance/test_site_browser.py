@@ -205,6 +205,8 @@ def test_the_search_box_answers_the_keyboard(home: str, tab: Tab) -> None:
     page.keyboard.type("redis")
     page.wait_for_selector("a.orbit-hit")
     tab_to(page, "a.orbit-hit")
+    expect(page.locator(".md-search__output")).to_have_css("opacity", "1")
+    assert page.evaluate("document.activeElement.getBoundingClientRect().height") > 20
     page.keyboard.press("Enter")
     page.wait_for_url(f"{home}adrs/ADR-0005/")
     assert tab.said == []

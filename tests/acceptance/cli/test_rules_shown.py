@@ -148,4 +148,7 @@ def test_a_script_that_enforces_it_is_named_from_both_ends(shell: Any, rule: str
     assert shell("link", name, "proves", rule)[0] == 0
 
     (back,) = shell.json("related", rule)[1]["data"]["related"]
-    assert (back["id"], back["links"]) == (name, [{"from": rule, "rel": "proved_by", "derived": False, "chunk": None}])
+    assert (back["id"], back["links"]) == (
+        name,
+        [{"from": rule, "rel": "proved_by", "derived": False, "chunk": None, "others": []}],
+    )

@@ -292,6 +292,7 @@ def test_a_workspace_below_the_repositorys_root_is_mended(git_repo: Path, at: ty
     (tmp_path / "plain").mkdir()
     Registry.init(tmp_path / "plain")
     project = at(Path(shutil.copytree(tmp_path / "plain", git_repo / "services" / "billing")))
+    (project.path / ".gitignore").write_text(".orbit/state/\n", "utf-8")  # which a setup outside git can't see to
     project.add("Keep prose in one place")
     project.commit("Set up")
 

@@ -126,7 +126,7 @@ def test_an_unknown_name_lists_the_tables(filled: Any) -> None:
     with pytest.raises(SnapshotError) as raised:
         query(filled.workspace, "SELECT * FROM record")
     assert "records" in str(raised.value.hint)
-    assert "scope_match(path)" in str(raised.value.hint)
+    assert "scope_match(path, " in str(raised.value.hint)
 
 
 def test_a_question_without_end_is_ended(filled: Any) -> None:

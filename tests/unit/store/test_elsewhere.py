@@ -33,7 +33,7 @@ def test_a_home_is_a_whole_path(environment: dict[str, str], wanted: Path, monke
 def test_a_user_whom_nobody_knows_has_no_home(tmp_path: Path) -> None:
     """As in a container with a made-up user id: commands go on, and keep nothing in a home."""
     script = (
-        "import os; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
+        "import os, tempfile; from pathlib import Path; from orbit_registry.errors import WorkspaceNotFoundError\n"
         "from orbit_registry.store.elsewhere import own_cache, user_home\n"
         "from orbit_registry.store.workspace import find_workspace\n"
         "os.setuid(54321)\n"
