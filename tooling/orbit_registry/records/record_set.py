@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from textwrap import shorten
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.records.record import Record
@@ -89,6 +88,7 @@ class RecordSet:
     def _hint(self, any_id: str) -> str:
         """Return what to do about an unknown id: the one it is near to, else those whose titles or ids are nearest."""
         from difflib import get_close_matches  # most ids that are asked for are there
+        from textwrap import shorten
 
         known = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         asked = any_id.lower()

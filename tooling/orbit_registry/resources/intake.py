@@ -15,6 +15,7 @@ from typing import IO
 
 from orbit_registry.errors import GitError, RefusedError, UsageError
 from orbit_registry.records.record import Record
+from orbit_registry.records.versions import UNVERSIONED
 from orbit_registry.resources.chunk import Cut, chunking_from, cut
 from orbit_registry.store.author import Author
 from orbit_registry.store.files import decode, inside, read_bytes
@@ -27,7 +28,7 @@ from orbit_registry.values import dataclass
 
 KIND = "resource"
 DOC, SCRIPT = "doc", "script"
-UNVERSIONED, SHARED = "unversioned", "shared"
+SHARED = "shared"
 LARGEST = 1_000_000
 """Bytes of a text that is taken over: a larger one is a data set, or a book that wants to be split."""
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}\Z")

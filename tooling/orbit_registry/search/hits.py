@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
+from orbit_registry.records.versions import version_factor
 from orbit_registry.search.fusion import fused, gram_scores
 from orbit_registry.search.kept_texts import chunks, kept_index, parts_of, record_of, texts_of
-from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor, version_factor
+from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
 from orbit_registry.search.terms import terms
 from orbit_registry.search.text_index import TextIndex
 from orbit_registry.store.skills import SKILL

@@ -13,9 +13,6 @@ from orbit_registry.errors import UsageError
 from orbit_registry.search.terms import terms
 from orbit_registry.values import dataclass
 
-UNVERSIONED = "unversioned"
-"""What a record says that is meant for no version; one that says nothing is the same."""
-EXACT, SUPERSET, SUBSET, PARTIAL, UNSTATED = 1.0, 0.95, 0.85, 0.75, 0.70
 USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1
 FRAME = ".,;:!?…"
@@ -157,20 +154,6 @@ def shape(text: str) -> str:
     if len(words) == 1 and IDENTIFIER.fullmatch(words[0].strip(QUOTES)):
         return "lean"
     return "deep" if len(words) > LONG or text.rstrip().endswith(("?", "？")) else "balanced"
-
-
-def version_factor(own: Collection[str], asked: Collection[str]) -> float:
-    """Return what a record for some versions is worth to who asks for others; 0 where no version is shared."""
-    held, wanted = frozenset(own) or {UNVERSIONED}, frozenset(asked)
-    if not wanted or held == wanted:
-        return EXACT
-    if UNVERSIONED in held:
-        return UNSTATED
-    if held > wanted:
-        return SUPERSET
-    if held < wanted:
-        return SUBSET
-    return PARTIAL if held & wanted else 0.0
 
 
 def context_weights(text: str) -> dict[str, float]:

@@ -182,7 +182,7 @@ def export_again(workspace: Workspace, reading: Reading, earlier: Path, paths: S
         found = material.alone(earlier, held_of(connection, paths), paths)
         if found is None:
             raise SnapshotError(f"{earlier} holds more that changed", hint="write it anew")
-        return Planned(*found, meta_of(workspace), len(paths))
+        return Planned(*found, meta_of(workspace, workspace.git.head()), len(paths))
 
     return export(earlier, file, plan=plan)
 
@@ -202,7 +202,7 @@ def export_first(
 
     def plan(connection: duckdb.DuckDBPyConnection) -> Planned:
         rows = material.rows(connection, None, False, tuple, freshness, shared=True)[1]
-        return Planned(rows, None, meta_of(workspace), len(rows.hashes))
+        return Planned(rows, None, meta_of(workspace, workspace.git.head()), len(rows.hashes))
 
     return export(None, file, plan=plan)
 
@@ -233,5 +233,5 @@ def export_published(
     )
     with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
         whole = Path(folder) / "snapshot.duckdb"
-        write_database(whole, rows, meta_of(workspace))
+        write_database(whole, rows, meta_of(workspace, workspace.git.head()))
         return export(whole, file, parquet)

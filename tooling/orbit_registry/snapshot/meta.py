@@ -11,13 +11,13 @@ from orbit_registry.store.workspace import Workspace
 FORMAT_VERSION = 6
 
 
-def meta_of(workspace: Workspace, tool: str | None = None) -> dict[str, str | None]:
-    """Return what a snapshot made now says of itself; `tool` is the version of our package, where it is known."""
+def meta_of(workspace: Workspace, commit: str | None, tool: str | None = None) -> dict[str, str | None]:
+    """Return what a snapshot made now at a commit says of itself; `tool` is our package's version, where known."""
     return {
         "format_version": str(FORMAT_VERSION),
         "project": workspace.name,
         "built_at": stamp(datetime.now(UTC)),
-        "commit": workspace.git.head(),
+        "commit": commit,
         "tool_version": tool or _version(),
         "half_life_days": str(half_life_days()),
     }

@@ -168,14 +168,15 @@ def sync_snapshot(
     prose = prose or prose_of(workspace, reading.entries, reading.documents)
     settings = _settings(workspace)
     skills = read_skills(workspace)[0]
-    inputs = _inputs(workspace, settings, reading, prose, skills)
+    commit = workspace.git.head()
+    inputs = _inputs(settings, commit, reading, prose, skills)
     folder = cache_folder(workspace)
     held = None if rebuild else _current(folder, inputs)
     if held is None:
         with locked(folder / "snapshot.lock"):
             held = None if rebuild else _current(folder, inputs)
             if held is None:
-                build = _Build(workspace, folder, reading, prose, settings, inputs, rebuild, skills, seen)
+                build = _Build(workspace, folder, reading, prose, settings, commit, inputs, rebuild, skills, seen)
                 done = build.run(diagnostics, freshness)
                 return replace(done, seconds=time.perf_counter() - began)
     reading.save()
@@ -195,11 +196,11 @@ def _settings(workspace: Workspace) -> str:
     )
 
 
-def _inputs(workspace: Workspace, settings: str, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
+def _inputs(settings: str, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
     """Return a hash of everything that decides what the snapshot holds, behind one of the files of records alone."""
     records = _hash(*(problem.fingerprint for problem in reading.misplaced), *_lines(reading.states))
     said = (f"{skill.path}\0{skill.text}" for skill in skills)
-    return f"{records} {_hash(settings, workspace.git.head() or '', *_lines(prose.states), *said)}"
+    return f"{records} {_hash(settings, commit or '', *_lines(prose.states), *said)}"
 
 
 def _lines(states: Mapping[str, FileState]) -> list[str]:
@@ -229,12 +230,13 @@ def next_rows(workspace: Workspace, reading: Reading, freshness: Mapping[str, Fr
     if previous is None or previous.settings != settings:
         return None
     prose = prose_of(workspace, reading.entries, reading.documents)
-    inputs = _inputs(workspace, settings, reading, prose, skills)
+    commit = workspace.git.head()
+    inputs = _inputs(settings, commit, reading, prose, skills)
     if previous.inputs == inputs:
         return None
     from orbit_registry.snapshot.build import engine
 
-    build = _Build(workspace, folder, reading, prose, settings, inputs, rebuild=False, skills=skills)
+    build = _Build(workspace, folder, reading, prose, settings, commit, inputs, rebuild=False, skills=skills)
     with engine() as connection:
         planned = build.plan(connection, previous, tuple, freshness, shared=True)[1]
     return planned if planned.base is not None else None
@@ -249,6 +251,7 @@ class _Build:
     reading: Reading
     prose: ProseReading
     settings: str
+    commit: str | None
     inputs: str
     rebuild: bool
     skills: Sequence[Skill] = ()
@@ -289,7 +292,7 @@ class _Build:
         material = Material(self.workspace, self.reading, self.prose, self.skills)
         file = self.folder / previous.file if previous is not None else None
         usable = previous is not None and previous.settings == self.settings and not self.rebuild
-        meta = meta_of(self.workspace, previous.tool if usable and previous is not None else None)
+        meta = meta_of(self.workspace, self.commit, previous.tool if usable and previous is not None else None)
         if file is not None and previous is not None and usable and self.seen is not None and freshness is None:
             is_near = previous.looked == _today() and previous.inputs.split(" ")[0] == self.inputs.split(" ")[0]
             found = material.texts(connection, file, self.seen) if is_near else None
