@@ -313,6 +313,7 @@ def test_a_missing_file_is_an_error_with_its_path(root: Path) -> None:
 
 
 Change = Callable[[Path], object]
+REST = ["Summary bbbbb", "Summary ccccc"]
 CHANGES: dict[str, tuple[Change, list[str]]] = {
     "edited": (lambda root: write(root, "aaaaa", "New"), ["New", "Summary bbbbb", "Summary ccccc"]),
     "added": (
@@ -320,15 +321,9 @@ CHANGES: dict[str, tuple[Change, list[str]]] = {
         ["Summary aaaaa", "Summary bbbbb", "Summary ccccc", "Fourth"],
     ),
     "removed": (lambda root: shutil.rmtree(root / ".orbit/learnings/L-bbbbb"), ["Summary aaaaa", "Summary ccccc"]),
-    "broken": (
-        lambda root: (root / ".orbit/learnings/L-aaaaa/learning.yaml").write_text("id: [", "utf-8"),
-        ["Summary bbbbb", "Summary ccccc"],
-    ),
-    "linked": (lambda root: replace_by_link(root / ".orbit/learnings/L-aaaaa"), ["Summary bbbbb", "Summary ccccc"]),
-    "renamed": (
-        lambda root: (root / ".orbit/learnings/L-aaaaa").rename(root / ".orbit/learnings/L-eeeee"),
-        ["Summary bbbbb", "Summary ccccc"],
-    ),
+    "broken": (lambda root: (root / ".orbit/learnings/L-aaaaa/learning.yaml").write_text("id: ["), REST),
+    "linked": (lambda root: replace_by_link(root / ".orbit/learnings/L-aaaaa"), REST),
+    "renamed": (lambda root: (root / ".orbit/learnings/L-aaaaa").rename(root / ".orbit/learnings/L-eeeee"), REST),
 }
 
 
@@ -338,26 +333,37 @@ def replace_by_link(folder: Path) -> None:
     folder.symlink_to(folder.parent.parent.parent / "moved")
 
 
+def hash_of(workspace: Workspace) -> str:
+    """Return a hash of the records' files, as a run would that may remember it."""
+    reading = Reading(workspace)
+    return reading.hashed("test", lambda: (f"{path} {one.sha256}" for path, one in reading.states.items()))
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_warm_reading_sees_every_change(workspace: Workspace, name: str) -> None:
     """After any change the cached reading says what a first reading says, problems included."""
     wait_for_the_next_tick(workspace.root)
     read_collection(workspace)
+    before = hash_of(workspace)
     change, expected = CHANGES[name]
     change(workspace.root)
+    now = hash_of(workspace)
     warm = read_collection(workspace)
     assert [str(record.data["summary"]) for record in warm.records] == expected
     shutil.rmtree(workspace.cache)
     cold = read_collection(workspace)
     assert [record.data for record in warm.records] == [record.data for record in cold.records]
     assert warm.problems == cold.problems
+    assert hash_of(workspace) == now != before
 
 
 def test_a_warm_reading_opens_no_record(workspace: Workspace) -> None:
     """Once stamps have settled, a reading holds no bytes of any file and the same records."""
     wait_for_the_next_tick(workspace.root)
     first = read_collection(workspace)
+    hash_of(workspace)
     second = Reading(workspace)
+    assert second.hashed("test", lambda: pytest.fail("asked again")) == hash_of(workspace)
     assert {state.content for state in second.states.values()} == {None}
     assert [record.data for record in second.collection.records] == [record.data for record in first.records]
 

@@ -110,10 +110,10 @@ def sync_index(
         LockTimeoutError: another process is building.
     """
     folder = cache_folder(workspace)
-    entries = {_line(reading, entry): entry for entry in _kept(reading.entries)}
+    entries = _kept(reading.entries)
     trust = trust_of(workspace)
-    files = sorted(entries)
-    files += trust.lines(reading, entries.values()) if trust is not None else ()
+    files = [reading.hashed("index", lambda: sorted(_line(reading, entry) for entry in entries))]
+    files += trust.lines(reading, entries) if trust is not None else ()
     personal = personal_of(workspace)
     files += personal.lines() if personal is not None else ()
     wanted = _Wanted(_base(workspace), _digest(files), stamps, trust, personal)
@@ -177,12 +177,12 @@ def _build(
     workspace: Workspace,
     folder: Path,
     reading: Reading,
-    entries: Mapping[str, Entry],
+    entries: Sequence[Entry],
     wanted: _Wanted,
     rebuild: bool,
 ) -> IndexSync:
     held = _Held((), {}, "") if rebuild else _held(workspace, wanted.base)
-    kept, left = _still(held.parts, entries)
+    kept, left = _still(held.parts, {_line(reading, entry): entry for entry in entries})
     fresh: dict[str, tuple[Entry, Origin]] = {}
     for line, entry in left.items():
         place, mtime, size, digest = line.split("\0")
@@ -200,7 +200,7 @@ def _build(
     compiled = with_breadth(compiled, breadth, files is not None)
     key = f"{wanted.base} {wanted.files} {tracked}"
     parts = with_doubts(workspace, ranked(kept, compiled), files, key)
-    untrusted = wanted.trust.untrusted(reading, entries.values()) if wanted.trust is not None else ()
+    untrusted = wanted.trust.untrusted(reading, entries) if wanted.trust is not None else ()
     parts = with_trust(parts, untrusted)
     if personal:  # no scope of theirs counts as lost
         parts = ranked(parts, with_breadth(personal, breadth, known=False))

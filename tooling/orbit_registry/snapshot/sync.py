@@ -198,7 +198,8 @@ def _settings(workspace: Workspace) -> str:
 
 def _inputs(settings: str, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
     """Return a hash of everything that decides what the snapshot holds, behind one of the files of records alone."""
-    records = _hash(*(problem.fingerprint for problem in reading.misplaced), *_lines(reading.states))
+    states = reading.hashed("snapshot", lambda: _lines(reading.states))
+    records = _hash(*(problem.fingerprint for problem in reading.misplaced), states)
     said = (f"{skill.path}\0{skill.text}" for skill in skills)
     return f"{records} {_hash(settings, commit or '', *_lines(prose.states), *said)}"
 

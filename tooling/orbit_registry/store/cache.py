@@ -97,6 +97,7 @@ class FileCache:
         self._touched: set[str] = set()
         """Files and folders of which something else may be known now than was loaded."""
         self._seal: list[list[int]] = []
+        self._digest = ""
         self._load()
 
     # ------------------------------------------------------------------------------------------------- questions
@@ -137,6 +138,13 @@ class FileCache:
     def listed(self) -> Mapping[str, Sequence[str]]:
         """The folders whose names were asked for in this run, with those names."""
         return {path: names for path, (_, names) in self._seen_folders.items()}
+
+    @property
+    def whole(self) -> str | None:
+        """What tells all that was asked about in this run from another state of it; None where that is not as kept."""
+        seen, held = (self._seen_entries, self._seen_folders), (self._entries, self._folders)
+        is_kept = not self._touched and [len(one) for one in seen] == [len(one) for one in held]
+        return self._digest or None if is_kept else None
 
     def unchanged(self, paths: Iterable[str], *, valued: bool = False) -> dict[str, FileState]:
         """Return the states of those files that have not changed, as `state` would, in half the time for many.
@@ -275,17 +283,13 @@ class FileCache:
         with contextlib.suppress(OSError, OrbitError, OverflowError):
             folder = inside(self._root, self._folder)
             folder.mkdir(parents=True, exist_ok=True)
-            seal = (
-                [self._seal[0]]
-                if self._seal and not self._moved()
-                else [replace_unsynced(folder, self._file("values"), self._join())]
-            )
+            is_as_was = self._seal and not self._moved()
+            values = self._seal[0] if is_as_was else replace_unsynced(folder, self._file("values"), self._join())
             seen = self._seen_entries
             manifest = pack_manifest(self._fingerprint, seen, self._seen_folders, self.notes.values())
-            seal.append(replace_unsynced(folder, self._file("manifest"), manifest))
-            replace_unsynced(
-                folder, self._file("seal"), _encode([hashlib.sha256(manifest).hexdigest(), *seal]).encode()
-            )
+            seal = [values, replace_unsynced(folder, self._file("manifest"), manifest)]
+            self._digest = hashlib.sha256(manifest).hexdigest()
+            replace_unsynced(folder, self._file("seal"), _encode([self._digest, *seal]).encode())
             self._entries, self._folders, self._seal = dict(seen), dict(self._seen_folders), seal
             self._touched.clear()
 
@@ -329,7 +333,7 @@ class FileCache:
             held = unpack_manifest(content, self._fingerprint)
             if held is not None:
                 self._entries, self._folders, self._kept_notes = held
-                self._seal = [values]
+                self._seal, self._digest = [values], digest
         except (OrbitError, OSError, ValueError, LookupError, TypeError, RecursionError):
             self._entries, self._folders, self._seal, self._kept_notes = {}, {}, [], []
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,6 +23,7 @@ from orbit_registry.records.vote import Vote
 from orbit_registry.store.cache import FileCache, FileState, code_stamp
 from orbit_registry.store.codec import MISPLACED, decode_record, record_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode
+from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.old_layout import old_layout_problem, old_names
 from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
@@ -194,6 +195,17 @@ class Reading:
     def is_broken(self, entry: Entry) -> bool:
         """Say whether a record's file holds none."""
         return entry.path in self._fresh and self._fresh[entry.path][0] is None
+
+    def hashed(self, purpose: str, lines: Callable[[], Iterable[str]]) -> str:
+        """Return a hash of what `lines` says of all records' files; it is not asked where none changed since."""
+        whole = self._cache.whole
+        kept = KeptValue(self._workspace, f"{purpose}-files", whole) if whole is not None else None
+        found = kept.value.get("hash") if kept is not None else None
+        if not isinstance(found, str):
+            found = hashlib.sha256("\n".join(lines()).encode("utf-8", "surrogateescape")).hexdigest()
+            if kept is not None:
+                kept.keep({"hash": found})
+        return found
 
     def save(self) -> None:
         """Keep what was read for the next run."""
