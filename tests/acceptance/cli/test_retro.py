@@ -194,6 +194,60 @@ def test_noise_is_not_kept(shell: Any) -> None:
     assert [row["skip_reason"] for row in events(shell.root, "retro")] == ["below-noise-bar"]
 
 
+CLOSED = """\
+# Sprint 12
+
+## 👍 What went well?
+
+- CI green
+
+## What didn’t go well? 😕
+
+- CI slow
+
+## Start / stop
+
+### Stop doing
+
+- [ ] merging on Fridays
+
+### Start:
+
+1. start each review with the tests
+
+### Notes
+
+Ada was away.
+
+## ✅ Action Items
+
+- [x] cache it
+"""
+
+
+def test_a_closed_retro_in_other_words_is_kept(shell: Any) -> None:
+    """Each heading begins its part, also of the third level, and advice is no noise, however short."""
+    (shell.root / "retro.md").write_text(CLOSED, encoding="utf-8")
+    done = shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]
+    record, text = done["retro"], (shell.root / f".orbit/retros/{done['retro']['id']}/retro.md").read_text("utf-8")
+    assert (done["outcome"], record["title"]) == ("inserted", "Sprint 12")
+    assert record["recommendations"] == ["Stop: merging on Fridays", "start each review with the tests", "cache it"]
+    parts = [part.split("\n", 1)[0] for part in text.split("## ")[1:]]
+    assert (parts, "- CI green" in text, "- CI slow" in text) == (
+        ["What worked", "What struggled", "Notes"],
+        True,
+        True,
+    )
+    assert shell.json("retro", "--session", "12", "--from", "retro.md")[1]["data"]["outcome"] == "unchanged"
+
+
+def test_what_a_gathered_heading_says_is_no_part_below_a_step(shell: Any) -> None:
+    """How a step went is the transcript's: a heading in it begins no part."""
+    (shell.root / "retro.md").write_text("# Run\n\n## Step 1\n\n### What went wrong\n\n- The disk was full twice.\n")
+    code, out, _ = shell("retro", "--session", "13", "--from", "retro.md")
+    assert (code, out.startswith("nothing was written: below the noise bar")) == (0, True)
+
+
 def test_an_agents_retro_waits(shell: Any, told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its record is a draft; once a person recorded it, the agent changes it no more, and its findings still arrive."""
     monkeypatch.setenv("ORBIT_ACTOR", "agent")

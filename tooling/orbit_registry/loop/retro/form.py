@@ -12,6 +12,7 @@ from typing import Any
 
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.failures import Target, read_target, target_from
+from orbit_registry.loop.retro.headings import part_of, verb_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.structure import Heading, MarkdownDocument
@@ -29,15 +30,8 @@ _LISTS = ("worked", "struggled", "durable_behavior", "recommendations")
 _KNOWN = (*TRIGGERS, "trigger", "project", "date", "title", "summary", "outcomes", *_LISTS, "text")
 _FORM = 'for example {"loop": "L-17", "outcomes": [{"target": "story:shop:S-1", "result": "failed", "attempts": 3}]}'
 _OUTCOME = "write it as TARGET=RESULT,attempts=N,tool=NAME,reason=WHY: story:shop:S-1=failed,attempts=3"
-_HEADINGS = {
-    "summary": "summary", "what happened": "summary", "outcomes": "outcomes", "story outcomes": "outcomes",
-    "targets": "outcomes", "worked": "worked", "what worked": "worked", "struggled": "struggled",
-    "what struggled": "struggled", "what did not work": "struggled", "durable behavior": "durable_behavior",
-    "durable behaviour": "durable_behavior", "from now on": "durable_behavior",
-    "codebase patterns": "durable_behavior", "recommendations": "recommendations",
-}  # fmt: skip
 _DIGITS = 6
-_ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_ITEM = re.compile(r"[ \t]{0,3}(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +84,16 @@ class Retro:
         """Return why it is not worth keeping; empty where it is."""
         if self.findings:
             return ""
+        longest = max(map(len, self.recommendations), default=0)
+        if longest >= SHORTEST_FINDING or (longest and self.struggled):  # `CI slow`, `cache it`: short, but no noise
+            return ""
         if any(one.result == FAILED or (one.attempts or 0) > 1 for one in self.outcomes):
             return ""
         tried = len({one.target for one in self.outcomes if one.attempts != 0})
         if tried >= fewest_targets:
             return ""
-        return f"{tried} of {fewest_targets} targets, none failed or tried twice, no finding of a sentence's length"
+        lacking = "none failed or tried twice, no finding or advice of a sentence's length"
+        return f"{tried} of {fewest_targets} targets, {lacking}"
 
     def joined(self, more: Retro) -> Retro:
         """Return both: of a target the later outcome, lists with what they lacked, texts where there were none."""
@@ -257,13 +255,14 @@ def _from_markdown(document: MarkdownDocument, where: str) -> Retro:
     known = {name: value for name, value in data.items() if name in _KNOWN}  # what else is in front is not ours
     rest: list[str] = []
     for heading, whole, body in _sections(document):
-        name = _HEADINGS.get(heading.casefold().strip(" :"), "")
+        name = part_of(heading)
         if name == "summary":
             known["summary"] = known.get("summary") or body
         elif name == "outcomes":
             known["outcomes"] = [*(known.get("outcomes") or []), *_rows(document, whole, where)]
         elif name:
-            known[name] = [*(known.get(name) or []), *_items(body)]
+            verb = verb_of(heading)
+            known[name] = [*(known.get(name) or []), *(_after(verb, one) for one in _items(body))]
         elif whole.level == 1 and whole is document.headings[0]:
             known["title"] = known.get("title") or heading
             known["summary"] = known.get("summary") or body
@@ -277,12 +276,31 @@ def _from_markdown(document: MarkdownDocument, where: str) -> Retro:
 
 
 def _sections(document: MarkdownDocument) -> Iterable[tuple[str, Heading, str]]:
-    """Yield each heading of the first two levels with its own text: up to the next heading, but for steps."""
-    for place, heading in enumerate(document.headings):
-        if heading.level <= 2:
-            following = (one for one in document.headings[place + 1 :] if one.level <= 2)
-            end = min((one.section.start for one in following), default=heading.body.end)
-            yield heading.text, heading, document.text[heading.body.start : min(end, heading.body.end)].strip()
+    """Yield each heading of the first two levels with its own text: up to the next heading, but for steps.
+
+    Below one that is no step, those of the third level too, where one of them begins a part: `### What went well`.
+    """
+    told = {one.section for above in document.headings for one in _parts_below(document, above)}
+    found = [one for one in document.headings if one.level <= 2 or one.section in told]
+    for place, heading in enumerate(found):
+        end = min((one.section.start for one in found[place + 1 :]), default=heading.body.end)
+        yield heading.text, heading, document.text[heading.body.start : min(end, heading.body.end)].strip()
+
+
+def _parts_below(document: MarkdownDocument, above: Heading) -> Sequence[Heading]:
+    """Return the headings of the third level below one of the first two, where one of them begins a part."""
+    if above.level > 2 or above.text.casefold().startswith("step"):
+        return ()
+    following = (
+        one.section.start for one in document.headings if one.level <= 2 and one.section.start > above.body.start
+    )
+    end = min(following, default=above.body.end)
+    below = [one for one in document.headings if one.level == 3 and above.body.start <= one.section.start < end]
+    return below if any(part_of(one.text) for one in below) else ()
+
+
+def _after(verb: str, said: str) -> str:
+    return said if not verb or said.casefold().startswith(verb.casefold()) else f"{verb}: {said}"
 
 
 def _results(document: MarkdownDocument, step: Heading) -> Sequence[str]:
