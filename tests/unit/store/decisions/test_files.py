@@ -23,6 +23,11 @@ from orbit_registry.text.adr import read_document
         ("20260401-03-use-x", "20260502-01-use-y"),
         ("20260502-03-use-x", "20260502-04-use-y"),
         ("adr_042_use_x", "adr_043_use_y"),
+        ("ADR-0042-Use-The-X", "ADR-0043-Use-Y"),
+        ("ADR_0042_USE_X", "ADR_0043_USE_Y"),
+        ("0042-use_x", "0043-use_y"),
+        ("0042 - use x", "0043 - use y"),
+        ("0042. use x", "0043. use y"),
     ],
 )
 def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str, name: str) -> None:
@@ -32,6 +37,48 @@ def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str,
     document.write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
     found = neighbours_in(registry.workspace, "docs/adr")
     assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}.md"
+
+
+@pytest.mark.parametrize(
+    ("there", "name"),
+    [
+        ("ccc-jb-001-a.md ccc-jb-002-b.md", "ccc-jb-043-use-y.md"),
+        ("ccc-jb-001-a.md ccc-jb-051-b.md", "ccc-jb-052-use-y.md"),
+        ("ccc-jb-001-a.md ccc-jb-002-b.md 0010-c.md", "ccc-jb-043-use-y.md"),
+        ("TEAM_API_01_a.md TEAM_API_02_b.md", "TEAM_API_43_use_y.md"),
+        ("use-http-404-pages.md", "0043-use-y.md"),
+        ("0001-a.md 0002-b.md use-http-404-pages.md", "0043-use-y.md"),
+        ("adr-001-a.md adr-002-b.md 0003-c.md 0004-d.md", "0043-use-y.md"),
+        ("0001-a.md 0002-b.md adr-010-c.md", "0043-use-y.md"),
+        ("0001-a.md adr-010-c.md", "adr-043-use-y.md"),
+        ("0001-a.markdown 0002-b.markdown", "0043-use-y.markdown"),
+    ],
+)
+def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, there: str, name: str) -> None:
+    """The newest of those that two files share; a series of any name counts as one, a number in a title does not."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    for one in there.split():
+        (folder / one).write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n## Decision\n\nB.\n")
+    found = neighbours_in(registry.workspace, "docs/adr")
+    assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}"
+
+
+def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Registry) -> None:
+    """Its numbers are those of its headings, its new decision has its code, its width and its number."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    for number in (1, 3):
+        head = f"# CCC-JB-00{number}: Use X{number}\n\n## Status\n\nAccepted\n\n## Context\n\nA.\n\n"
+        (folder / f"ccc-jb-00{number}-use-x.md").write_text(f"{head}## Decision\n\nB.\n")
+    registry.backfill()
+    added = registry.add_adr(NewAdr("Use Y"))
+    held = {record.id: record.title for record in registry.records if record.kind.name == "adr"}
+
+    assert held == {"ADR-0001": "Use X1", "ADR-0003": "Use X3", "ADR-0004": "Use Y"}
+    assert registry.records.get("ccc-jb-003").id == "ADR-0003"
+    assert added.document == "docs/adr/ccc-jb-004-use-y.md"
+    assert (registry.workspace.root / added.document).read_text("utf-8").startswith("# CCC-JB-004: Use Y\n")
 
 
 @pytest.mark.parametrize(

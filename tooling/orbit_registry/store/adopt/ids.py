@@ -17,7 +17,7 @@ from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
 from orbit_registry.store.decisions.documents import Document, heading_of
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.text.adr import AdrDocument
-from orbit_registry.text.adr.file_names import GENERIC_NAMES, read_name
+from orbit_registry.text.adr.file_names import GENERIC_NAMES, read_name, read_series_name
 from orbit_registry.values import dataclass
 
 HIGHEST = 999_999
@@ -150,7 +150,7 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
             names.append(entry.number)
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
-        names += [*_series_name(pure.stem)]
+        names += [*_series_name(pure.stem, entry.number)]
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
         names += [fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"]
         names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
@@ -158,7 +158,7 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
     return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))
 
 
-def _series_name(stem: str) -> list[str]:
+def _series_name(stem: str, number: str | None) -> list[str]:
     """Return what people call a decision of a series with its own name: `OPS-ADR-0001` of `OPS-ADR-0001-queues`.
 
     Where names begin with a date and a counter, `20260401-02-queues`, that is `ADR-20260401-02`.
@@ -167,6 +167,8 @@ def _series_name(stem: str) -> list[str]:
     counter = _OF_THE_DAY.match(found.title) if found is not None and found.date else None
     if found is not None and found.date and counter:
         return [f"ADR-{found.date.replace('-', '')}-{counter.group()}"]
+    told = read_series_name(stem) if found is None else None
+    found = told if told is not None and told.number == number else found
     if found is None or found.number is None or found.lead.strip("-_ ").lower() in _PLAIN_SERIES:
         return []
     return [f"{found.lead}{found.number}"]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.store.files import document_text
 from orbit_registry.store.workspace import Workspace
+from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
-from orbit_registry.text.adr.file_names import is_decision_name, read_name
+from orbit_registry.text.adr.file_names import FileName, is_decision_name, read_name, read_series_name
 from orbit_registry.text.adr.languages import language_of
 from orbit_registry.text.adr.templates import cost_in
 from orbit_registry.values import dataclass
@@ -41,9 +43,7 @@ def neighbours_in(workspace: Workspace, folder: str) -> Neighbours:
         found = [name for entry in (workspace.root / folder).iterdir() if (name := _decision_in(entry))]
     except OSError:
         found = []
-    numbered = [name for name in found if name.endswith(".md") and _order(name) is not None]
-    sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
-    names = sorted(sure or numbered, key=_key, reverse=True)
+    names = _newest_first([name for name in found if is_markdown(name)])
     paths = [posixpath.normpath(f"{folder}/{name}") for name in names[:_LOOKED_AT]]
     texts = [(path, text) for path in paths if (text := document_text(workspace.root, path)) is not None]
     return Neighbours(folder, tuple(names), tuple(texts))
@@ -56,25 +56,49 @@ def _decision_in(entry: Path) -> str | None:
     return entry.name if entry.is_file() else None
 
 
+def _newest_first(found: Sequence[str]) -> list[str]:
+    """Return those that are named as decisions are, first those that are named as the newest is.
+
+    A naming that only one file has is nobody's custom where others share one: it counts after them, however new.
+    """
+    numbered = [name for name in found if (read := read_name(_stem(name))) is not None and _is_numbered(read)]
+    sure = [name for name in numbered if is_decision_name(_stem(name))]  # `01-use-x` where all are named so
+    series = Counter(_naming(name) for name in found if read_series_name(_stem(name)) is not None)
+    named = [*(sure or numbered), *(name for name in found if series[_naming(name)] > 1)]
+    shared = Counter(map(_naming, named))
+    ordered = sorted(named, key=lambda name: (shared[_naming(name)] > 1, _order(name), name), reverse=True)
+    first = _naming(ordered[0]) if ordered else ""
+    return sorted(ordered, key=lambda name: _naming(name) != first)
+
+
 def _stem(name: str) -> str:
-    return name.partition("/")[0].removesuffix(".md")
+    first = name.partition("/")[0]
+    return first if "/" in name else posixpath.splitext(first)[0]
 
 
-def _order(name: str) -> int | None:
-    found = read_name(_stem(name))
-    if found is None or (found.dash not in ("-", "_") and found.title):
-        return None
-    return int(found.number or re.sub(r"\D", "", found.dated).ljust(8, "0"))
+def _read(name: str) -> FileName | None:
+    return read_name(_stem(name)) or read_series_name(_stem(name))
 
 
-def _key(name: str) -> tuple[int, str]:
-    return (_order(name) or 0, name)
+def _is_numbered(read: FileName) -> bool:
+    return read.dash in ("-", "_", " ") or read.title[:1] in ("", " ")  # `1.2-release` is no decision
+
+
+def _naming(name: str) -> str:
+    """Return what a file's name has in common with those named like it: its lead, or that it begins with a date."""
+    read = _read(name)
+    return "" if read is None else "date" if read.dated else f"number {read.lead.casefold()}"
+
+
+def _order(name: str) -> int:
+    read = _read(name)
+    return 0 if read is None else int(read.number or re.sub(r"\D", "", read.dated).ljust(8, "0"))
 
 
 def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title: str, date: str) -> str:
-    """Return where a new decision file goes: the lead, the width and the separator of the newest name, or its dates."""
+    """Return where a new decision file goes: in the form of the newest name, or its dates."""
     newest = neighbours.names[0] if neighbours.names else ""
-    name = read_name(_stem(newest))
+    name = _read(newest) if newest else None
     ending = newest[len(_stem(newest)) :] or ".md"
     if name is not None and name.dated:
         day = f"{date}-01"[: 10 if name.date else 7]
@@ -85,11 +109,31 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
             same_day = (other[len(written) :] for other in neighbours.names if other.startswith(written))
             number = max((int(one["number"]) for one in map(_OF_THE_DAY.match, same_day) if one), default=0) + 1
             written += f"{number:0{len(counter['number'])}d}{counter['dash']}"
-        return posixpath.normpath(f"{neighbours.folder}/{written}{slug(title, name.dash)}{ending}")
+        return posixpath.normpath(f"{neighbours.folder}/{written}{_worded_like(title, name.title, name.dash)}{ending}")
     lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
-    words = f"{dash}{slug(title, dash)}" if dash else ""  # `adr-42.md` says no more than its number
+    if (
+        name is not None and read_name(_stem(newest)) is None
+    ):  # a series whose numbers may be no ids: none is given twice
+        alike = (other for other in neighbours.names if _naming(other) == _naming(newest))
+        highest = max(map(_order, alike))
+        number = number if number > highest else highest + 1
+    like = name.title if name is not None else ""
+    gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
+    words = f"{gap}{_worded_like(title, like, dash)}" if dash else ""  # `adr-42.md` says no more than its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
+
+
+def _worded_like(title: str, like: str, dash: str) -> str:
+    """Return a title as part of a file name with the separator and the capitals of another's: `Use-X`, `use_x`."""
+    between = re.search(r"(?<=[^\W_])[-_ ]", like)
+    words = slug(title, between.group() if between else dash)
+    letters = [word for word in re.findall(r"[^\W\d_]+", like) if word.lower() != word.upper()]
+    if len(letters) < 2 or not all(word[0].isupper() for word in letters):
+        return words
+    if all(word.isupper() for word in letters):
+        return words.upper()
+    return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words)
 
 
 def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:
@@ -120,7 +164,9 @@ def _dressed(
     raw = entries[-1].status_raw.strip("*_` ")
     said = language.status(status, raw) if language is not None and raw else status
     said = said if raw[:1].islower() else said[:1].upper() + said[1:]
-    made = new_document(template, {**fields, "status": said, "title": _ANY_TITLE})
+    width = len(entries[-1].number or "") if (entries[-1].number or "").isdigit() else 4
+    number = f"{int(fields['number']):0{width}d}"
+    made = new_document(template, {**fields, "number": number, "status": said, "title": _ANY_TITLE})
     entry = _only_entry(made, path)
     if entry is not None:  # now that it is known which number the heading states, none is read out of the title
         made = set_title(made, entry, fields["title"])

@@ -21,6 +21,10 @@ SERIES_CODE = r"(?:[a-z][a-z0-9]{0,11}[-_]){0,2}(?:m?adr|[a-z]?dr|uxdr|dec)(?:[-
 _NUMBERED = re.compile(
     rf"(?P<lead>(?:{SERIES_CODE}|decision|rfcs?)?[-_ ]?)(?P<number>\d{{1,6}})(?P<dash>[-_. ]|$)", re.IGNORECASE
 )
+_SERIES = re.compile(
+    r"(?P<lead>(?:[a-z][a-z0-9]{0,11}[-_]){1,3})(?!(?:19|20)\d\d(?!\d))(?P<number>\d{2,6})(?P<dash>[-_]|$)",
+    re.IGNORECASE,
+)
 _FOLDER = re.compile(
     r"\.?(?:[a-z0-9]+[-_ ]){0,3}(?:adrs?|decisions?(?:[-_ ](?:records?|logs?))?|(?:architektur)?entscheidungen"
     r"|décisions|decisiones|decis[oõ]es|decisioni|beslissingen)$",
@@ -70,6 +74,28 @@ def read_name(name: str) -> FileName | None:
     if found is None:
         return None
     return FileName(found["lead"], found["number"], "", None, found["dash"], name[found.end() :])
+
+
+def read_series_name(name: str) -> FileName | None:
+    """Return the parts of a name whose number follows words of any kind, as in `ccc-jb-001-use-x`.
+
+    `use-http-404-pages` is read so too: only where its neighbours or its heading say the same is it a series.
+    """
+    found = _SERIES.match(name) if read_name(name) is None else None
+    return FileName(found["lead"], found["number"], "", None, found["dash"], name[found.end() :]) if found else None
+
+
+def series_number(name: str, heading: str) -> str | None:
+    """Return the number of `ccc-jb-001-use-x`, where the document's heading begins with `CCC-JB-001` too."""
+    found = read_series_name(name)
+    code = _plain_code(f"{found.lead}{found.number}") if found is not None else ""
+    said = _plain_code(heading)
+    sure = bool(code) and said.startswith(code) and not said[len(code) :][:1].isdigit()
+    return found.number if found is not None and sure else None
+
+
+def _plain_code(text: str) -> str:
+    return re.sub(r"[-_ #]+", "", text.casefold())
 
 
 def is_decision_name(name: str) -> bool:

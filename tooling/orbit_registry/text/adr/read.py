@@ -21,6 +21,7 @@ from orbit_registry.text.adr.file_names import (
     is_request_name,
     number_of_path,
     read_name,
+    series_number,
     title_of_path,
 )
 from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, visible_lines
@@ -281,10 +282,9 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         (f.value for f in fields if f.key.lower() in ("id", "number", "adr") and _ANY_ENTRY.search(f.value)), None
     )
     titled = title_text(document, named, inside) if named else Span(after, after)
+    shown = "" if named is None else named.text if titled == named.title else titled.of(document.text)
     parts = (
-        split_title(
-            document.text, titled, named.text if titled == named.title else titled.of(document.text), path_number
-        )
+        split_title(document.text, titled, shown, path_number or series_number(stem, shown))
         if named
         else TitleParts(None, None, title_of_path(path), titled)
     )

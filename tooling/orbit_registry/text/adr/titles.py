@@ -37,7 +37,7 @@ _NUMBERED = re.compile(
 _DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d[ \t]+[:—–-][ \t]+(?=\S)")
 """A date between number and title: `RFC 12 - 2026-04-01 - Title`."""
 _NAMED = re.compile(
-    r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?[A-Z]{2,8}[- #]{1,2})(?P<number>\d{1,9})"
+    r"(?P<prefix>(?:[A-Z][a-z]{1,15}[ ])?(?:[A-Z][A-Z0-9]{0,11}[-_]){0,2}[A-Z]{2,12}[-_ #]{1,2})(?P<number>\d{1,9})"
     r"(?P<separator>[ \t]*[:—–.][ \t]+)(?=\S)"
 )
 """A series of any name (`Aries RFC 0008: T`), taken for one where the file's name has the same number."""
