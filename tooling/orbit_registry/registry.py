@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from orbit_registry.store.journal import Change
     from orbit_registry.store.merge import resolve as merging
     from orbit_registry.store.numbers import renumber as numbers
-    from orbit_registry.store.outcome import TakeoverReport
+    from orbit_registry.store.outcome import Moves, TakeoverReport
     from orbit_registry.store.setup import SetupReport
     from orbit_registry.store.writer import Admission, Edit
 
@@ -78,12 +78,12 @@ class Registry:
 
         return migrate_layout(Path(path), dry_run=dry_run)
 
-    def backfill(self, documents: Sequence[str] = (), *, dry_run: bool = False) -> TakeoverReport:
-        """Make records for decisions that were written into documents by hand; see `store.adopt.adoption`."""
+    def backfill(self, documents: Sequence[str] = (), *, moves: Moves = (), dry_run: bool = False) -> TakeoverReport:
+        """Make records for decisions written by hand, or follow renamed documents; see `store.adopt`."""
         from orbit_registry.store.adopt import adoption
 
         self.refresh()
-        return adoption.backfill(self.workspace, documents, dry_run=dry_run)
+        return adoption.backfill(self.workspace, documents, moves=moves, dry_run=dry_run)
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads again."""

@@ -93,13 +93,21 @@ def amend(any_id: str, task: str, text: str | None, body_file: str | None, date:
 
 @group.command("backfill")
 @click.argument("documents", nargs=-1)
+@click.option(
+    "--moved", "moves", nargs=2, multiple=True, metavar="OLD NEW", help="A document or folder that was renamed."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @format_option
-def backfill(documents: tuple[str, ...], dry_run: bool, output: str) -> None:
+def backfill(documents: tuple[str, ...], moves: tuple[tuple[str, str], ...], dry_run: bool, output: str) -> None:
     """Make records for decisions that were written into documents by hand; every document if none is named.
+
+    With --moved it makes none: records whose documents were renamed name the new ones from then on.
 
     \b
     orbit adr backfill docs/design/search/4_decisions.md
+    orbit adr backfill --moved docs/adr docs/decisions
     """
-    report = open_registry().backfill(documents, dry_run=dry_run)
+    if documents and moves:
+        raise UsageError("--moved makes no records, so it takes no documents", hint="run one after the other")
+    report = open_registry().backfill(documents, moves=moves, dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["orbit check"])

@@ -38,6 +38,7 @@ from orbit_registry.store.writer import record_path, render, validated
 from orbit_registry.values import dataclass
 
 IMPORTED_BODY = "imported-body.md"
+_AGAIN = "correct it, then import again"
 _LOGS = frozenset({"votes.jsonl", "comments.jsonl"})
 
 
@@ -99,7 +100,7 @@ def _ids(
     for foreign in layout.records:
         label = f"{_shown(layout, foreign.path)}"
         if foreign.problem is not None:
-            plan.outcomes.append(Outcome("left", label, None, foreign.problem))
+            plan.outcomes.append(Outcome("left", label, None, f"{foreign.problem}; {_AGAIN}"))
             continue
         same = there.get((foreign.id, str(foreign.data.get("created_at"))))
         if same is not None:
@@ -177,7 +178,7 @@ def _record_changes(
         text = render(workspace, kind, ordered(data, kind.schema.properties), path)
         validated(text, kind, path)
     except InvalidRecordError as error:
-        plan.outcomes.append(Outcome("left", label, None, error.message.partition(": ")[2]))
+        plan.outcomes.append(Outcome("left", label, None, f"{error.message.partition(': ')[2]}; {_AGAIN}"))
         return []
     after: dict[str, str] = {path: text, **{f"{target}/{name}": content for name, content in files.items()}}
     before = {name: _text(workspace.root / name) for name in _old_files(layout, foreign)} if in_place else {}
@@ -295,7 +296,7 @@ def _rest(workspace: Workspace, layout: Layout, plan: OrbitPlan, *, in_place: bo
         label = _shown(layout, name)
         target = f"{ORBIT}/{ASIDE}/{name}"
         if not in_place:
-            plan.outcomes.append(Outcome("left", label, None, "no record"))
+            plan.outcomes.append(Outcome("left", label, None, "no record: untouched"))
             continue
         try:
             content = _text(layout.root / name)

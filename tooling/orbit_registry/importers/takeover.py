@@ -18,6 +18,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import adopt
 from orbit_registry.store.adopt.ids import is_of_feature
 from orbit_registry.store.adopt.known import NO_ENTRY, why_none
+from orbit_registry.store.adopt.next_steps import of_error, with_step
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
 from orbit_registry.store.outcome import Outcome, TakeoverReport
@@ -172,7 +173,9 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             outcomes.append(Outcome("left", path, None, f"{_NOT_READ} ({suffix})"))
         elif suffix in _MARKED_UP:
             outcomes.append(
-                Outcome("left", path, None, f"not Markdown ({suffix}), and it does not read like a decision")
+                Outcome(
+                    "left", path, None, f"not Markdown ({suffix}), and it does not read like a decision; nothing to do"
+                )
             )
         if not is_markdown(name):
             if _OF_AGENTS.match(path):
@@ -181,7 +184,7 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
                 outcomes.append(Outcome("left", path, None, _SUBMODULE))
             continue
         if (workspace.root / path).is_symlink():
-            outcomes.append(Outcome("left", path, None, "a symbolic link"))
+            outcomes.append(Outcome("left", path, None, with_step("a symbolic link")))
         elif within or _is_place(path) or _is_log(workspace, path) or _is_of_series(workspace, path):
             yield path
         else:
@@ -241,7 +244,7 @@ def _why_not(workspace: Workspace, path: str) -> str:
     try:
         file = read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path)
     except OrbitError as error:
-        return error.message.replace(f"{workspace.root}{os.sep}", "").removeprefix(f"{path}:").strip()
+        return of_error(error, path, f"{workspace.root}{os.sep}")
     if _OF_AGENTS.match(path) and file.format != "log":
         return _MEMORY
     if file.entries:

@@ -10,6 +10,8 @@ from orbit_registry.values import dataclass
 
 What = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[What, ...] = ("taken", "changed", "left", "present")
+Moves = Sequence[tuple[str, str]]
+"""Files or folders that were renamed: how each was called and how it is called now, from the root."""
 _WORDS = {"taken": "taken", "changed": "changed on the way", "left": "left", "present": "already here"}
 _WOULD = {"taken": "would be taken", "changed": "would change", "left": "would be left", "present": "already here"}
 _LISTED = 20

@@ -127,7 +127,8 @@ def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspac
     first = records(workspace).get("ADR-0001")
     assert first.data["x-unresolved"] == [{"rel": "superseded_by", "to": "0002"}]
     assert [one.reason for one in report.of("left")] == [
-        "`superseded by 0002` is no link between records: no decision has that number or name"
+        "`superseded by 0002` is no link between records: no decision has that number or name; "
+        "the next `orbit adr backfill` makes it once that decision has a record"
     ]
 
     file = workspace.root / first.path
@@ -172,7 +173,8 @@ def test_a_document_that_moved_gets_no_second_record(workspace: Workspace, write
     (workspace.root / old).rename(workspace.root / "docs/adr/0001-first-of-all.md")
     report = backfill(workspace)
     assert report.records == ()
-    assert [(one.record, "set source.path" in one.reason) for one in report.of("left")] == [("ADR-0001", True)]
+    step = "`orbit adr backfill --moved docs/adr/0001-first.md docs/adr/0001-first-of-all.md`"
+    assert [(one.record, step in one.reason) for one in report.of("left")] == [("ADR-0001", True)]
 
 
 def test_two_clones_make_the_same_record(workspace: Workspace, write: Write, tmp_path: Path) -> None:
@@ -215,7 +217,7 @@ def test_a_bad_document_hides_no_other(workspace: Workspace, write: Write) -> No
     assert "not valid UTF-8" in left["0002-latin.md"]
     assert "5,000,000" in left["0003-huge.md"]
     assert "symbolic link" in left["0004-link.md"]
-    assert left["0005-empty.md"] == "empty"
+    assert left["0005-empty.md"] == "empty; nothing to do until it is written"
     assert read_collection(workspace).problems == ()
 
 
@@ -309,7 +311,8 @@ def test_a_record_or_a_name_makes_a_document_a_decision(workspace: Workspace) ->
     file.parent.mkdir()
     file.write_text(TICKET)
     assert [one.reason for one in backfill(workspace, ["notes"]).of("left")] == [
-        "a number and a status, but nothing that it decides"
+        "a number and a status, but nothing that it decides; "
+        "where it is a decision, `orbit import` with the file's own name takes it over"
     ]
     assert backfill(workspace, ["notes/0007-retry.md"]).records == ("ADR-0007",)
     again = backfill(workspace, ["notes"])

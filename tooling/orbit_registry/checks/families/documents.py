@@ -82,8 +82,8 @@ def earlier_names(context: CheckContext, document: Document, entry: AdrDocument)
     "document-missing",
     Severity.ERROR,
     "The file that holds a record's text is not there.",
-    "bring the file itself back (links are not followed); where it moved, correct a decision's `source.path`, or "
-    "import the new file and retire this record",
+    "bring the file itself back (links are not followed); where it moved, `orbit adr backfill --moved OLD NEW` "
+    "corrects a decision; of another kind, import the new file and retire this record",
 )
 def document_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each record whose document is not there, or stands outside the project."""

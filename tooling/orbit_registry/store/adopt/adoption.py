@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from orbit_registry.errors import InvalidRecordError
+from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id, sequence_number
 from orbit_registry.records.record_set import RecordSet
@@ -27,13 +27,15 @@ from orbit_registry.store.adopt.edges import (
 from orbit_registry.store.adopt.fields import document_fields, document_uid
 from orbit_registry.store.adopt.ids import Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
+from orbit_registry.store.adopt.moved import follow
+from orbit_registry.store.adopt.next_steps import with_step
 from orbit_registry.store.adopt.places import place_change
 from orbit_registry.store.author import Author, acting_role, current_author
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
-from orbit_registry.store.outcome import Outcome, TakeoverReport
+from orbit_registry.store.outcome import Moves, Outcome, TakeoverReport
 from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
@@ -122,14 +124,23 @@ def adopt(
 
 
 def backfill(
-    workspace: Workspace, paths: Sequence[str] = (), *, author: Author | None = None, dry_run: bool = False
+    workspace: Workspace,
+    paths: Sequence[str] = (),
+    *,
+    moves: Moves = (),
+    author: Author | None = None,
+    dry_run: bool = False,
 ) -> TakeoverReport:
     """Make records for decisions that were written by hand, in the documents named or in all there are.
+
+    With `moves` none is made: records follow the documents that were renamed, see `moved.follow`.
 
     Raises:
         RefusedError: an agent runs it, and a decision is in force; nothing was written.
         UnsafePathError: a path leads out of the root.
     """
+    if moves:
+        return follow(workspace, moves, author=author, dry_run=dry_run)
     wanted = list(decision_paths(workspace)) if not paths else []
     for path in paths:
         here = inside(workspace.root, path)
@@ -195,7 +206,8 @@ def _edges(
                 continue
             unresolved.setdefault(one.id, []).append(found)
             which = f": {', '.join(found.candidates)}" if found.candidates else ""
-            why = f"`{found.rel.replace('_', ' ')} {found.target}` is no link between records: {found.why}{which}"
+            said = f"`{found.rel.replace('_', ' ')} {found.target}` is no link between records"
+            why = f"{said}: {with_step(found.why, which)}"
             outcomes.append(Outcome("left", one.candidate.label, one.id, why))
     made = {one.id for one in named}
     for record, candidate in known.held if made else ():
@@ -230,7 +242,7 @@ def _new_records(
         try:
             validated(text, kind, path)
         except InvalidRecordError as error:
-            outcomes.append(Outcome("left", candidate.label, None, f"its record would be invalid: {error.message}"))
+            outcomes.append(Outcome("left", candidate.label, None, f"its record would be invalid: {_said(error)}"))
             continue
         outcomes.append(Outcome("taken", candidate.label, one.id, ""))
         if one.why_not:
@@ -285,10 +297,14 @@ def _changed_records(
         try:
             change, _ = edited(workspace, record, edit)
         except InvalidRecordError as error:
-            outcomes.append(Outcome("left", record.path, record_id, f"it can't be linked back: {error.message}"))
+            outcomes.append(Outcome("left", record.path, record_id, f"it can't be linked back: {_said(error)}"))
             continue
         if change.before != change.after:
             yield change
+
+
+def _said(error: OrbitError) -> str:
+    return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
 def _list(value: object) -> list[object]:

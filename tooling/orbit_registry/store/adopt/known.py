@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
@@ -13,6 +14,7 @@ from orbit_registry.records.ids import sequence_id, sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.adopt.ids import Candidate
+from orbit_registry.store.adopt.next_steps import of_error, with_step
 from orbit_registry.store.decisions.documents import Document, heading_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
@@ -69,13 +71,14 @@ def candidates_of(
     found: list[Candidate] = []
     for path in paths:
         if not path.isprintable():
-            outcomes.append(Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written"))
+            outcomes.append(
+                Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written; rename it")
+            )
             continue
         try:
             text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
         except OrbitError as error:
-            said = error.message.replace(f"{workspace.root}{os.sep}", "").removeprefix(f"{path}:").strip()
-            outcomes.append(Outcome("left", path, None, f"{said}: {error.hint}" if error.hint else said))
+            outcomes.append(Outcome("left", path, None, of_error(error, path, f"{workspace.root}{os.sep}")))
             continue
         file = read_document(text, path)
         document = Document(path, text)
@@ -116,15 +119,16 @@ def _wholes(
         if whole is None:
             yield candidate
         else:
-            why = f"a part of the decision that has {whole} for itself"
+            step = "`orbit import` with the file's own name takes it over too"
+            why = f"a part of the decision that has {whole} for itself; {step}"
             outcomes.append(Outcome("left", candidate.path, None, why))
 
 
 def why_none(file: AdrFile) -> str:
-    """Return why a document that was read has no decision."""
+    """Return why a document that was read has no decision, and what to do."""
     if file.format == "log":
         return NO_ENTRY
-    return file.skipped_reason or "it holds no decision"
+    return with_step(file.skipped_reason or "it holds no decision")
 
 
 def _unnamed(document: Document) -> Iterator[Outcome]:
@@ -180,7 +184,8 @@ def _present(workspace: Workspace, candidate: Candidate, held: Mapping[int, Reco
         why = f"{same.id} keeps its prose in {same.body_path}; a decision has one home, so drop one of the two"
         return Outcome("left", candidate.label, same.id, why)
     if not (workspace.root / same.source.path).exists():
-        why = f"it looks like the document of {same.id}, which named {same.source.path}; set source.path there"
+        step = f"`orbit adr backfill --moved {shlex.quote(same.source.path)} {shlex.quote(candidate.path)}`"
+        why = f"it looks like the document of {same.id}, which named {same.source.path}; {step} corrects that"
         return Outcome("left", candidate.label, same.id, why)
     if candidate.in_log:
         why = f"{same.id} stands in {same.source.path} too, with the same title; remove one of the two entries"
@@ -195,6 +200,8 @@ def _renamed(candidate: Candidate, known: Known) -> Outcome | None:
     for name, held in known.by_legacy.items():
         same = next((record for record in held if record.title.casefold().split() == title), None)
         if same is not None and name.endswith(local):
-            why = f"{same.id} has this title and was {name}; it keeps its prose in one place"
+            old = same.source.path if same.source is not None else same.body_path
+            step = f"`orbit adr backfill --moved {shlex.quote(old)} {shlex.quote(candidate.path)}`"
+            why = f"{same.id} has this title, was {name} and named {old}; where that was renamed, {step} corrects it"
             return Outcome("left", candidate.label, same.id, why)
     return None

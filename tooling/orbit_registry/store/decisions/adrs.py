@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
@@ -146,7 +147,7 @@ def _refuse_moved(workspace: Workspace, log: str) -> None:
     held = [one.id for one in read_collection(workspace).records if one.source is not None and one.source.path == log]
     if held:
         count = "1 decision has its text" if len(held) == 1 else f"{len(held)} decisions have their text"
-        said = "bring it back; where it was renamed, correct `source.path` of those records and `adr.log`"
+        said = f"bring it back; where it was renamed: `orbit adr backfill --moved {shlex.quote(log)} NEW`"
         raise RefusedError(f"{log} is not there, and {count} in it", hint=said)
 
 
