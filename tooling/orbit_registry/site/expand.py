@@ -98,7 +98,7 @@ class Expansion:
         self.policy = policy_of(empty.values(), shell.foreign if self.own_rules else ())
         self.shells = shells_of(empty, self.policy, self.base_url)
         look = key_of(sorted(empty.items()), templates_digest(self.kinds))
-        self.look = key_of(look, self.base_url, self.site.forge.repository, self.site.forge.branch, self.own_rules)
+        self.look = key_of(look, self.base_url, self.site.forge.view(""), self.own_rules)
         self.is_same = self.shown.is_as_before(self.look, self.changed)
         self._record_pages()
         self._generated_files()

@@ -1,10 +1,65 @@
-"""Owns addresses at the place the repository is hosted: source and edit links; it asks nobody whether they exist."""
+"""Owns addresses at the place the repository is hosted: source and edit links; it asks nobody whether they exist.
+
+A forge is a row of `FORMS`. Which one it is says the setting `site.forge`, else the host's name or the address's form.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
 from orbit_registry.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a forge names its pages: templates of what follows the repository's address; None where it has no such page.
+
+    `at` of a file or folder is `branch` or `commit`, filled; in a `query` a slash in a branch's name counts as any
+    other character.
+    """
+
+    file: str
+    folder: str
+    edit: str | None
+    line: str
+    branch: str = "{}"
+    commit: str = "{}"
+    in_query: bool = False
+
+
+_GITEA = Form("/src/{at}/{path}", "/src/{at}/{path}", "/_edit/{revision}/{path}", "#L{line}", "branch/{}", "commit/{}")
+FORMS: Mapping[str, Form] = {
+    "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}", "#L{line}"),
+    "gitlab": Form("/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", "#L{line}"),
+    "gitea": _GITEA,
+    "forgejo": _GITEA,
+    "bitbucket": Form("/src/{at}/{path}", "/src/{at}/{path}", "/src/{at}/{path}?mode=edit", "#lines-{line}"),
+    "bitbucket-server": Form(
+        "/browse/{path}?at={at}", "/browse/{path}?at={at}", None, "#{line}", "refs%2Fheads%2F{}", in_query=True
+    ),
+    "azure": Form(
+        "?path=/{path}&version={at}", "?path=/{path}&version={at}", "?path=/{path}&version={at}&_a=contents",
+        "&line={line}&lineEnd={next}&lineStartColumn=1&lineEndColumn=1", "GB{}", "GC{}", in_query=True,
+    ),
+    "sourcehut": Form("/tree/{at}/item/{path}", "/tree/{at}/item/{path}", None, "#L{line}"),
+    "gitiles": Form("/+/{at}/{path}", "/+/{at}/{path}", None, "#{line}"),
+}  # fmt: skip
+_TOLD = (
+    ("azure", re.compile(r"(?:^|\.)(?:dev\.azure\.com|visualstudio\.com)/|/_git/")),
+    ("bitbucket-server", re.compile(r"/(?:projects|users)/[^/]+/repos/|/scm/")),
+    ("bitbucket", re.compile(r"^bitbucket\.org/")),
+    ("gitlab", re.compile(r"^[^/]*gitlab")),
+    ("gitea", re.compile(r"^[^/]*(?:codeberg|gitea|forgejo)")),
+    ("sourcehut", re.compile(r"^git\.(?:[^/]+\.)?sr\.ht/")),
+    ("gitiles", re.compile(r"^[^/]+\.googlesource\.com/|/plugins/gitiles/")),
+)
+"""What tells a forge by a repository's host and path; any other is taken for one like GitHub."""
+_PLAIN = re.compile(r"(?:[^@/\s]+@)?(?P<host>[\w-]+(?:\.[\w-]+)+)[:/](?P<path>[^\s]+)\Z")
+"""What git takes without a scheme, `git@host.org:path`, and what people write so: `host.org/path`."""
+_AZURE_SSH = re.compile(r"(?:vs-)?ssh\.(?:dev\.azure|visualstudio)\.com/v3/(?P<project>[^/]+/[^/]+)/(?P<name>[^/]+)")
+_CLONED = re.compile(r"(?!.*/repos/)(?P<context>.+?)(?:/scm)?/(?P<project>[^/]+)/(?P<name>[^/]+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,42 +72,62 @@ class Forge:
     repository: str | None
     branch: str
     commit: str | None = None
+    form: Form = FORMS["github"]
 
     def view(self, path: str) -> str | None:
         """Return where a file of the repository can be read as it is now."""
-        return self._address("blob", path, self.branch)
+        return self._address(self.form.file, path, None)
 
     def edit(self, path: str) -> str | None:
         """Return where a file of the repository can be edited."""
-        return self._address("edit", path, self.branch)
+        return self._address(self.form.edit, path, None)
 
     def built(self, path: str, *, folder: bool = False, line: int | None = None) -> str | None:
         """Return where a file, its line or a folder can be read as it was when the site was built."""
-        address = self._address("tree" if folder else "blob", path, self.commit or self.branch)
-        if address is None or line is None:
-            return address
-        return f"{address}#lines-{line}" if "bitbucket" in self._host else f"{address}#L{line}"
+        template = self.form.folder if folder else self.form.file
+        end = "" if line is None else self.form.line.format(line=line, next=line + 1)
+        address = self._address(template, path, self.commit)
+        return None if address is None else address + end
 
-    @property
-    def _host(self) -> str:
-        return urlsplit(self.repository or "").hostname or ""
-
-    def _address(self, action: str, path: str, revision: str) -> str | None:
-        if self.repository is None:
+    def _address(self, template: str | None, path: str, commit: str | None) -> str | None:
+        if self.repository is None or template is None:
             return None
-        where = f"{quote(revision)}/{quote(path)}"
-        if "gitlab" in self._host:
-            return f"{self.repository}/-/{action}/{where}"
-        if "bitbucket" in self._host:
-            return f"{self.repository}/src/{where}" + ("?mode=edit" if action == "edit" else "")
-        if any(name in self._host for name in ("codeberg", "gitea", "forgejo")):
-            named = "commit" if revision == self.commit else "branch"
-            return f"{self.repository}/{'_edit' if action == 'edit' else f'src/{named}'}/{where}"
-        return f"{self.repository}/{action}/{where}"
+        revision = quote(commit or self.branch, safe="" if self.form.in_query else "/")
+        at = (self.form.commit if commit else self.form.branch).format(revision)
+        return self.repository + template.format(at=at, revision=revision, path=quote(path))
 
 
-def forge_of(repository: object, branch: object, commit: str | None = None) -> Forge:
-    """Return the forge that the configuration names; anything but a web address counts as none."""
-    address = str(repository or "").rstrip("/").removesuffix(".git")
-    known = urlsplit(address).scheme in ("http", "https") and bool(urlsplit(address).netloc)
-    return Forge(address if known else None, str(branch or "main"), commit)
+def forge_of(repository: object, branch: object, commit: str | None = None, named: object = "auto") -> Forge:
+    """Return the forge that the configuration names; what is no address of a repository counts as none.
+
+    An address to clone from is as good as one of the web, and what stands there of a user or password is left out.
+    """
+    address = _web(str(repository or "").strip())
+    if address is None:
+        return Forge(None, str(branch or "main"), commit)
+    scheme, _, place = address.partition("://")
+    told = next((name for name, pattern in _TOLD if pattern.search(place)), "github")
+    name = str(named) if named in FORMS else told
+    if name == "bitbucket-server" and (cloned := _CLONED.match(place)):
+        place = f"{cloned['context']}/projects/{cloned['project']}/repos/{cloned['name']}"
+    return Forge(f"{scheme}://{place}", str(branch or "main"), commit, FORMS[name])
+
+
+def _web(said: str) -> str | None:
+    """Return the address on the web of what may be cloned, without a slash or `.git` at its end."""
+    try:
+        parts = urlsplit(said)
+    except ValueError:
+        return None
+    scheme, host, path = "https", parts.hostname or "", parts.path
+    if parts.scheme in ("http", "https"):
+        scheme, host = parts.scheme, parts.netloc.rpartition("@")[2]
+    elif parts.scheme not in ("ssh", "git", "git+ssh"):  # whose port is none of the web
+        found = _PLAIN.match(said)
+        if found is None or "://" in said:
+            return None
+        host, path = found["host"], found["path"]
+    path = path.strip("/").removesuffix(".git")
+    if azure := _AZURE_SSH.fullmatch(f"{host}/{path}"):
+        host, path = "dev.azure.com", f"{azure['project']}/_git/{azure['name']}"
+    return f"{scheme}://{host}/{path}" if host and path else None

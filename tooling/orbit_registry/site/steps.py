@@ -110,7 +110,7 @@ def sources_of(
         curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
     commit = workspace.git.head() if config.get("repository") else None
-    forge = forge_of(config.get("repository"), config.get("branch"), commit)
+    forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"))
     title = publication.text(str(config.get("title") or workspace.name))
     tasks = tasks_of(records, task_places(publication))
     written = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks.named))

@@ -1,0 +1,126 @@
+"""Links to a repository's files are those of the forge that hosts it."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.site.forge import FORMS, forge_of
+from orbit_registry.store.config import config_schema
+
+COMMIT = "8c52a3b1"
+LINKS = {
+    "github": (
+        "https://github.com/acme/demo",
+        "/blob/release/2/docs/a%20b.md",
+        "/edit/release/2/docs/a%20b.md",
+        "/blob/8c52a3b1/docs/a%20b.md#L7",
+        "/tree/8c52a3b1/docs",
+    ),
+    "gitlab": (
+        "https://gitlab.com/acme/group/demo",
+        "/-/blob/release/2/docs/a%20b.md",
+        "/-/edit/release/2/docs/a%20b.md",
+        "/-/blob/8c52a3b1/docs/a%20b.md#L7",
+        "/-/tree/8c52a3b1/docs",
+    ),
+    "gitea": (
+        "https://codeberg.org/acme/demo",
+        "/src/branch/release/2/docs/a%20b.md",
+        "/_edit/release/2/docs/a%20b.md",
+        "/src/commit/8c52a3b1/docs/a%20b.md#L7",
+        "/src/commit/8c52a3b1/docs",
+    ),
+    "bitbucket": (
+        "https://bitbucket.org/acme/demo",
+        "/src/release/2/docs/a%20b.md",
+        "/src/release/2/docs/a%20b.md?mode=edit",
+        "/src/8c52a3b1/docs/a%20b.md#lines-7",
+        "/src/8c52a3b1/docs",
+    ),
+    "bitbucket-server": (
+        "https://code.example.org/projects/ACME/repos/demo",
+        "/browse/docs/a%20b.md?at=refs%2Fheads%2Frelease%2F2",
+        None,
+        "/browse/docs/a%20b.md?at=8c52a3b1#7",
+        "/browse/docs?at=8c52a3b1",
+    ),
+    "azure": (
+        "https://dev.azure.com/acme/shop/_git/demo",
+        "?path=/docs/a%20b.md&version=GBrelease%2F2",
+        "?path=/docs/a%20b.md&version=GBrelease%2F2&_a=contents",
+        "?path=/docs/a%20b.md&version=GC8c52a3b1&line=7&lineEnd=8&lineStartColumn=1&lineEndColumn=1",
+        "?path=/docs&version=GC8c52a3b1",
+    ),
+    "sourcehut": (
+        "https://git.sr.ht/~acme/demo",
+        "/tree/release/2/item/docs/a%20b.md",
+        None,
+        "/tree/8c52a3b1/item/docs/a%20b.md#L7",
+        "/tree/8c52a3b1/item/docs",
+    ),
+    "gitiles": (
+        "https://chromium.googlesource.com/acme/demo",
+        "/+/release/2/docs/a%20b.md",
+        None,
+        "/+/8c52a3b1/docs/a%20b.md#7",
+        "/+/8c52a3b1/docs",
+    ),
+}
+"""By forge: a repository it is told by, and what follows that address in a link to read, edit, a line, a folder."""
+
+
+@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("told", [True, False])
+def test_a_forge_is_told_by_its_address_or_named(name: str, told: bool) -> None:
+    """The links of a forge are the same under an address that tells it and, where it is named, under any other."""
+    repository, *ends = LINKS[name]
+    if not told:
+        repository = "https://code.example.org/projects/ACME/repos/demo"
+    forge = forge_of(repository, "release/2", COMMIT, "auto" if told else name)
+    found = forge.view("docs/a b.md"), forge.edit("docs/a b.md"), forge.built("docs/a b.md", line=7)
+    expected = [None if end is None else repository + end for end in ends]
+    assert [*found, forge.built("docs", folder=True)] == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("https://github.com/acme/demo.git", "https://github.com/acme/demo"),
+        ("http://git.example.org:3000/acme/demo/", "http://git.example.org:3000/acme/demo"),
+        ("git@github.com:acme/demo.git", "https://github.com/acme/demo"),
+        ("gitlab.com:acme/group/demo.git", "https://gitlab.com/acme/group/demo"),
+        ("ssh://git@gitlab.example.org:2222/acme/demo.git", "https://gitlab.example.org/acme/demo"),
+        ("git://example.org/demo.git", "https://example.org/demo"),
+        ("github.com/acme/demo", "https://github.com/acme/demo"),
+        ("https://me:s3cret@github.com/acme/demo.git", "https://github.com/acme/demo"),
+        ("https://acme@dev.azure.com/acme/shop/_git/demo", "https://dev.azure.com/acme/shop/_git/demo"),
+        ("git@ssh.dev.azure.com:v3/acme/shop/demo", "https://dev.azure.com/acme/shop/_git/demo"),
+        ("https://code.example.org/scm/acme/demo.git", "https://code.example.org/projects/acme/repos/demo"),
+        ("https://example.org/code/scm/acme/demo.git", "https://example.org/code/projects/acme/repos/demo"),
+    ],
+)
+def test_an_address_to_clone_from_leads_to_its_pages(said: str, address: str) -> None:
+    """Whatever `git remote` prints can be configured; no user, password, or port of ssh comes into a link."""
+    assert forge_of(said, "main").repository == address
+
+
+def test_a_bitbucket_of_ones_own_is_known_by_its_clone_address() -> None:
+    """Its pages have another path than the address that git uses, whichever way that is written."""
+    for said in ("ssh://git@code.example.org:7999/acme/demo.git", "git@code.example.org:acme/demo.git"):
+        forge = forge_of(said, "main", None, "bitbucket-server")
+        assert forge.repository == "https://code.example.org/projects/acme/repos/demo"
+
+
+NONE = ["", None, "demo", "/srv/git/demo.git", "../demo", "file:///srv/demo", "https://", "C:\\a", "https://[x/y"]
+
+
+@pytest.mark.parametrize("said", [*NONE, "javascript:alert(1)", "javascript://x.y/z"])
+def test_what_is_no_address_gives_no_link(said: str | None) -> None:
+    """Nothing is guessed of a folder or a word, and no other scheme comes into a link."""
+    forge = forge_of(said, "main", COMMIT)
+    assert [forge.view("a"), forge.edit("a"), forge.built("a", line=1)] == [None, None, None]
+
+
+def test_the_setting_names_every_form() -> None:
+    """A row of the table can be chosen in the configuration."""
+    assert config_schema().document["properties"]["site"]["properties"]["forge"]["enum"] == ["auto", *FORMS]
