@@ -181,6 +181,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--page", type=Path, default=PAGE, help="the page whose section is written")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the medians count")
     asked = parser.parse_args(arguments)
+    if not asked.page.is_file():
+        parser.error(f"{asked.page} is no page: make an empty file, or copy {PAGE}")
     before = os.getloadavg()
     costs, absent = measured(asked.sizes, asked.rounds, lambda line: print(line, flush=True))
     lines = [
