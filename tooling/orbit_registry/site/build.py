@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from orbit_registry.records.diagnostic import diagnostic_of, row_of
 from orbit_registry.site import stamps
 from orbit_registry.site.memo import key_of
-from orbit_registry.site.output import MANIFEST, Output, open_output, refuse_links
+from orbit_registry.site.output import BEGUN, MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.store.cache import code_stamp, is_few
 from orbit_registry.store.consent import allowed, switched, why_not
@@ -68,33 +68,41 @@ def build_site(
     state = _state_file(workspace, out)
     for path in (out, cache, cache / "build.lock", state):
         refuse_links(workspace.root, path)
-    target = open_output(out)
-    kept = stamps.load(state)
-    seen = kept[0].now() if kept is not None else {}
+    begun = _begun(out, state)
+    target, kept, seen = open_output(out), *_kept(state)
     result = _as_before(workspace, kept, seen, wanted, out)
     if result is None:
-        target.standing = _standing(target, kept, seen)
         # One build at a time: the staged tree and the generator's pages are shared.
         with locked(cache / "build.lock", wait=BUILD_WAIT_SECONDS):
-            from orbit_registry.site.console import MISSING
-            from orbit_registry.site.inputs import inputs_of
-
+            if _begun(out, state) != begun:  # another build wrote meanwhile: what stands there is its work
+                target, kept, seen = open_output(out), *_kept(state)
+            target.standing = _standing(target, kept, seen)
             changed = _changed(kept, seen, wanted, (workspace.root, out))
             few = changed is not None and is_few(len(changed), len(seen))
             with _uncollected() if is_last and few else contextlib.nullcontext():
                 prepared, result = _build(registry, target, address, code, progress, changed, snapshot=snapshot)
-        # What could not be fetched is tried again, though no file has changed.
-        waits = any(one.code == MISSING for one in result.diagnostics)
-        held = None if waits else stamps.stamps_of(inputs_of(prepared), started_ns, seen)
-        if held is not None:
-            stands = target.standing - target.made
-            known = {f"{out}{os.sep}{name}": name in stands for name in target.after}
-            known[f"{out}{os.sep}{MANIFEST}"] = False
-            outputs = {at: seen[at] if same else stamps.stamp_of(at) for at, same in known.items()}
-            held = stamps.Stamps({**held.held, **outputs})
-        stamps.save(state, held, _row(wanted, result, prepared))
+            stamps.save(state, _stamps(prepared, target, result, started_ns, seen), _row(wanted, result, prepared))
     ok = not (strict and heavier_than_notes(result.diagnostics))
     return replace(result, seconds=time.perf_counter() - started, ok=ok)
+
+
+def _stamps(
+    prepared: Prepared, target: Output, result: SiteResult, started_ns: int, seen: Mapping[str, str]
+) -> stamps.Stamps | None:
+    """Return the stamps of all that a build rested on and wrote; None where the next one is not to trust them."""
+    from orbit_registry.site.console import MISSING
+    from orbit_registry.site.inputs import inputs_of
+
+    if any(one.code == MISSING for one in result.diagnostics):
+        return None  # what could not be fetched is tried again, though no file has changed
+    held = stamps.stamps_of(inputs_of(prepared), started_ns, seen)
+    if held is None:
+        return None
+    stands = target.standing - target.made
+    known = {f"{target.folder}{os.sep}{name}": name in stands for name in target.after}
+    known[f"{target.folder}{os.sep}{MANIFEST}"] = False
+    outputs = {at: seen[at] if same else stamps.stamp_of(at) for at, same in known.items()}
+    return stamps.Stamps({**held.held, **outputs})
 
 
 @contextlib.contextmanager
@@ -106,6 +114,17 @@ def _uncollected() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _begun(out: Path, state: Path) -> list[str]:
+    """Return what is another text once a build has begun or ended."""
+    return [stamps.stamp_of(str(file)) for file in (out / MANIFEST, out / BEGUN, state)]
+
+
+def _kept(state: Path) -> tuple[tuple[stamps.Stamps, object] | None, dict[str, str]]:
+    """Return what the last build kept, and the stamps of now of all that it rested on."""
+    kept = stamps.load(state)
+    return kept, kept[0].now() if kept is not None else {}
 
 
 def stamps_of_last_build(registry: Readable, out: Path) -> stamps.Stamps | None:

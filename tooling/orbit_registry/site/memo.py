@@ -1,7 +1,8 @@
 """Remembers what a page was made from, so that only pages whose inputs changed are made again; a mere cache.
 
 Two things are compared: a page's key, a digest of all it is made from, and before that, for it costs nothing, what
-records show to each other (`Memo.is_same`): where that is as it was, a page depends on its own part alone.
+records show to each other (`Shown.is_as_before`): where that is as it was, a page depends on its own part alone.
+Both speak of the files of one build: where another has written to the folder since, nothing is known.
 """
 
 from __future__ import annotations
@@ -83,19 +84,22 @@ class Memo:
         """Remember a page that was made."""
         self.used[page] = made
 
-    def save(self) -> None:
-        """Write what this build used, for the next one."""
+    def save(self, seal: str) -> None:
+        """Write what this build used, for the next one; `seal` is that of the finished output."""
         rows = {page: _row(made) for page, made in sorted(self.used.items())}
-        held = {"version": self.version, "rest": self.rest, "pages": rows, "notes": self.notes}
+        held = {"version": self.version, "seal": seal, "rest": self.rest, "pages": rows, "notes": self.notes}
         text = json.dumps(held, separators=(",", ":"))
         replace_file(self.file, text.encode())
 
 
-def open_memo(file: Path, version: str) -> Memo:
-    """Return what the last build left in `file`, if the same version of everything made it."""
+def open_memo(file: Path, version: str, seal: str) -> Memo:
+    """Return what the last build left in `file`, if the same version of everything made it.
+
+    `seal` is that of the output: of files that another build wrote nothing is known.
+    """
     try:
         data = json.loads(file.read_text("utf-8"))
-        if data["version"] != version:
+        if (data["version"], data["seal"]) != (version, seal):
             return Memo(file, version)
         held = {page: _made(row) for page, row in data["pages"].items()}
         return Memo(file, version, held, notes_before=dict(data["notes"]), rest=str(data["rest"]))

@@ -51,6 +51,8 @@ class Output:
     """Files that are known to be as the last build left them."""
     begun: int | None = None
     """The open file that names what is new, where something is."""
+    seal: str = ""
+    """What tells the last finished build from any other: a digest of its manifest; "" where there is none of ours."""
 
     @property
     def written(self) -> int:
@@ -166,7 +168,7 @@ class Output:
         for parent in sorted(folders, key=lambda name: -name.count("/")):
             with contextlib.suppress(OSError):
                 (self.folder / parent).rmdir()
-        self._save(self.after)
+        self.seal = self._save(self.after)
         if self.begun is not None:
             os.close(self.begun)
             self.begun = None
@@ -180,13 +182,15 @@ class Output:
         """
         self._save(dict.fromkeys(self.before, ""))
 
-    def _save(self, files: Mapping[str, str]) -> None:
+    def _save(self, files: Mapping[str, str]) -> str:
+        """Write the manifest, and return its digest."""
         said = {"format": FORMAT, "files": dict(sorted(files.items()))}
         text = json.dumps(said, separators=(",\n", ": "), ensure_ascii=False)
         path = self.folder / MANIFEST
         data = text.encode("utf-8", "surrogatepass")
         if not self._stands(MANIFEST) or path.read_bytes() != data:
             replace_file(path, data)
+        return digest_of(data)
 
     def _stands(self, path: str) -> bool:
         """Say whether a file is there; no symbolic link leads to it."""
@@ -260,7 +264,8 @@ def open_output(folder: Path) -> Output:
             )
         return Output(folder, {})
     try:
-        held = json.loads(manifest.read_text("utf-8", "surrogatepass"))
+        said = manifest.read_bytes()
+        held = json.loads(said.decode("utf-8", "surrogatepass"))
         begun = folder / BEGUN
         lines = begun.read_bytes().splitlines() if begun.is_file() and not begun.is_symlink() else []
         new = [str(json.loads(line)) for line in lines if line.endswith(b'"')]  # the last one may be torn
@@ -271,7 +276,7 @@ def open_output(folder: Path) -> Output:
         raise RefusedError(f"{manifest} names files outside its folder", hint="empty the folder, then build again")
     # A manifest that came with the repository was written by whoever wrote the repository.
     tracked = bool(Git(folder).ask("ls-files", "--", MANIFEST, BEGUN))
-    return Output(folder, {} if tracked else files)
+    return Output(folder, {}) if tracked else Output(folder, files, seal=digest_of(said))
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -19,7 +19,7 @@ from orbit_registry.site.adopted import marked, marks
 from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
-from orbit_registry.site.output import Output, open_output
+from orbit_registry.site.output import Output
 from orbit_registry.site.own import HINT, OwnConfig, completed_nav, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, ask
@@ -133,9 +133,9 @@ def own_pages(publication: Publication, own: OwnConfig) -> list[str]:
     return found
 
 
-def stage(sources: Sources, folder: Path, memo: Memo) -> Staged:
-    """Write the source tree into `folder`, touching only what changed."""
-    out = open_output(folder)
+def stage(sources: Sources, out: Output, memo: Memo) -> Staged:
+    """Write the source tree into a folder, touching only what changed."""
+    folder = out.folder
     out.begin()
     problems = list(sources.skipped)
     titles = {document.path: title for document, title in _documents(sources, out, memo, problems)}

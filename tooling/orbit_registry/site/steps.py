@@ -16,7 +16,7 @@ from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
 from orbit_registry.site.memo import all_diagnostics, key_of, open_memo
-from orbit_registry.site.output import Output, refuse_links
+from orbit_registry.site.output import Output, open_output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
 from orbit_registry.site.render import compiled_templates
@@ -73,9 +73,10 @@ def prepare(
     if own:
         records = with_own_pages(records, own_files, own.docs, own.directories)
     sources = sources_of(publication, records, own, own_files, base_url)
-    memo = open_memo(cache / "staged.json", code)
-    staged = stage(sources, cache / "source", memo)
-    memo.save()
+    tree = open_output(cache / "source")
+    memo = open_memo(cache / "staged.json", code, tree.seal)
+    staged = stage(sources, tree, memo)
+    memo.save(tree.seal)
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
     now = standing_of_all(workspace, everything, listed=registry.reading.listed, without=inside)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
@@ -163,7 +164,7 @@ def publish(
     """
     workspace, own = prepared.registry.workspace, prepared.sources.own
     cache = workspace.cache / "site"
-    memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code)
+    memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code, out.seal)
     report: Progress = progress or (lambda step, done, of: None)
     archives, missing = None, None
     if snapshot and workspace.config.site.get("console"):
@@ -175,7 +176,7 @@ def publish(
     )  # fmt: skip
     found = expansion.run()
     removed = out.finish()
-    memo.save()
+    memo.save(out.seal)
     compiled_templates().save()
     if missing is not None:
         found.append(missing)

@@ -1,0 +1,188 @@
+"""The site is a function of its files: whoever builds it, beside whom, after whatever ended an earlier build."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.acceptance.conftest import RunKilled
+from tests.acceptance.site_cases import copied, with_every_kind
+from tests.acceptance.test_site_build import build, digest
+from tests.conftest import Git
+
+from orbit_registry.errors import WriteError
+from orbit_registry.site.build import CACHE
+from orbit_registry.site.output import BEGUN, MANIFEST
+from orbit_registry.store.lock import locked
+
+ORBIT = (sys.executable, "-m", "orbit_registry.cli.main")
+DATABASE = ("snapshot.duckdb", MANIFEST)
+"""The file that says when it was made, and the one that holds its digest."""
+RECORD = ".orbit/adrs/ADR-0003/adr.yaml"
+ELSEWHERE = {
+    "PYTHONHASHSEED": "7",
+    "TZ": "Pacific/Kiritimati",
+    "LC_ALL": "C",
+    "LANG": "tr_TR.UTF-8",
+    "COLUMNS": "20",
+    "FORCE_COLOR": "1",
+    "USER": "other",
+    "SOURCE_DATE_EPOCH": "1",
+    "ORBIT_ACTOR": "agent",
+}
+
+
+def retitle(root: Path, title: str) -> None:
+    """Give a decision that others cite another title."""
+    file = root / RECORD
+    file.write_text(re.sub(r"(?m)^title: .*", f"title: {title}", file.read_text("utf-8")), "utf-8")
+
+
+def clean(root: Path) -> dict[str, bytes]:
+    """Return the files of a site that is built of copies of a repository's files and nothing else."""
+    top = root.parent / "clean"
+    shutil.copytree(root, top / "repo", ignore=shutil.ignore_patterns("state"))
+    build(top / "repo", top / "site")
+    files = digest(top / "site")
+    shutil.rmtree(top)
+    return files
+
+
+def test_two_machines_make_the_same_bytes(tmp_path: Path, git: Git) -> None:
+    """Time zone, language, hash seed, umask, working folder, path of the clone and times of files: none is seen."""
+    source = with_every_kind(copied("demo", tmp_path / "source"))
+    git(source, "init", "--quiet")
+    git(source, "add", "--all")
+    git(source, "commit", "--quiet", "--message", "All")
+    made = []
+    for place, variables, mask, stand in (
+        ("a", {"PYTHONHASHSEED": "1"}, 0o022, "."),
+        ("ü b/c", ELSEWHERE, 0o077, "docs"),
+    ):
+        root = tmp_path / place / "clone"
+        git(tmp_path, "clone", "--quiet", str(source), str(root))
+        for number, file in enumerate(sorted(root.glob("docs/**/*.md"), reverse=variables is ELSEWHERE)):
+            text = file.read_bytes()
+            file.unlink()  # the folder lists its files in another order then
+            file.write_bytes(text)
+            os.utime(file, (10**9 + number, 10**9 + number))
+        out = tmp_path / place / "site"
+        words = [*ORBIT, "site", "build", "--out", str(out)]
+        subprocess.run(words, cwd=root / stand, env={**os.environ, **variables}, umask=mask, check=True, timeout=300)
+        made.append({path: data for path, data in digest(out).items() if path not in DATABASE})
+    assert made[0] == made[1]
+
+
+def test_a_build_that_waited_knows_what_was_written_meanwhile(tmp_path: Path) -> None:
+    """Pages of the build before it are not taken for what they were when it began to wait, nor left where they are."""
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    build(root, out)
+    other = Path(shutil.copytree(root, tmp_path / "other"))  # whose builds wait for no lock of the first
+    retitle(other, "Only there")
+    (other / "docs/design/core/9_more.md").write_text("# Only there\n", "utf-8")
+    (root / ".orbit/config.yaml").touch()
+    with locked(root / f".orbit/state/cache/{CACHE}/build.lock"):
+        waiting = threading.Thread(target=build, args=(root, out))
+        waiting.start()
+        waiting.join(1)  # enough to have looked at the folder; if it has not, this test is easier to satisfy
+        build(other, out)
+    waiting.join(120)
+    assert digest(out) == clean(root)
+
+
+def test_two_clones_build_into_one_folder_in_turn(tmp_path: Path) -> None:
+    """A folder holds the site of who built last, though each clone remembers pages that it wrote there."""
+    clones, out = [copied("demo", tmp_path / name / "repo") for name in ("one", "two")], tmp_path / "site"
+    retitle(clones[1], "Only there")
+    for root in (*clones, *clones):
+        build(root, out)
+        assert digest(out) == clean(root), root
+
+
+def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None:
+    """Several processes build into one folder while files change: each ends well, and the next finds nothing to do."""
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    words = [*ORBIT, "site", "build", "--out", str(out)]
+    running = []
+    for number in range(4):
+        retitle(root, f"Title {number}")
+        (root / f"docs/design/core/{number}_new.md").write_text(f"# New {number}\n", "utf-8")
+        (root / f"docs/design/core/{number - 2}_new.md").unlink(missing_ok=True)
+        running.append(subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+    for one in running:
+        assert one.communicate(timeout=300)[1] == "" or one.returncode == 0
+        assert one.returncode == 0
+    build(root, out)
+    assert digest(out) == clean(root)
+
+
+def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run_killed: RunKilled) -> None:
+    """Killed at its first and last changes of files and at some between; then files change, and a build is clean."""
+    root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
+    document = root / "docs/design/core/9_more.md"
+
+    def work() -> int:
+        build(root, out)
+        return 0
+
+    killed = []
+    for nth in (1, 3, 9, 20, 40, 80, 130, 190, 260):
+        retitle(root, f"Before {nth}")
+        document.write_text(f"# More {nth}\n\nSee ADR-0003 and [gone](gone.md).\n", "utf-8")
+        killed.append(run_killed(work, nth, root))
+        document.unlink()
+        if nth % 2:
+            retitle(root, f"After {nth}")
+        build(root, out)
+        assert digest(out) == clean(root), nth
+        left = [file for file in out.rglob("*") if file.name.startswith(".tmp-") or file.name == BEGUN]
+        assert left == [], nth
+        if nth % 20:
+            shutil.rmtree(out)
+    assert sum(killed) > 5
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return a file system of its own, which has room for half of the site."""
+    place = tmp_path / "small"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("a small file system has to be mounted, which takes the superuser: CI is it")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_disk_that_fills_up_is_one_clear_error(tmp_path: Path, small_disk: Path) -> None:
+    """A build that finds no more space says so; once there is some, the next one makes the whole site."""
+    root, out = copied("demo", tmp_path / "repo"), small_disk / "site"
+    (small_disk / "filler").write_bytes(b"x" * 2 * 1024 * 1024)
+    with pytest.raises(WriteError, match="no space left"):
+        build(root, out)
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    build(root, out)
+    assert digest(out) == clean(root)
+
+
+def test_a_folder_that_can_not_be_written_to_is_one_clear_error(tmp_path: Path, small_disk: Path) -> None:
+    """The site that stands there stays whole."""
+    root, out = copied("demo", tmp_path / "repo"), small_disk / "site"
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    build(root, out)
+    before = digest(out)
+    retitle(root, "Not written")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    try:
+        with pytest.raises(WriteError, match="read-only"):
+            build(root, out)
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    assert digest(out) == before
