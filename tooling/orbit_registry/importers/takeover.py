@@ -70,7 +70,10 @@ class DocumentImporter:
 
     def detects(self, path: Path) -> bool:
         """Say whether there are decisions of this format among the first documents found."""
-        styles = {"madr": ("front-matter", "bullets", "table", "badge", "none"), "nygard": ("section", "line")}
+        styles = {
+            "madr": ("front-matter", "bullets", "table", "badge", "notice", "none"),
+            "nygard": ("section", "line"),
+        }
         found = [style for name in _some(path) for style in _styles(path, name)]
         mine = sum(1 for style in found if style in styles[self.name])
         return bool(found) and (self.name == "nygard" or mine * 2 >= len(found))

@@ -10,7 +10,7 @@ from typing import get_args
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr.header import Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
-from orbit_registry.text.adr.relations import find_phrases, find_targets, target_key
+from orbit_registry.text.adr.relations import find_phrases, find_targets, opening_phrases, target_key
 from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.styles import STYLES
@@ -249,11 +249,7 @@ def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
     places = [section.body for section in sections if section.key == "references"] + list(header.zone)
     for place in places:
         for line in visible_lines(document, place, document.hidden):
-            content = header.text[line.start : line.end]
-            lead = len(content) - len(content.lstrip(" \t*+->_"))
-            for phrase in find_phrases(header.text, line.start + lead, line.end):
-                if phrase.verb.start > line.start + lead + 2:
-                    break
+            for phrase in opening_phrases(header.text, line.start, line.end):
                 if "://" in phrase.target and phrase.rel in ("implements", "related_to"):
                     continue  # an issue or a page, not a decision
                 position = document.lines.position(phrase.span.start)

@@ -64,7 +64,10 @@ _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
 _NOTHING_DECIDED = "a number and a status, but nothing that it decides"
-OF_ITS_PLACE = (_NAME_ALONE, _NO_VERDICT, _NOTHING_DECIDED)
+_STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it decides"
+_DECIDED = EVIDENCE - {"context"}
+"""Sections that a page of a manual does not have: `Background` is one of many."""
+OF_ITS_PLACE = (_NAME_ALONE, _NO_VERDICT, _NOTHING_DECIDED, _STATUS_ALONE)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 UNNAMED = "adr-entry-unnamed"
 """The code of what is said of a log's section that may be meant as an entry."""
@@ -378,7 +381,10 @@ def _not_an_adr(
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
         in_place |= entry.status != "unknown" and any(map(is_request_folder, pure.parent.parts))
-        return None if in_place or not _is_bare_number(stem) else _NOTHING_DECIDED
+        if in_place or not _is_bare_number(stem):
+            sure = in_place or in_series or named is not None or entry.number_spans or keys & _DECIDED
+            return None if sure else _STATUS_ALONE
+        return _NOTHING_DECIDED
     if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
         return "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE

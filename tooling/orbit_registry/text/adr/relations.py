@@ -39,6 +39,18 @@ _VERBS: tuple[tuple[str, Rel], ...] = (
     ),
 )
 _VERB = re.compile("|".join(rf"(?P<v{i}>{pattern})" for i, (pattern, _) in enumerate(_VERBS)), re.IGNORECASE)
+OF_ITSELF = (
+    r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ ]record)?|adr|rfc|record|document|proposal)"
+    r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
+)
+"""How a sentence begins that a decision says of itself; in any case."""
+NOTICE = re.compile(
+    r"[ \t]{0,3}(?:>[ \t]*\[!\w{1,20}\][+-]?|(?:!!!|\?\?\?\+?)[ \t]+[\w-]{1,20}(?:[ \t]+\"|[ \t]*$)"
+    r"|:::+[ \t]*\{?[\w-]{1,20}\}?\[?)[ \t]*",
+)
+"""The mark that a notice begins with, up to its title: of GitHub, MkDocs and Docusaurus."""
+_OPENING = re.compile(rf"(?:{NOTICE.pattern})?[ \t*_>+-]*(?P<itself>{OF_ITSELF})?", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"[\s*_)\]\"]*(?:$|[.;,(—–])")
 _WORD_BEFORE = re.compile(r"[\w-]")
 
 _LINK = r"\[(?P<text>[^\[\]\n]{0,300})\]\((?P<href>[^()\s]{1,500})(?:[ ]\"[^\"\n]{0,200}\")?\)"
@@ -63,6 +75,19 @@ class Phrase:
     text: str
     span: Span
     verb: Span
+
+
+def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
+    """Yield what a line says of other decisions from its first word on, after marks and `This decision has been`.
+
+    A sentence about itself has to end with the decision that it names: `superseded by ADR-9 for mobile` says less.
+    """
+    opening = _OPENING.match(text, start, end)
+    if opening is None:
+        return
+    found = [one for one in find_phrases(text, opening.end(), end) if one.verb.start <= opening.end() + 2]
+    if opening["itself"] is None or (found and _SENTENCE_ENDS.match(text[found[-1].span.end : end])):
+        yield from found
 
 
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:

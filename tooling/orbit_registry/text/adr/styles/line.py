@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from orbit_registry.text.adr.header import Header, first_offset, keyed, whole_line
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.relations import NOTICE, find_phrases, opening_phrases
 from orbit_registry.text.adr.statement import stated
 from orbit_registry.text.position import Span
 
@@ -39,7 +39,8 @@ def read(header: Header) -> Iterator[Fact]:
                 if more is not None:
                     yield from stated(text, *more, NAME)
             if found is None and _says_superseded(text, line.start, line.end):
-                yield Fact("superseding", content.strip(), whole_line(text, Span(line.start, line.end)), NAME)
+                start = _mark_above(text, line.start)
+                yield Fact("superseding", content.strip(), whole_line(text, Span(start, line.end)), NAME)
         elif current and current[1].end > current[1].start:
             key, span = current
             current = key, Span(span.start, line.start + len(content.rstrip()))
@@ -60,10 +61,16 @@ def _cut(text: str, start: int, end: int) -> list[Span]:
 
 
 def _says_superseded(text: str, start: int, end: int) -> bool:
-    """Say whether a line of its own begins with `Superseded by` and a decision."""
-    lead = len(text[start:end]) - len(text[start:end].lstrip(" \t*_>-+"))
-    phrase = next(find_phrases(text, start + lead, end), None)
-    return phrase is not None and phrase.rel == "superseded_by" and phrase.verb.start == start + lead
+    """Say whether a line of its own begins with `Superseded by` and a decision, or says so of this decision."""
+    first = next(opening_phrases(text, start, end), None)
+    return first is not None and first.rel == "superseded_by"
+
+
+def _mark_above(text: str, start: int) -> int:
+    """Return where the notice begins whose first line of text this is; the line's own start where there is none."""
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    mark = NOTICE.match(text, above, start) if above < start else None
+    return above if mark is not None and not text[mark.end() : start].strip(' \t\r\n"') else start
 
 
 def _continues(content: str) -> bool:

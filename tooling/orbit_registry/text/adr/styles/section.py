@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from orbit_registry.text.adr.header import Header, keyed, visible_lines
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.relations import find_phrases
+from orbit_registry.text.adr.relations import NOTICE, find_phrases
 from orbit_registry.text.adr.sections import section_key, section_level
-from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.statement import normalise_status, read_statement
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, within
 
@@ -67,6 +67,9 @@ def _states_relation(text: str, start: int, end: int) -> bool:
 
 def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     paragraphs = _paragraphs(header, heading)
+    if not paragraphs and (quoted := _quoted(header, heading)):
+        yield from read_statement(header.text, quoted, NAME)
+        return
     if not paragraphs:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
         yield Fact("status", "", Span(end, end), NAME)
@@ -90,6 +93,18 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
             while start > first.end and header.text[start - 1] in "\r\n \t":
                 start -= 1
             yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), NAME)
+
+
+def _quoted(header: Header, heading: Heading) -> Span | None:
+    """Return the one quoted line in a section that states a status, where nothing else stands in it."""
+    found = []
+    for line in visible_lines(header.document, heading.body, header.document.hidden):
+        content = header.text[line.start : line.end].rstrip()
+        start = line.start + len(content) - len(content.lstrip("> \t"))
+        span = Span(start, line.start + len(content))
+        if not NOTICE.match(content) and normalise_status(span.of(header.text))[0] != "unknown":
+            found.append(span)
+    return found[0] if len(found) == 1 else None
 
 
 def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:

@@ -1,0 +1,40 @@
+"""Pages of a manual are no decisions, though they state a status: an import of the whole project leaves them alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.registry import Registry
+
+MANUAL = {
+    "setup": "---\ntitle: Setup\nstatus: published\n---\n# Setup\n\n## Install\n\nA.\n",
+    "tour": "---\nstatus: draft\n---\n# Tour\n\n## Background\n\nA.\n\n## First steps\n\nB.\n",
+    "parts": "# Parts\n\nStatus: accepted\n\n## Engine\n\nA.\n",
+    "choice": "---\nstatus: accepted\n---\n# Use one engine\n\n## Considered options\n\nTwo.\n",
+}
+
+
+@pytest.mark.parametrize("path", [".", "docs/guides"])
+def test_a_status_makes_no_decision_of_a_guide(registry: Registry, path: str) -> None:
+    """Each is left with why and what to do, none is recommended; what weighs options still reads like one."""
+    folder = registry.workspace.root / "docs/guides"
+    folder.mkdir(parents=True)
+    for name, text in MANUAL.items():
+        (folder / f"{name}.md").write_text(text)
+    report = Registry.import_from(registry.workspace.root / path, dry_run=True)
+    left = {one.source: one.reason for one in report.of("left")}
+    why = "a status, as pages of a manual have one, but nothing that it decides; where it is a decision, "
+    assert {name for name, reason in left.items() if reason.startswith(why)} == {
+        f"docs/guides/{name}.md" for name in ("setup", "tour", "parts")
+    }
+    assert not any("read like decisions" in note for note in report.notes)
+    taken = [one.source for one in report.of("taken")]
+    assert taken == (["docs/guides/choice.md"] if path != "." else [])
+
+
+def test_whoever_names_the_page_takes_it_over(registry: Registry) -> None:
+    """The step that the report gives works."""
+    file = registry.workspace.root / "docs/guides/parts.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(MANUAL["parts"])
+    assert Registry.import_from(file).records == ("ADR-0001",)
