@@ -83,6 +83,23 @@ def test_a_forge_is_told_by_its_address_or_named(name: str, told: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "fragment", "end"),
+    [
+        ("github", "L7-L9", "/blob/8c52a3b1/a.py#L7-L9"),
+        ("gitlab", "install", "/-/blob/8c52a3b1/a.py#install"),
+        ("azure", "L7-L9", "?path=/a.py&version=GC8c52a3b1&line=7&lineEnd=8&lineStartColumn=1&lineEndColumn=1"),
+        ("bitbucket", "L7", "/src/8c52a3b1/a.py#lines-7"),
+        ("bitbucket", "install", "/src/8c52a3b1/a.py#install"),
+        ("gitiles", "", "/+/8c52a3b1/a.py"),
+    ],
+)
+def test_a_line_in_a_link_of_a_text_is_that_forges(name: str, fragment: str, end: str) -> None:
+    """Texts say `#L7` wherever they are hosted; what is no line stays as it is."""
+    repository = LINKS[name][0]
+    assert forge_of(repository, "main", COMMIT).linked("a.py", fragment) == f"{repository}{end}"
+
+
+@pytest.mark.parametrize(
     ("said", "address"),
     [
         ("https://github.com/acme/demo.git", "https://github.com/acme/demo"),

@@ -29,10 +29,14 @@ class Form:
     in_query: bool = False
 
 
-_GITEA = Form("/src/{at}/{path}", "/src/{at}/{path}", "/_edit/{revision}/{path}", "#L{line}", "branch/{}", "commit/{}")
+MOST_WRITTEN = "#L{line}"
+_LINES = re.compile(r"L(\d{1,9})(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")
+_GITEA = Form(
+    "/src/{at}/{path}", "/src/{at}/{path}", "/_edit/{revision}/{path}", MOST_WRITTEN, "branch/{}", "commit/{}"
+)
 FORMS: Mapping[str, Form] = {
-    "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}", "#L{line}"),
-    "gitlab": Form("/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", "#L{line}"),
+    "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}", MOST_WRITTEN),
+    "gitlab": Form("/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", MOST_WRITTEN),
     "gitea": _GITEA,
     "forgejo": _GITEA,
     "bitbucket": Form("/src/{at}/{path}", "/src/{at}/{path}", "/src/{at}/{path}?mode=edit", "#lines-{line}"),
@@ -43,7 +47,7 @@ FORMS: Mapping[str, Form] = {
         "?path=/{path}&version={at}", "?path=/{path}&version={at}", "?path=/{path}&version={at}&_a=contents",
         "&line={line}&lineEnd={next}&lineStartColumn=1&lineEndColumn=1", "GB{}", "GC{}", in_query=True,
     ),
-    "sourcehut": Form("/tree/{at}/item/{path}", "/tree/{at}/item/{path}", None, "#L{line}"),
+    "sourcehut": Form("/tree/{at}/item/{path}", "/tree/{at}/item/{path}", None, MOST_WRITTEN),
     "gitiles": Form("/+/{at}/{path}", "/+/{at}/{path}", None, "#{line}"),
 }  # fmt: skip
 _TOLD = (
@@ -88,6 +92,13 @@ class Forge:
         end = "" if line is None else self.form.line.format(line=line, next=line + 1)
         address = self._address(template, path, self.commit)
         return None if address is None else address + end
+
+    def linked(self, path: str, fragment: str, *, folder: bool = False) -> str | None:
+        """Return where a link of a text leads: a file or folder, and what stands after `#`, often a line (`#L7`)."""
+        if not folder and (line := _LINES.fullmatch(fragment)) and self.form.line != MOST_WRITTEN:
+            return self.built(path, line=int(line[1]))
+        address = self.built(path, folder=folder)
+        return f"{address}#{fragment}" if address is not None and fragment else address
 
     def _address(self, template: str | None, path: str, commit: str | None) -> str | None:
         if self.repository is None or template is None:

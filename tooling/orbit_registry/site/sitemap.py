@@ -186,10 +186,10 @@ class SiteMap:
         self.seen.add(path)
         if not os.path.lexists(full):
             return Meaning(None, problem=f"the link `{written}` leads to nothing", broken=True)
-        address = self.forge.built(path, folder=full.is_dir())
+        address = self.forge.linked(path, fragment, folder=full.is_dir())
         if address is None:
             return Meaning(None, problem=f"the link `{written}` leads to a file that is no page: {path}")
-        return Meaning(f"{address}#{fragment}" if fragment else address, outside=True)
+        return Meaning(address, outside=True)
 
     def _paths(self, origin: str, target: str) -> Iterator[str]:
         """Yield the paths a link can mean: from its own file, for a record also from the root and from its feature.
