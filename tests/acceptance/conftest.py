@@ -23,11 +23,17 @@ Look = Callable[[str], tuple[str, str]]
 class RunKilled(Protocol):
     """Works in a child that kills itself before its `nth` change of a file; False if it ended before that.
 
-    `work` returns an exit code, which has to be one of `codes`; it runs in `folder` where that is given.
+    `work` returns an exit code, which has to be one of `codes`; it runs in `folder` where that is given. Only changes
+    `below` a folder count where that is given.
     """
 
     def __call__(
-        self, work: Callable[[], int], nth: int, folder: Path | None = None, codes: Collection[int] = (0, 1)
+        self,
+        work: Callable[[], int],
+        nth: int,
+        folder: Path | None = None,
+        codes: Collection[int] = (0, 1),
+        below: Path | None = None,
     ) -> bool: ...
 
 
@@ -36,14 +42,18 @@ def run_killed() -> RunKilled:
     """Return what runs work that is killed in the middle."""
 
     def work_in_child(
-        work: Callable[[], int], nth: int, folder: Path | None = None, codes: Collection[int] = (0, 1)
+        work: Callable[[], int],
+        nth: int,
+        folder: Path | None = None,
+        codes: Collection[int] = (0, 1),
+        below: Path | None = None,
     ) -> bool:
         child = os.fork()
         if child == 0:
             code = RAISED
             try:
                 os.chdir(folder or Path.cwd())
-                _kill_before(nth)
+                _kill_before(nth, str(below or ""))
                 code = work()
             finally:
                 os._exit(code)
@@ -55,14 +65,14 @@ def run_killed() -> RunKilled:
     return work_in_child
 
 
-def _kill_before(nth: int) -> None:
-    """Let this process kill itself before its `nth` change of a file from here on."""
+def _kill_before(nth: int, below: str) -> None:
+    """Let this process kill itself before its `nth` change of a file from here on, of those whose path begins so."""
     count = 0
 
     def watch(event: str, details: tuple[object, ...]) -> None:
         nonlocal count
         flags = details[2] if event == "open" and len(details) > 2 and isinstance(details[2], int) else 0
-        if event in CHANGES or flags & WRITES:
+        if (event in CHANGES or flags & WRITES) and str(details[0]).startswith(below):
             count += 1
             if count == nth:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -15,8 +15,12 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from tests.acceptance.conftest import RunKilled
 
 from orbit_registry.registry import Registry
+from orbit_registry.site.output import MANIFEST
 
 CONFIG = """\
 site_name: Our handbook
@@ -136,6 +140,56 @@ def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:
             assert "Written just now." in get(f"{top}guide/start/")
         finally:
             server.terminate()
+
+
+def files(site: Path) -> dict[str, bytes]:
+    """Return the files of a site but for its database, which says when it was made."""
+    found = (path for path in site.rglob("*") if path.is_file() and path.name not in UNLIKE)
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in found}
+
+
+UNLIKE = ("snapshot.duckdb", MANIFEST, "sitemap.xml", "sitemap.xml.gz")
+
+
+def test_a_build_after_one_that_was_killed_is_as_good_as_new(
+    handbook: Path, tmp_path: Path, run_killed: RunKilled
+) -> None:
+    """Killed while pages are written, MkDocs leaves some of files that are as they were again by the next build."""
+    mkdocs(handbook, tmp_path / "site")
+    wanted = files(tmp_path / "site")
+    document = handbook / "docs/decisions/0002-use-a-database.md"
+    before = document.read_text("utf-8")
+
+    def work() -> int:
+        build(load_config(str(handbook / "mkdocs.yml"), site_dir=str(tmp_path / "site")))
+        return 0
+
+    differed = 0
+    for nth in range(2, 40, 4):
+        document.write_text(f"{before}\nSeen by nobody {nth}.\n", "utf-8")
+        killed = run_killed(work, nth, handbook, below=tmp_path / "site")
+        differed += killed and files(tmp_path / "site") != wanted
+        document.write_text(before, "utf-8")
+        mkdocs(handbook, tmp_path / "site")
+        assert files(tmp_path / "site") == wanted, nth
+        if not killed:
+            break
+    assert differed > 1
+
+
+def test_builds_at_once_wait_for_each_other(handbook: Path, tmp_path: Path) -> None:
+    """MkDocs and our own command use the same staged tree in turn; each makes the whole site."""
+    words = (
+        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path / "one")],
+        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path / "two")],
+        [sys.executable, "-m", "orbit_registry.cli.main", "site", "build", "--out", str(tmp_path / "own")],
+    )
+    running = [subprocess.Popen(one, cwd=handbook, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) for one in words]
+    for one in running:
+        said = one.communicate(timeout=300)[1]
+        assert one.returncode == 0, said
+    mkdocs(handbook, tmp_path / "alone")
+    assert files(tmp_path / "one") == files(tmp_path / "two") == files(tmp_path / "alone")
 
 
 @pytest.mark.parametrize("name", ["adr__madr/docs/decisions", "JabRef__jabref/docs/decisions"])

@@ -17,8 +17,9 @@ from tests.acceptance.site_cases import copied, with_every_kind
 from tests.acceptance.test_site_build import build, digest
 from tests.conftest import Git
 
-from orbit_registry.errors import WriteError
-from orbit_registry.site.build import CACHE
+from orbit_registry.errors import RefusedError, WriteError
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import CACHE, LOCK, stamps_of_last_build
 from orbit_registry.site.output import BEGUN, MANIFEST
 from orbit_registry.store.lock import locked
 
@@ -48,7 +49,7 @@ def retitle(root: Path, title: str) -> None:
 def clean(root: Path) -> dict[str, bytes]:
     """Return the files of a site that is built of copies of a repository's files and nothing else."""
     top = root.parent / "clean"
-    shutil.copytree(root, top / "repo", ignore=shutil.ignore_patterns("state"))
+    shutil.copytree(root, top / "repo", ignore=shutil.ignore_patterns("state", "site"))
     build(top / "repo", top / "site")
     files = digest(top / "site")
     shutil.rmtree(top)
@@ -88,7 +89,7 @@ def test_a_build_that_waited_knows_what_was_written_meanwhile(tmp_path: Path) ->
     retitle(other, "Only there")
     (other / "docs/design/core/9_more.md").write_text("# Only there\n", "utf-8")
     (root / ".orbit/config.yaml").touch()
-    with locked(root / f".orbit/state/cache/{CACHE}/build.lock"):
+    with locked(root / f".orbit/state/cache/{CACHE}/{LOCK}"):
         waiting = threading.Thread(target=build, args=(root, out))
         waiting.start()
         waiting.join(1)  # enough to have looked at the folder; if it has not, this test is easier to satisfy
@@ -147,6 +148,31 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
         if nth % 20:
             shutil.rmtree(out)
     assert sum(killed) > 5
+
+
+@pytest.mark.parametrize("out", ["docs/site", ".orbit/adrs/site"])
+def test_a_folder_that_the_site_is_made_from_is_refused(tmp_path: Path, out: str) -> None:
+    """Among the own pages or the records the next build would publish the site itself; nothing is written there."""
+    root = copied("demo", tmp_path / "repo")
+    (root / "mkdocs.yml").write_text("site_name: x\ntheme: material\n", "utf-8")
+    with pytest.raises(RefusedError, match="which the site is made from"):
+        build(root, root / out)
+    assert not (root / out).exists()
+
+
+def test_a_site_within_what_is_searched_for_documents_is_none_of_them(tmp_path: Path) -> None:
+    """A second build finds nothing to do, and after an edit writes what shows it: the site is no input of itself."""
+    root = copied("demo", tmp_path / "repo")
+    config = root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8").replace("\nsite:\n", "\nsite:\n  mirror: ['*.md']\n"), "utf-8")
+    (root / "NEWS.md").write_text("# News\n", "utf-8")
+    build(root, root / "site")
+    registry = Registry.open(root)
+    retitle(root, "Other words")
+    build(root, root / "site")
+    held = stamps_of_last_build(registry, root / "site")
+    assert held is not None, "a watcher would build again and again"
+    assert digest(root / "site") == clean(root)
 
 
 @pytest.fixture

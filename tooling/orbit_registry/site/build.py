@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from orbit_registry.site.stage import Prepared
 
 CACHE = "site"
+LOCK = "build.lock"
 BUILD_WAIT_SECONDS = 600.0
 
 
@@ -51,8 +52,8 @@ def build_site(
     for download is written too, `is_last` that the process ends after it and needs no memory back.
 
     Raises:
-        RefusedError: `out` holds files that no build of ours wrote, a symbolic link stands where the build writes, or
-            the repository's mkdocs.yml asks for what we do not run.
+        RefusedError: `out` holds files that no build of ours wrote or is in a folder that the site is made from, a
+            symbolic link stands where the build writes, or the repository's mkdocs.yml asks for what we do not run.
         ConfigError: the repository's mkdocs.yml or a kind's template can't be used.
         GeneratorError: the generator is missing or failed.
         WriteError: the disk refused.
@@ -66,14 +67,14 @@ def build_site(
     may_run = (switched(), allowed(workspace))
     wanted = key_of(code, str(out.resolve()), address, snapshot, today, repr(may_run), half_life_days())
     state = _state_file(workspace, out)
-    for path in (out, cache, cache / "build.lock", state):
+    for path in (out, cache, cache / LOCK, state):
         refuse_links(workspace.root, path)
     begun = _begun(out, state)
     target, kept, seen = open_output(out), *_kept(state)
     result = _as_before(workspace, kept, seen, wanted, out)
     if result is None:
         # One build at a time: the staged tree and the generator's pages are shared.
-        with locked(cache / "build.lock", wait=BUILD_WAIT_SECONDS):
+        with locked(cache / LOCK, wait=BUILD_WAIT_SECONDS):
             if _begun(out, state) != begun:  # another build wrote meanwhile: what stands there is its work
                 target, kept, seen = open_output(out), *_kept(state)
             target.standing = _standing(target, kept, seen)
@@ -95,7 +96,7 @@ def _stamps(
 
     if any(one.code == MISSING for one in result.diagnostics):
         return None  # what could not be fetched is tried again, though no file has changed
-    held = stamps.stamps_of(inputs_of(prepared), started_ns, seen)
+    held = stamps.stamps_of(inputs_of(prepared, target.folder), started_ns, seen)
     if held is None:
         return None
     stands = target.standing - target.made
@@ -148,7 +149,6 @@ def _build(
 
     cache = registry.workspace.cache / CACHE
     report: Progress = progress or (lambda step, done, of: None)
-    target.begin()
     report("read", 0, 1)
     own = read_own(registry.workspace.root)
     if own is not None and own.running:

@@ -14,7 +14,7 @@ from orbit_registry.site.prose import Heading, Place, Prose, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
 from orbit_registry.site.urls import document_url, relative
-from orbit_registry.store.files import inside, walk
+from orbit_registry.store.files import FOREIGN, inside, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.globs import Glob, match_any, parse_glob
@@ -24,6 +24,8 @@ BANNER = "Mirrored from {path}. Edit the source document in the repository, not 
 UNREADABLE = "ORB392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
+UNSEARCHED = FOREIGN | _BUILT
+"""Folders in which no document is looked for, wherever they stand."""
 _TOC_LEVELS = (2, 3)
 _WILD = re.compile(r"[*?\[{]")
 # Characters with a meaning to extensions that read the page's source before raw HTML is set aside.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 from orbit_registry.records.record import BODY
+from orbit_registry.site.documents import UNSEARCHED
 from orbit_registry.site.stage import Prepared
 from orbit_registry.site.theme import overrides
 from orbit_registry.store.freshness.ground import files_of
@@ -14,14 +15,14 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import git_folder
 
 
-def inputs_of(prepared: Prepared) -> Iterator[str]:
-    """Yield every file and folder whose change can change the site."""
+def inputs_of(prepared: Prepared, out: Path) -> Iterator[str]:
+    """Yield every file and folder whose change can change the site, which goes to `out`."""
     workspace = prepared.registry.workspace
     root = str(workspace.root)
     yield f"{root}/mkdocs.yml"
     yield f"{workspace.orbit}/config.yaml"
     for top in [overrides(), workspace.orbit / "kinds", *(kind.folder for kind in prepared.sources.kinds)]:
-        yield from _tree(top)
+        yield from _tree(top, out)
     for kind in workspace.kinds:
         yield str(workspace.folder_of(kind))
     own = git_folder(workspace.root)
@@ -42,16 +43,19 @@ def inputs_of(prepared: Prepared) -> Iterator[str]:
             yield f"{folder}/{BODY}"
     yield from (f"{root}/{path}" for path in prepared.registry.reading.documents)
     sources = prepared.sources
-    searched = [*sources.folders, *([workspace.root / sources.own.docs] if sources.own else [])]
-    for top in searched:
-        yield from _tree(top)
+    for top in sources.folders:
+        yield from _tree(top, out, UNSEARCHED)
+    if sources.own:
+        yield from _tree(workspace.root / sources.own.docs, out)
     yield from (f"{root}/{path}" for path in sources.site.seen)
     yield from (f"{root}/{path}" for path in sources.site.assets)
 
 
-def _tree(top: Path) -> Iterator[str]:
+def _tree(top: Path, out: Path, without: Set[str] = frozenset({"__pycache__"})) -> Iterator[str]:
+    own = str(out)
     for parent, folders, files in os.walk(top):
-        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
+        shown = (name for name in folders if not name.startswith(".") and name not in without)
+        folders[:] = [name for name in shown if f"{parent}/{name}" != own]
         yield parent
         yield from (f"{parent}/{name}" for name in files)
     if not top.exists():

@@ -24,6 +24,9 @@ BEGUN = ".orbit-site.begun"
 FORMAT = "orbit-site 1"
 _TURNS = re.compile(b"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 """The characters that turn the direction of what follows them, in UTF-8: an unclosed one reaches beyond its text."""
+_TEMPORARY = re.compile(r"\.tmp-(.+)-\d+", re.DOTALL)
+_LONGEST = 80
+"""How much of a file's name its temporary one holds, so that a long one is not too long."""
 LINK_HINT = "the site writes to and removes files in real folders alone: remove the link, or give another folder"
 
 
@@ -158,9 +161,11 @@ class Output:
             RefusedError: a symbolic link stands on the way to one of them; none is removed then.
         """
         stale = sorted(set(self.before) - set(self.after))
+        seen = frozenset(self.real)
         self.real.clear()
         for path in stale:
             self._stands(path)
+        self._sweep(seen | self.real)
         for path in stale:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 (self.folder / path).unlink()
@@ -174,6 +179,19 @@ class Output:
             self.begun = None
         (self.folder / BEGUN).unlink(missing_ok=True)
         return len(stale)
+
+    def _sweep(self, real: Set[str]) -> None:
+        """Remove what a build that was cut short left half written, in folders that are no links."""
+        known = {("", MANIFEST)}
+        if "" in self.before.values():
+            split = (path.rpartition("/") for path in (*self.before, *self.after))
+            known |= {(folder, name[:_LONGEST]) for folder, _, name in split}
+        for folder in {folder for folder, _ in known if not folder or folder in real}:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                for name in os.listdir(self.folder / folder):
+                    found = _TEMPORARY.fullmatch(name)
+                    if found and (folder, found[1]) in known:
+                        (self.folder / folder / name).unlink(missing_ok=True)
 
     def begin(self) -> None:
         """Write the manifest of a build that is not finished: it names what is ours, and knows no file's content.
@@ -257,7 +275,8 @@ def open_output(folder: Path) -> Output:
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise RefusedError(f"{folder} is not a folder", hint="give another one with --out")
     if not manifest.is_file():
-        if folder.is_dir() and any(folder.iterdir()):
+        names = os.listdir(folder) if folder.is_dir() else []
+        if not all((made := _TEMPORARY.fullmatch(name)) and made[1] == MANIFEST for name in names):
             raise RefusedError(
                 f"{folder} holds files that no site build wrote",
                 hint="give an empty or new folder with --out, or empty this one yourself",
@@ -285,7 +304,7 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         WriteError: the disk refused.
     """
-    temporary = path.with_name(f".tmp-{path.name[:80]}-{os.getpid()}")
+    temporary = path.with_name(f".tmp-{path.name[:_LONGEST]}-{os.getpid()}")
     try:
         try:
             _create(temporary, data)

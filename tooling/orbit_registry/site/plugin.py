@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from mkdocs.utils import clean_directory
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
-from orbit_registry.site.build import CACHE
+from orbit_registry.site.build import BUILD_WAIT_SECONDS, CACHE, LOCK
 from orbit_registry.site.output import MANIFEST, open_output, refuse_links
 from orbit_registry.site.own import read_own
 from orbit_registry.site.pages import SHELL
@@ -26,6 +27,7 @@ from orbit_registry.site.stage import DOCS, OVERRIDES, Prepared
 from orbit_registry.site.steps import prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
 from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.lock import locked
 
 _log = logging.getLogger("mkdocs.plugins.orbit")
 
@@ -35,7 +37,10 @@ class Options(Config):
 
 
 class OrbitPlugin(BasePlugin[Options]):
-    """Stages before MkDocs reads its pages, expands after it wrote them; idle when our own build runs MkDocs."""
+    """Stages before MkDocs reads its pages, expands after it wrote them, and holds the lock of builds in between.
+
+    It is idle when our own build runs MkDocs.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,11 +48,13 @@ class OrbitPlugin(BasePlugin[Options]):
         self._target: Path | None = None
         self._own_docs: Path | None = None
         self._cache = Path()
+        self._held = contextlib.ExitStack()
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
         """Stage the site, and point MkDocs at the staged tree; its output goes to our cache first."""
         if config.extra.get("orbit_staged"):
             return None
+        self._held.close()
         top = Path(str(config.config_file_path)).parent
         self._target, self._own_docs = Path(config.site_dir), Path(config.docs_dir)
         try:
@@ -55,7 +62,10 @@ class OrbitPlugin(BasePlugin[Options]):
             own = read_own(registry.workspace.root, Path(str(config.config_file_path)), trusted=True)
             if own is not None:  # which may inherit what it does not say
                 own = replace(own, data={**own.data, "use_directory_urls": config.use_directory_urls})
-            self._cache = registry.workspace.cache / CACHE / "plugin"
+            cache = registry.workspace.cache / CACHE
+            refuse_links(registry.workspace.root, cache / LOCK)
+            self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
+            self._cache = cache / "plugin"
             prepared = prepare(
                 registry, own, self._cache, config.site_url or None, code_stamp(), self._target.resolve()
             )
@@ -90,6 +100,12 @@ class OrbitPlugin(BasePlugin[Options]):
             level = logging.INFO if one.severity is Severity.NOTE else logging.WARNING
             _log.log(level, "%s: %s (%s)", one.location, one.message, one.code)
         _log.info("Records: %d pages in %s", result.pages, self._target)
+
+        self._held.close()
+
+    def on_build_error(self, *, error: Exception) -> None:
+        """Let others build, whatever plugin failed."""
+        self._held.close()
 
     def on_serve(self, server: LiveReloadServer, /, *, config: MkDocsConfig, builder: Any) -> LiveReloadServer:
         """Watch the records and the documents beside the pages, and not the staged tree that each build writes."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orbit_registry.checks.derivation import standing_of_all
+from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.site import console
@@ -60,6 +61,9 @@ def prepare(
     """Stage the site of a registry into `cache`; `code` changes when the code that makes pages does.
 
     `out` is where the site goes: its pages are no files that a record is about.
+
+    Raises:
+        RefusedError: that is in a folder that the site is made from.
     """
     workspace = registry.workspace
     refuse_links(workspace.root, cache, below=True)
@@ -73,6 +77,7 @@ def prepare(
     if own:
         records = with_own_pages(records, own_files, own.docs, own.directories)
     sources = sources_of(publication, records, own, own_files, base_url)
+    _refuse_inside(workspace, own, out)
     tree = open_output(cache / "source")
     memo = open_memo(cache / "staged.json", code, tree.seal)
     staged = stage(sources, tree, memo)
@@ -86,6 +91,15 @@ def prepare(
         registry, records, freshness, now.ground, now.strays, citing, collection, problems, sources, staged, memo, code,
         base_url,
     )  # fmt: skip
+
+
+def _refuse_inside(workspace: Workspace, own: OwnConfig | None, out: Path) -> None:
+    """Refuse an output that the next build would read as records or as the repository's own pages."""
+    folders = [workspace.folder_of(kind) for kind in workspace.kinds]
+    for folder in [*folders, workspace.root / own.docs] if own else folders:
+        if out.is_relative_to(folder):
+            said = f"{out} is in {workspace.relative(folder)}/, which the site is made from"
+            raise RefusedError(said, hint="give a folder elsewhere with --out, such as build/site")
 
 
 def sources_of(
@@ -166,6 +180,7 @@ def publish(
     cache = workspace.cache / "site"
     memo = open_memo(cache / f"pages-{_name_of(out.folder)}.json", prepared.code, out.seal)
     report: Progress = progress or (lambda step, done, of: None)
+    out.begin()
     archives, missing = None, None
     if snapshot and workspace.config.site.get("console"):
         report("console", 0, 1)
