@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -202,14 +203,34 @@ def test_decisions_that_are_near_are_named_and_no_hindrance(shell: Any, tmp_path
     """By title and prose, on the side and in `next`; the decision is added, and one unlike all has no neighbour."""
     body = tmp_path / "body.md"
     body.write_text("## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n", "utf-8")
-    arguments = ["adr", "add", "--title", "Use Postgres instead", "--body-file", str(body), *more]
+    arguments = ["adr", "add", "--title", "Use Postgres, instead of it", "--body-file", str(body), *more]
 
     code, out, err = shell(*arguments)
     assert code == 0
-    assert "near: ADR-0002 (the same, word for word): Use Postgres instead" in err
+    assert re.search(r"near: ADR-0002 \(.*\): Use Postgres instead", err)
     assert "near" not in out
+    arguments[3] += ", and soon"
     code, whole = shell.json(*arguments)
     assert code == 0
     assert "ADR-0002" in [one["id"] for one in whole["data"]["neighbours"]]
     assert "orbit show ADR-0002" in whole["next"]
     assert shell.json("adr", "add", "--title", "Render pages ahead of time", *more)[1]["data"]["neighbours"] == []
+
+
+def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
+    """But for its form; who says that the two differ is believed, and a closed decision keeps no title."""
+    known = shell.json("adr", "add", "--title", "Keep one queue")[1]["data"]["id"]
+    before = sorted((shell.root / ".orbit/adrs").iterdir())
+    code, answer = shell.json("adr", "add", "--title", "Keep one  queue!", "--yes")
+    assert (code, answer["ok"], answer["next"]) == (1, False, [f"orbit show {known}"])
+    said = shell("adr", "add", "--title", "keep one queue")[2]
+    assert f"{known} (accepted) has the same title" in said
+    assert f"--distinct-from {known}" in said
+    assert sorted((shell.root / ".orbit/adrs").iterdir()) == before
+
+    code, answer = shell.json("adr", "add", "--title", "Keep one queue!", "--distinct-from", known)
+    assert (code, answer["data"]["distinct_from"]) == (0, [known])
+    for one in (known, answer["data"]["id"]):
+        assert shell("adr", "deprecate", one)[0] == 0
+    assert shell("adr", "add", "--title", "Keep one queue, again")[0] == 0
+    assert shell("adr", "add", "--title", "Keep one queue?")[0] == 0

@@ -106,3 +106,34 @@ def test_its_page_shows_the_text_and_runs_none_of_it(shell: Shell, script: str, 
     for text in (page, other):
         assert "<script>alert" not in text
         assert "<img src=x" not in text
+
+
+def test_an_old_versions_copy_is_not_to_be_overwritten(shell: Shell, git: Git) -> None:
+    """Where a file is for a later version by now, the gate says how both are kept; a script has no copy."""
+    Path("docs/deploying.md").write_text("# How we deploy\n\nFirst.\n", "utf-8")
+    git(shell.root, "add", ".")
+    git(shell.root, "commit", "-qm", "Say how")
+    old = shell.json("import", "doc", "docs/deploying.md", "--version", "1.0")[1]["data"]["id"]
+    Path("docs/deploying.md").write_text("# How we deploy\n\nLast.\n", "utf-8")
+
+    said = shell("check")[1]
+    assert "another version than 1.0 by now, `orbit import doc docs/deploying.md --version NEW` keeps both" in said
+    new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
+    kept = Path(f".orbit/resources/{old}/1.0/deploying.md").read_text("utf-8")
+    assert (new != old, kept) == (True, "# How we deploy\n\nFirst.\n")
+
+
+def test_a_link_to_an_imported_file_leads_to_its_page(shell: Shell, script: str, tmp_path: Path) -> None:
+    """Of several versions to the newest; a heading is found there, a line of a script leads to its page."""
+    Path("docs/deploying.md").write_text("# How we deploy\n\n## Roll back\n\nThen.\n", "utf-8")
+    shell("import", "doc", "docs/deploying.md", "--version", "1.0")
+    new = shell.json("import", "doc", "docs/deploying.md", "--version", "2.0")[1]["data"]["id"]
+    text = Path("docs/adr/0001-use-sqlite.md").read_text("utf-8")
+    links = "[a](../deploying.md) [b](../deploying.md#roll-back) [c](../../tools/hi.sh#L2)"
+    Path("docs/adr/0001-use-sqlite.md").write_text(f"{text}\n{links}\n", "utf-8")
+
+    assert shell("site", "build", "--out", str(tmp_path / "site"))[0] == 0
+    page = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert f'href="../../resources/{new}/#s-roll-back"' in page
+    assert page.count(f'href="../../resources/{new}/"') == 1
+    assert page.count(f'href="../../resources/{script}/"') == 1

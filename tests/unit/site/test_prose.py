@@ -145,6 +145,18 @@ def test_an_anchor_of_a_decisions_title_leads_to_its_page(written: str, href: st
     assert all(ask(there, kind, "docs/adr/0001-a.md", name) == token for kind, name, token in prose.lookups)
 
 
+def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> None:
+    """GitHub's pages call a heading `user-content-…`, and people copy that: here and in another document."""
+    prose = render(
+        "## Why not\n\n[x](#user-content-why-not) [y](/docs/design/core/1_overview.md#user-content-context)\n",
+        HERE,
+        site,
+    )
+    plain = render("## Why not\n\n[x](#why-not) [y](/docs/design/core/1_overview.md#context)\n", HERE, site)
+    assert (prose.html, prose.diagnostics) == (plain.html, ())
+    assert [one.code for one in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["ORB390"]
+
+
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
     """A link to a heading of the same text that is not there is a finding."""
     assert [found.code for found in render("[x](#nowhere)", HERE, site).diagnostics] == ["ORB390"]

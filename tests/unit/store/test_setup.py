@@ -215,6 +215,23 @@ def test_outside_git_nothing_of_gits_is_written(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {".orbit"}
 
 
+def test_what_is_made_a_repository_later_takes_nothing_of_this_machine(tmp_path: Path, git: Git) -> None:
+    """The state and half-written files stay out of git; somebody's own lines in the file stay, and are not repeated."""
+    setup(tmp_path)
+    ignore = tmp_path / ".orbit/.gitignore"
+    ignore.write_text(f"{ignore.read_text()}/mine/\n")
+    assert setup(tmp_path).changed == []
+    for name in ("state/cache/x", "adrs/ADR-0001/.tmp-1", "mine/y", "adrs/ADR-0001/adr.yaml"):
+        file = tmp_path / ".orbit" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    held = git(tmp_path, "ls-files", ".orbit").split()
+    assert ".orbit/adrs/ADR-0001/adr.yaml" in held
+    assert [name for name in held if "state" in name or ".tmp-" in name or "mine" in name] == []
+
+
 def test_from_a_subfolder_the_repository_is_meant(git_repo: Path) -> None:
     """Whoever stands somewhere inside gets the whole repository's workspace."""
     (git_repo / "src/deep").mkdir(parents=True)

@@ -12,9 +12,11 @@ from orbit_registry.answers.records import record_data
 from orbit_registry.cli.adding import say_near
 from orbit_registry.cli.fields import text_from
 from orbit_registry.cli.kind_group import kind_group
-from orbit_registry.cli.output import emit, format_option
+from orbit_registry.cli.output import emit, format_option, refuse
 from orbit_registry.cli.places import open_registry, say_astray
-from orbit_registry.errors import UsageError
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.registry import Registry
+from orbit_registry.search.similarity import normalised
 from orbit_registry.store.decisions.adrs import NewAdr
 
 group = kind_group("adr")
@@ -31,6 +33,9 @@ group = kind_group("adr")
 @click.option("--label", "labels", multiple=True, help="Word to group by (labels).")
 @click.option("--summary", help="What it means for someone who edits this code (280 characters).")
 @click.option("--status", type=click.Choice(["proposed", "accepted", "rejected", "deprecated"]), help="Its status.")
+@click.option(
+    "--distinct-from", "distinct_from", multiple=True, metavar="ID", help="A record that looks alike but differs."
+)
 @click.option("--pending", is_flag=True, help="Propose it: the same as --status proposed.")
 @click.option("--date", help="YYYY-MM-DD or YYYY-MM; today if not given.")
 @click.option("--style", type=click.Choice(["file", "log"]), help="One file, or an entry in a log.")
@@ -55,6 +60,7 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
         if values["status"] not in (None, "proposed"):
             raise UsageError("an agent proposes decisions; a person accepts them", hint="leave --status out")
         values["status"] = "proposed"
+    _refuse_same_title(registry, values["title"], values["distinct_from"], output)
     added = registry.add_adr(NewAdr(body=body, **values), dry_run=dry_run)
     record = added.record
     near = registry.neighbours(replace(record, prose=body or ""))
@@ -66,6 +72,19 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
     emit(output, data, text, next_commands=[f"edit {added.document}", *shows(near), "orbit check"])
     say_near(near)
     say_astray(registry, record)
+
+
+def _refuse_same_title(registry: Registry, title: str, apart: tuple[str, ...], output: str) -> None:
+    """Raise where a decision that is not closed has the title, but for its form, and nobody said that they differ."""
+    known = registry.collection.records
+    ids = {known.get(one).id for one in apart}
+    wanted = normalised(title)
+    held = (one for one in known.of_kind("adr") if one.phase != "closed" and normalised(one.title) == wanted)
+    same = next((one for one in held if one.id not in ids), None)
+    if same is not None:
+        hint = f"`orbit show {same.id}`; where the two differ, add `--distinct-from {same.id}`"
+        said = f"this is decided already: {same.id} ({same.status.name}) has the same title: {same.title}"
+        refuse(output, RefusedError(said, hint=hint), next_commands=[f"orbit show {same.id}"])
 
 
 @group.command("amend")

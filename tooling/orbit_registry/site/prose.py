@@ -10,7 +10,7 @@ from functools import cache
 from html import escape, unescape
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
-from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap
+from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap, anchor_of
 from orbit_registry.site.urls import relative
 from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms, find_citations
@@ -269,11 +269,12 @@ class _Renderer:
 
     def _anchor(self, written: str) -> Meaning:
         """Return what a link to a heading of the same text leads to."""
-        prefixed = HEADING_PREFIX + written[1:].lower()
+        named = anchor_of(written[1:])
+        prefixed = HEADING_PREFIX + named.lower()
         if written == "#" or any(heading.id == prefixed for heading in self.headings):
             return Meaning(f"{self.place.page}#{prefixed if written != '#' else ''}")
-        titled = self.site.titled(self.place.path, written[1:])
-        self.lookups[("title", written[1:])] = self.site.token(titled)
+        titled = self.site.titled(self.place.path, named)
+        self.lookups[("title", named)] = self.site.token(titled)
         if titled is not None:
             return Meaning(titled)
         return Meaning(None, problem=f"the page has no heading for `{written}`", broken=True)

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -15,7 +15,9 @@ from orbit_registry.errors import UnsafePathError
 from orbit_registry.records.record import Record
 from orbit_registry.site.forge import Forge
 from orbit_registry.site.urls import TASKS, record_url, safe_segment
+from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.store.files import inside
+from orbit_registry.text import is_markdown
 from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.masking import is_masked
@@ -32,6 +34,11 @@ _ENTRY = re.compile(r"adr-0*([0-9]{1,9})(?:-|\Z)", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(r"^(?:[a-z]{1,8}-{0,2})?\d[\d-]{0,20}-+")
 """What an anchor has before the words of a title: `adr-0108--`, `12-`, `2026-04-01-`."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def anchor_of(fragment: str) -> str:
+    """Return the anchor of a heading that a link names; forges show it as `user-content-x` in the page's own HTML."""
+    return fragment.removeprefix("user-content-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +150,12 @@ class SiteMap:
         if _SCHEME.match(written) or written.startswith("//"):
             return Meaning(written, outside=True)
         parts = urlsplit(written)
+        fragment = anchor_of(parts.fragment)
         if not parts.path:
-            return Meaning(f"#{parts.fragment}")
+            return Meaning(f"#{fragment}")
         out = Meaning(None, problem=f"the link `{written}` leads out of the repository", broken=True)
         for path in self._paths(origin, unquote(parts.path)):
-            out = self._meaning_of(path, parts.fragment, written)
+            out = self._meaning_of(path, fragment, written)
             if not out.broken:
                 break
         return out
@@ -173,7 +181,7 @@ class SiteMap:
             return Meaning(entry)
         for candidate in (path, f"{path}/README.md", f"{path}/index.md"):
             if candidate in self.documents:
-                mark = f"#{HEADING_PREFIX}{fragment.lower()}" if fragment else ""
+                mark = f"#{HEADING_PREFIX}{fragment.lower()}" if fragment and is_markdown(candidate) else ""
                 return Meaning(self.documents[candidate] + mark)
             if candidate in self.curated:
                 return Meaning(self.curated[candidate] + (f"#{fragment}" if fragment else ""))
@@ -229,7 +237,7 @@ def site_map(
     root: Path,
     forge: Forge,
     forms: IdForms,
-    records: Iterable[Record],
+    records: Sequence[Record],
     mirrored: Mapping[str, str],
     curated: Mapping[str, str],
     generated: Iterable[str] = (),
@@ -269,7 +277,7 @@ def site_map(
         forms,
         ids,
         {**tails, **named},
-        {**own, **mirrored},
+        {**_imported(records), **own, **mirrored},
         mirrored,
         curated,
         shared,
@@ -283,6 +291,15 @@ def site_map(
         homes=homes,
         generated=frozenset(generated),
     )
+
+
+def _imported(records: Sequence[Record]) -> dict[str, str]:
+    """Return by the path of each file that was taken over the page of its record, of several as other links mean it."""
+    found: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        if record.kind.in_file and (file := record.text("path")):
+            found[file].append(record)
+    return {file: url_of(by_version(held, ())[0]) for file, held in found.items()}
 
 
 def task_url(task: str) -> str:

@@ -26,6 +26,8 @@ from orbit_registry.values import dataclass
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
+OWN_GITIGNORE = ("/state/", ".tmp-*")
+"""The same from within `.orbit/`, where there is no repository yet whose file it could be."""
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
 NOT_OURS = frozenset({"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor"})
 """Folders whose decisions are somebody else's, or nobody's."""
@@ -94,6 +96,8 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
         add_lines(report, ".gitignore", GITIGNORE, dry_run)
         add_lines(report, ".gitattributes", GITATTRIBUTES, dry_run)
         report.driver = offer_driver(git, dry_run=dry_run)
+    else:  # whoever makes it a repository later commits nothing of this machine's
+        add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
     return report
 
 

@@ -10,6 +10,7 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.freshness import AHEAD, Cause, Found, Input, inputs_of, stated, taken_from, when
 from orbit_registry.records.record import Record
+from orbit_registry.records.versions import UNVERSIONED
 
 
 @check(
@@ -168,4 +169,8 @@ def changed_source(context: CheckContext) -> Iterator[Diagnostic]:
         else:
             said = f"{taken[0]} has changed since {record.id} was taken from it"
             hint = f"`orbit refresh {record.id} --dry-run` shows the difference, without --dry-run it takes it over"
+            versions = [one for one in record.words("versions") if one != UNVERSIONED]
+            if versions and record.data.get("type") == "doc":  # its copy may be all that is left of that version
+                again = f"`orbit import doc {quote(taken[0])} --version NEW` keeps both, and leaves this copy"
+                hint = f"where it is for another version than {', '.join(versions)} by now, {again}; else {hint}"
         yield changed_source.at(context.at(record, "content_hash"), said, hint=hint, record=record)

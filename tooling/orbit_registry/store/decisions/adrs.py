@@ -58,6 +58,7 @@ class NewAdr:
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    distinct_from: tuple[str, ...] = ()
     summary: str | None = None
     status: str | None = None
     date: str | None = None
@@ -92,7 +93,7 @@ def new_adr(
         return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
 
     given: dict[str, Any] = {name: text(name) for name in ("feature", "date", "summary", "body")}
-    given |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels")}
+    given |= {name: words(fields, name) for name in ("tasks", "deciders", "legacy_ids", "labels", "distinct_from")}
     given |= {name: words(axes, name) for name in ("paths", "tags")}
     return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **given)
 
@@ -222,6 +223,7 @@ def _fields(wanted: NewAdr) -> dict[str, object]:
         "deciders": list(wanted.deciders),
         "summary": wanted.summary,
         "labels": list(wanted.labels),
+        "distinct_from": list(wanted.distinct_from),
         "scope": {axis: words for axis, words in scope.items() if words},
         "key": wanted.key,
         "ensured": wanted.ensured,
