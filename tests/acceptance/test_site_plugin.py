@@ -18,6 +18,7 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from tests.acceptance.conftest import RunKilled
+from tests.conftest import Git
 
 from orbit_registry.registry import Registry
 from orbit_registry.site.output import MANIFEST
@@ -112,6 +113,30 @@ def test_one_search_finds_each_decision_once(handbook: Path, tmp_path: Path) -> 
         found = {one["location"].partition("#")[0] for one in index if word in one["text"] or word in one["title"]}
         assert found == {"decisions/0001-use-files/"}
     assert json.loads((tmp_path / "site/search/records.json").read_text("utf-8"))["ids"] == []
+
+
+def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git: Git) -> None:
+    """`mkdocs gh-deploy` asks the configuration for the site once it is built: the records' pages are in it."""
+    git(tmp_path, "init", "-q", "--bare", "remote")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"], ["remote", "add", "origin", "../remote"]):
+        git(handbook, *words)
+    subprocess.run(
+        [sys.executable, "-m", "mkdocs", "gh-deploy", "--no-history", "--quiet"],
+        cwd=handbook, check=True, env=ENVIRONMENT, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    files = git(tmp_path / "remote", "ls-tree", "-r", "--name-only", "gh-pages").splitlines()
+    assert {"index.html", "decisions/0001-use-files/index.html", "adrs/index.html", "snapshot.duckdb"} <= {*files}
+
+
+def test_who_only_asks_where_the_site_will_be_is_told(handbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `mike` does, which opens the file by a relative name, and has another process build: nothing is staged."""
+    monkeypatch.chdir(handbook)
+    with Path("mkdocs.yml").open("rb") as file:
+        config = load_config(file)
+    config.plugins.on_startup(command="mike", dirty=False)
+    config = config.plugins.on_config(config)
+    assert Path(config.site_dir) == handbook / "site"
+    assert not [*(handbook / ".orbit/state").rglob("plugin")]
 
 
 def test_the_served_site_follows_records_and_pages(handbook: Path) -> None:

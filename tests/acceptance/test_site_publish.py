@@ -341,7 +341,7 @@ def test_a_feed_is_well_formed_whatever_a_title_holds() -> None:
     }
     record = Record(load_kinds()["adr"], data, ".orbit/adrs/ADR-0001/adr.yaml")
     for base_url in (None, f"https://example.org/{bad}/"):
-        feed = ElementTree.fromstring(atom([record], bad, base_url).encode("utf-8"))
+        feed = ElementTree.fromstring(atom([record], bad, base_url, lambda _: bad).encode("utf-8"))
         titles = [one.text for one in feed.iter("{http://www.w3.org/2005/Atom}title")]
         assert titles == ['ab\U0001f600<&"', 'ADR-0001: ab\U0001f600<&"']
 

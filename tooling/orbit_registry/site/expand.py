@@ -365,10 +365,10 @@ class Expansion:
             write_snapshot(self.out, partial(self.prepared.export, earlier=earlier, is_first=held is None))
             self.memo.put(SNAPSHOT, Made(key, SNAPSHOT, extra=stamp_of(file.lstat())))
         records, title, base_url = self.records, self.prepared.sources.title, self.base_url or ""
-        found = cache(partial(finder.entries, records, lambda one: self.shown.said(one).lead))
+        found = cache(partial(finder.entries, records, self.shown.lead))
         self._files(
             feeds.FILES, self.shown.dates, lambda: self.shown.keys(feeds.newest(records), title, base_url),
-            lambda: feeds.files(feeds.newest(records), title, self.base_url),
+            lambda: feeds.files(feeds.newest(records), title, self.base_url, self.shown.lead),
         )  # fmt: skip
         self._files(finder.FILES, "", found, lambda: finder.files(found(), *self._found_before()))
         texts.write(self.out, self.memo, self.shown)

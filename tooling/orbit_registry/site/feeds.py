@@ -1,10 +1,10 @@
-"""The feeds of what changed last, as Atom and as JSON Feed; they say what and where, never a record's whole text."""
+"""The feeds of what changed last, as Atom and as JSON Feed; they say what, where and how it begins, not its text."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import nlargest
 from html import escape
 from uuid import UUID
@@ -15,6 +15,8 @@ from orbit_registry.site.sitemap import url_of
 ATOM, JSON_FEED = "feed.xml", "feed.json"
 FILES = (ATOM, JSON_FEED)
 ENTRIES = 50
+LeadOf = Callable[[Record], str]
+"""Says how a record's text begins."""
 _BLANKS = {ord("\t"): "&#9;", ord("\n"): "&#10;"}
 """What a reader would take for a space where it stands in an attribute as it is."""
 _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -27,13 +29,13 @@ def newest(records: Sequence[Record], number: int = ENTRIES) -> list[Record]:
     return nlargest(number, dated, key=lambda one: (one.text("updated_at") or "", one.sort_key))
 
 
-def files(some: Sequence[Record], title: str, base_url: str | None) -> Iterator[tuple[str, str]]:
+def files(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> Iterator[tuple[str, str]]:
     """Yield the feeds of the newest records by their path in the site."""
-    yield ATOM, atom(some, title, base_url)
-    yield JSON_FEED, json_feed(some, title, base_url)
+    yield ATOM, atom(some, title, base_url, lead_of)
+    yield JSON_FEED, json_feed(some, title, base_url, lead_of)
 
 
-def atom(some: Sequence[Record], title: str, base_url: str | None) -> str:
+def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> str:
     """Return the Atom feed (RFC 4287); without an address of the site links are relative to the feed."""
     updated = _updated(some[0]) if some else "1970-01-01T00:00:00Z"
     own = [f'<link rel="self" href={_attribute(_address(base_url, ATOM))}/>'] if base_url else []
@@ -49,13 +51,13 @@ def atom(some: Sequence[Record], title: str, base_url: str | None) -> str:
     entries = [
         f"<entry><title>{_text(_title(one))}</title><id>{_text(_id(one))}</id><updated>{_text(_updated(one))}</updated>"
         f"<link href={_attribute(_address(base_url, url_of(one)))}/><category term={_attribute(one.kind.name)}/>"
-        f"<summary>{_text(one.status.word)}</summary></entry>"
+        f"<summary>{_text(_said(one, lead_of))}</summary></entry>"
         for one in some
     ]
     return "\n".join([*head, *entries, "</feed>", ""])
 
 
-def json_feed(some: Sequence[Record], title: str, base_url: str | None) -> str:
+def json_feed(some: Sequence[Record], title: str, base_url: str | None, lead_of: LeadOf) -> str:
     """Return the JSON Feed (version 1.1)."""
     feed: dict[str, object] = {"version": "https://jsonfeed.org/version/1.1", "title": title}
     if base_url:
@@ -65,7 +67,7 @@ def json_feed(some: Sequence[Record], title: str, base_url: str | None) -> str:
             "id": _id(one),
             "url": _address(base_url, url_of(one)),
             "title": _title(one),
-            "content_text": one.status.word,
+            "content_text": _said(one, lead_of),
             "date_modified": one.text("updated_at"),
             "tags": [one.kind.name, *one.scope.tags],
         }
@@ -76,6 +78,13 @@ def json_feed(some: Sequence[Record], title: str, base_url: str | None) -> str:
 
 def _title(record: Record) -> str:
     return f"{record.id}: {record.title}"
+
+
+def _said(record: Record, lead_of: LeadOf) -> str:
+    """Return a record's status in words and how its text begins."""
+    lead = lead_of(record)
+    word = record.status.word
+    return f"{word[:1].upper()}{word[1:]}: {lead}" if lead and lead != record.title else word
 
 
 def _updated(record: Record) -> str:

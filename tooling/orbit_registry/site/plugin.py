@@ -49,17 +49,22 @@ class OrbitPlugin(BasePlugin[Options]):
         self._own_docs: Path | None = None
         self._cache = Path()
         self._held = contextlib.ExitStack()
+        self._builds = True
+
+    def on_startup(self, *, command: str, dirty: bool) -> None:
+        """Note whether this is for a build: `mike` only asks where the one that it starts will put the site."""
+        self._builds = command != "mike"
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig | None:
         """Stage the site, and point MkDocs at the staged tree; its output goes to our cache first."""
-        if config.extra.get("orbit_staged"):
+        if config.extra.get("orbit_staged") or not self._builds:
             return None
         self._held.close()
-        top = Path(str(config.config_file_path)).parent
+        file = Path(str(config.config_file_path)).absolute()
         self._target, self._own_docs = Path(config.site_dir), Path(config.docs_dir)
         try:
-            registry = Registry.open(top)
-            own = read_own(registry.workspace.root, Path(str(config.config_file_path)), trusted=True)
+            registry = Registry.open(file.parent)
+            own = read_own(registry.workspace.root, file, trusted=True)
             if own is not None:  # which may inherit what it does not say
                 own = replace(own, data={**own.data, "use_directory_urls": config.use_directory_urls})
             cache = registry.workspace.cache / CACHE
@@ -99,8 +104,8 @@ class OrbitPlugin(BasePlugin[Options]):
         for one in result.diagnostics:
             level = logging.INFO if one.severity is Severity.NOTE else logging.WARNING
             _log.log(level, "%s: %s (%s)", one.location, one.message, one.code)
+        config.site_dir = str(self._target)  # which later plugins write into, and `mkdocs gh-deploy` publishes
         _log.info("Records: %d pages in %s", result.pages, self._target)
-
         self._held.close()
 
     def on_build_error(self, *, error: Exception) -> None:

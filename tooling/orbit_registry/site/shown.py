@@ -42,7 +42,7 @@ class Shown:
         self.problems = () if publication.is_active else prepared.problems
         self.shelf = Shelf(publication, prepared.registry.reading.states)
         self.by_url = {url_of(record): record for record in self.records}
-        self.previews = Previews(self.by_url, lambda record: self.said(record).lead)
+        self.previews = Previews(self.by_url, self.lead)
         self.site.preview = self.previews.token
         self._keys: dict[str, str] = {}
         self.is_near = False
@@ -108,6 +108,10 @@ class Shown:
     def said(self, record: Record) -> Said:
         """Return what a record's text names."""
         return said_from(self._noted(record)[1])
+
+    def lead(self, record: Record) -> str:
+        """Return how a record's text begins."""
+        return self.said(record).lead
 
     def key(self, record: Record) -> str:
         """Return what changes when anything that a page shows of a record does."""
