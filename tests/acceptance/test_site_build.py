@@ -351,7 +351,7 @@ def test_serving_follows_changes(tmp_path: Path) -> None:
         watched.until("not rebuilt: mkdocs.yml")
         (root / "mkdocs.yml").unlink()
         page = fetch(f"{url}adrs/ADR-0003/")[1]
-        ((script, held),) = re.findall(r'<script src="/(\S+)" data-build="(\d+)"></script></body>', page)
+        ((script, held),) = re.findall(r'<script src="/(\S+)" data-build="(\d+)"[^>]*></script></body>', page)
         assert "location.reload()" in fetch(url + script)[1]
         file = root / ".orbit/adrs/ADR-0003/adr.yaml"
         file.write_text(file.read_text("utf-8").replace("Nothing talks", "Nobody talks"), "utf-8")

@@ -87,7 +87,7 @@ def serve(port: int, out: Path | None) -> None:
 
         def say(line: str) -> None:
             drawn.close()  # the first build is done
-            click.echo(line)
+            click.echo(visible(line))
 
         serve_site(open_registry(), port=port, out=out.resolve() if out else None, say=say, progress=progress)
 

@@ -5,38 +5,56 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from html import escape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from orbit_registry.errors import OrbitError, UsageError
+from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.site.build import CACHE, build_site, stamps_of_last_build
 from orbit_registry.site.result import Progress, Readable, SiteResult
+from orbit_registry.site.stamps import stamp_of
+from orbit_registry.store.workspace import Workspace, open_workspace
 
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.1
+AGAIN_SECONDS = 1.0
+"""How long a build that failed is left alone."""
 LIVE = "/.orbit-live/"
 """Where an open page asks which build it is of; below it no page of a site can stand."""
 WAIT_SECONDS = 25.0
 """How long such a question is kept open while nothing changes."""
+MOST_SAID = 20
+"""How many findings are said at once."""
 _SCRIPT = f"""\
 (() => {{
-  const held = document.currentScript.dataset.build;
+  const {{ build, said }} = document.currentScript.dataset;
   const ask = () =>
-    fetch("{LIVE}" + held).then((answer) => answer.text()).then(
-      (now) => (now === held ? ask() : location.reload()),
+    fetch("{LIVE}" + build).then((answer) => answer.text()).then(
+      (now) => (now === build ? ask() : location.reload()),
       () => setTimeout(ask, 1000),
     );
   ask();
+  if (!said) return;
+  const box = document.createElement("pre");
+  box.className = "orbit-live";
+  box.setAttribute("role", "alert");
+  box.textContent = said;
+  box.style.cssText = "position:fixed;z-index:9;inset:auto 0 0;margin:0;padding:1em;max-height:40vh;overflow:auto;" +
+    "white-space:pre-wrap;background:#7f1d1d;color:#fff";
+  document.body.append(box);
 }})();
 """
 
 
 class Refreshable(Readable, Protocol):
-    """A registry that can be read again."""
+    """A registry that can be read again, at another state of its workspace."""
+
+    workspace: Workspace
 
     def refresh(self) -> None:
         """Forget what was read."""
@@ -49,11 +67,12 @@ class _Live:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self.build = str(time.time_ns())  # no page of an earlier server is of this build
+        self.said = ""
 
-    def next(self) -> None:
-        """Name another build, and wake those who wait for it."""
+    def next(self, said: str) -> None:
+        """Name another build, of whose errors pages say something, and wake those who wait for it."""
         with self._changed:
-            self.build = str(time.time_ns())
+            self.build, self.said = str(time.time_ns()), said
             self._changed.notify_all()
 
     def after(self, held: str) -> str:
@@ -81,21 +100,28 @@ class _Handler(SimpleHTTPRequestHandler):
             self._answer(_SCRIPT.encode(), "text/javascript")
         elif asked.startswith(LIVE):
             self._answer(self._live.after(asked.removeprefix(LIVE)).encode(), "text/plain")
-        elif not self._answered_with_page(asked, self._live.build):
+        elif not self._answered_with_page(asked, self._live):
             super().do_GET()
 
-    def _answered_with_page(self, asked: str, build: str) -> bool:
-        """Answer with a page that asks for later builds; False where no page stands."""
+    def _answered_with_page(self, asked: str, live: _Live) -> bool:
+        """Answer with a page that asks for later builds, be it that of what is missing; False where a file stands."""
+        script = f'<script src="{LIVE}live.js" data-build="{live.build}" data-said="{escape(live.said)}"></script>'
         file = Path(self.translate_path(asked + ("index.html" if asked.endswith("/") else "")))
-        if file.suffix != ".html" or not file.is_file():
+        status = 200
+        if not file.exists():  # the page may come back: whoever looks at it is not to ask again by hand
+            file, status = Path(self.translate_path("/404.html")), 404
+        try:
+            page = file.read_bytes() if file.suffix == ".html" else None
+        except OSError:
+            page = None
+        if page is None:
             return False
-        script = f'<script src="{LIVE}live.js" data-build="{build}"></script>'
-        before, end, after = file.read_bytes().rpartition(b"</body>")
-        self._answer(b"".join([before, script.encode(), end, after]), "text/html; charset=utf-8")
+        before, end, after = page.rpartition(b"</body>")
+        self._answer(b"".join([before, script.encode(), end, after]), "text/html; charset=utf-8", status)
         return True
 
-    def _answer(self, content: bytes, kind: str) -> None:
-        self.send_response(200)
+    def _answer(self, content: bytes, kind: str, status: int = 200) -> None:
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -133,36 +159,45 @@ class _Handler(SimpleHTTPRequestHandler):
 class SiteServer:
     """A running server of one folder; `close` ends it. Pages of a `live` one wait for `reload`.
 
+    One that is not `started` yet has its port, and answers once `start` is called.
+
     Raises:
         UsageError: the port is taken or not allowed.
     """
 
-    def __init__(self, folder: Path, port: int, *, live: bool = False) -> None:
+    def __init__(self, folder: Path, port: int, *, live: bool = False, started: bool = True) -> None:
         self._live = _Live() if live else None
         try:
             self._server = ThreadingHTTPServer((HOST, port), partial(_Handler, self._live, directory=str(folder)))
         except OSError as error:
             said = (error.strerror or str(error)).lower()
             raise UsageError(f"can't serve at port {port}: {said}", hint="`--port 0` takes any free one") from None
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
+        if started:
+            self.start()
 
     @property
     def url(self) -> str:
         """Where the site is."""
         return f"http://{HOST}:{self._server.server_port}/"
 
-    def reload(self) -> None:
-        """Have open pages load themselves again."""
+    def start(self) -> None:
+        """Answer from now on."""
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def reload(self, said: str = "") -> None:
+        """Have open pages load themselves again, and say what went wrong."""
         if self._live is not None:
-            self._live.next()
+            self._live.next(said)
 
     def close(self) -> None:
         """Stop serving."""
         self.reload()  # nobody goes on waiting
-        self._server.shutdown()
+        if self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
         self._server.server_close()
-        self._thread.join()
 
 
 def serve_site(
@@ -176,40 +211,100 @@ def serve_site(
     """Build the site, serve it at 127.0.0.1, and build it again whenever something changed, until Ctrl-C or `stop`.
 
     Raises:
-        OrbitError: the first build failed.
+        OrbitError: the first build failed, or the port can't be had.
     """
     folder = out or registry.workspace.cache / CACHE / "served"
-    ended = stop or threading.Event()
-    _say(say, build_site(registry, folder, snapshot=False, progress=progress))
-    server = SiteServer(folder, port, live=True)
-    say(f"{server.url}  (Ctrl-C ends it)")
+    server = SiteServer(folder, port, live=True, started=False)  # a build may take long: a taken port is said before it
     try:
-        held, pause, failure = stamps_of_last_build(registry, folder), POLL_SECONDS, ""
+        watch = _Watch(registry, folder, server, say)
+        watch.begin(progress)
+        server.start()
+        say(f"{server.url}  (Ctrl-C ends it)")
+        pause, ended = POLL_SECONDS, stop or threading.Event()
         while not ended.wait(pause):
-            started = time.perf_counter()
-            if held is not None and held.hold:
+            began = time.perf_counter()
+            if watch.follow():
+                pause = AGAIN_SECONDS if watch.is_failing else POLL_SECONDS
+            else:
                 # Looking takes at most a tenth of the time, however many files there are.
-                pause = max(POLL_SECONDS, 9 * (time.perf_counter() - started))
-                continue
-            registry.refresh()
-            try:
-                result = build_site(registry, folder, snapshot=False)
-            except OrbitError as error:
-                if error.message != failure:
-                    say(f"not rebuilt: {error.message}")
-                failure = error.message
-                continue
-            held, failure = stamps_of_last_build(registry, folder), ""
-            if result.written or result.removed:
-                server.reload()
-                _say(say, result)
+                pause = max(POLL_SECONDS, 9 * (time.perf_counter() - began))
     except KeyboardInterrupt:
         say("ended")
     finally:
         server.close()
 
 
-def _say(say: Callable[[str], None], result: SiteResult) -> None:
-    at = time.strftime("%H:%M:%S")
-    found = f", {len(result.diagnostics)} findings" if result.diagnostics else ""
-    say(f"{at}  {result.pages} pages, {result.written} files written in {result.seconds:.2f} s{found}")
+class _Watch:
+    """Builds a site again where something changed, and says of each build what is new."""
+
+    def __init__(self, registry: Refreshable, folder: Path, server: SiteServer, say: Callable[[str], None]) -> None:
+        self._registry, self._folder, self._server, self._say = registry, folder, server, say
+        self._stamps: Mapping[str, str] | None = None
+        """Of what the last try rested on; None where it is not known."""
+        self._found: tuple[Diagnostic, ...] = ()
+        self._failure = ""
+
+    @property
+    def is_failing(self) -> bool:
+        """Say whether the last try made no site."""
+        return bool(self._failure)
+
+    def begin(self, progress: Progress | None) -> None:
+        """Build for the first time.
+
+        Raises:
+            OrbitError: that failed.
+        """
+        self._tell(build_site(self._registry, self._folder, snapshot=False, progress=progress))
+
+    def follow(self) -> bool:
+        """Build again if something is not as it was; say whether it was tried."""
+        held = self._stamps
+        now = None if held is None else {path: stamp_of(path) for path in held}
+        if now is not None and now == held:
+            return False
+        try:
+            self._registry.workspace = open_workspace(self._registry.workspace.root)  # its configuration may be another
+            self._registry.refresh()
+            result = build_site(self._registry, self._folder, snapshot=False)
+        except (OrbitError, OSError) as error:  # files may go while they are read: a branch is switched
+            self._stamps = now
+            self._fail(error)
+        else:
+            self._tell(result)
+        return True
+
+    def _fail(self, error: OrbitError | OSError) -> None:
+        """Say why there is no new build; the last one stays."""
+        said = (
+            f"not rebuilt: {error.message}\n  {error.hint}"
+            if isinstance(error, OrbitError)
+            else f"not rebuilt: {error}"
+        )
+        if said != self._failure:
+            self._say(said)
+            self._server.reload(said)
+        self._failure = said
+
+    def _tell(self, result: SiteResult) -> None:
+        """Say what a build did, and which findings are new; have open pages follow it."""
+        stamps = stamps_of_last_build(self._registry, self._folder)
+        self._stamps = stamps.held if stamps is not None else None
+        new = [one for one in result.diagnostics if one not in self._found]
+        if not (result.written or result.removed or result.diagnostics != self._found or self._failure):
+            return
+        self._found, self._failure = result.diagnostics, ""
+        errors = [one for one in result.diagnostics if one.severity is Severity.ERROR]
+        self._server.reload("\n".join(_lines(errors)))
+        at = time.strftime("%H:%M:%S")
+        found = f", {len(result.diagnostics)} findings" if result.diagnostics else ""
+        self._say(f"{at}  {result.pages} pages, {result.written} files written in {result.seconds:.2f} s{found}")
+        for line in _lines(new):
+            self._say(f"  {line}")
+
+
+def _lines(found: Sequence[Diagnostic]) -> list[str]:
+    """Return what findings say and where, the gravest first, and how many more there are."""
+    weighed = sorted(found, key=lambda one: list(Severity).index(one.severity))
+    lines = [f"{one.location}: {one.severity.value} {one.code} {one.message}" for one in weighed[:MOST_SAID]]
+    return [*lines, f"… and {len(found) - MOST_SAID} more"] if len(found) > MOST_SAID else lines
