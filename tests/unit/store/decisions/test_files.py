@@ -64,6 +64,18 @@ def test_in_a_mixed_folder_a_naming_that_is_shared_counts(registry: Registry, th
     assert new_path(registry.workspace, found, "ADR-0043", "Use Y", "2026-05-02") == f"docs/adr/{name}"
 
 
+def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:
+    """Neighbours that begin with their first section have no title to take the form of: the new one has its own."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-use-x.md").write_text("- Start Date: 2026-04-01\n\n# Summary\n\nA.\n\n# Drawbacks\n\nB.\n")
+    registry.backfill()
+    added = registry.add_adr(NewAdr("Use Y", date="2026-05-02"))
+    text = (registry.workspace.root / added.document).read_text("utf-8")
+    assert [line for line in text.splitlines() if line.startswith("#")] == ["# Use Y", "# Summary", "# Drawbacks"]
+    assert read_document(text, added.document).entries[0].status == "accepted"
+
+
 def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Registry) -> None:
     """Its numbers are those of its headings, its new decision has its code, its width and its number."""
     folder = registry.workspace.root / "docs/adr"

@@ -58,7 +58,6 @@ class NewAdr:
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    distinct_from: tuple[str, ...] = ()
     summary: str | None = None
     status: str | None = None
     date: str | None = None
@@ -66,6 +65,7 @@ class NewAdr:
     body: str | None = None
     key: str | None = None
     ensured: str | None = None
+    distinct_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ _OWN_NAMES = ("README.md", "readme.md", "index.md")
 """What a decision is called that has a folder of its own."""
 _LONGEST = 60
 _OF_THE_DAY = re.compile(r"(?P<number>\d{1,3})(?P<dash>[-_])")
-_ANY_TITLE = "Decision"
+_ANY_TITLE = "Untitled"
+"""It stands for the title until the heading can be told; a section's name would be taken for one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,12 @@ _PARTIAL = re.compile(
     re.IGNORECASE,
 )
 _IN_PROGRESS = re.compile(
-    r"\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion))\b", re.IGNORECASE
+    r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion)"
+    r"|(?:active|current|final|last|ongoing|open|public|awaiting|scheduled(?:[ ]for)?)[ -]"
+    r"(?:review|discussion|draft|proposal|consideration|comments?|call|vot(?:e|ing)|rfc)s?)\b",
+    re.IGNORECASE,
 )
+"""Work that goes on; `active`, `current` and `final` alone say that a decision is in force."""
 _LIMIT = 4000
 
 
