@@ -12,6 +12,7 @@ from tests.acceptance.site_cases import copied, with_every_kind
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.snapshot.publication import publication_of
 
 HELD = ("accepted", "active", "approved")
 FORMS: dict[str, tuple[str, Callable[[Record], bool]]] = {
@@ -87,3 +88,58 @@ def test_what_a_form_of_the_filter_withholds_is_nowhere(name: str, tmp_path: Pat
     assert [f"{file}: {word}" for file, text in said.items() for word in withheld if word in text] == []
     shown = [one for one in kept if one.status.shown]
     assert [one.id for one in shown if not any(one.id in text for text in said.values())] == []
+
+
+def test_a_tag_is_chosen_by_all_its_names(tmp_path: Path) -> None:
+    """What is withheld, or asked for, by one name of a tag is so by those that `tags.aliases` gives it too."""
+    root = copied("demo", tmp_path / "repo")
+    file = root / ".orbit/adrs/ADR-0003/adr.yaml"
+    file.write_text(file.read_text("utf-8").replace("[storage]", "[Disk]"), "utf-8")
+    config = root / ".orbit/config.yaml"
+    plain = config.read_text("utf-8")
+    tagged = {one.id for one in Registry.open(root).records if tags_of(one) & {"storage", "Disk"}}
+    assert "ADR-0003" in tagged
+    for name in ("storage", "disk", "drive"):
+        for written, is_wanted in ((f"[{name}]", True), (f'["!{name}"]', False)):
+            aliases = "tags: {aliases: {disk: storage, drive: storage}}"
+            config.write_text(f"{plain}  publish: {{tags: {written}}}\n{aliases}\n", "utf-8")
+            registry = Registry.open(root)
+            publication = publication_of(registry.workspace, registry.collection)
+            assert {one.id for one in registry.records if publication.admits(one) == is_wanted} == tagged
+
+
+UNKNOWN = {
+    "docs/adr/0009-merge-with-the-rival.md": "# 9. Merge with the rival\n\n## Status\n\nAccepted\n\n## Context\n",
+    "docs/design/other/4_decisions.md": "# Log\n\n## ADR-0098 — Move into the old harbour\n\nStatus: Accepted\n",
+    ".orbit/adrs/ADR-0031/adr.yaml": (
+        "schema_version: 1\nid: ADR-0031\nuid: 99c0de3b81f0845f0b0b4bd8cfa5d6c1\ntitle: Sell the harbour crane\n"
+        "status: accepted\nof_later_days: 1\nlegacy_ids: [yard/ADR-0411]\nsource: {path: docs/crane-sale-terms.md}\n"
+    ),
+    "docs/crane-sale-terms.md": "# Terms\n",
+    ".orbit/adrs/ADR-0032/adr.yaml": "title: 'Pay the late pilot'\nuid: 88c0de3b81f0845f0b0b4bd8cfa5d6c1\nstatus: [\n",
+}
+"""Files of which nobody can say what decision they hold."""
+THEIR_NAMES = (
+    *("Merge with the rival", "0009-merge-with-the-rival", "ADR-0098", "Move into the old harbour", "ADR-0031"),
+    *("Sell the harbour crane", "yard/ADR-0411", "99c0de3b81f0845f0b0b4bd8cfa5d6c1", "crane-sale-terms"),
+    *("Pay the late pilot", "88c0de3b81f0845f0b0b4bd8cfa5d6c1", "ADR-0032"),
+)
+
+
+def test_the_names_of_what_nobody_can_judge_are_struck_out(tmp_path: Path) -> None:
+    """A decision that no record claims, or whose record can't be read, is as little named by others as one withheld."""
+    root = copied("demo", tmp_path / "repo")
+    for path, text in UNKNOWN.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+    links = "[it](../../adr/0009-merge-with-the-rival.md), [it](../../crane-sale-terms.md)"
+    (root / "docs/design/core/README.md").write_text(f"# Index\n\n{links}, {', '.join(THEIR_NAMES)}.\n", "utf-8")
+    config = root / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}  publish: {{tags: ['!internal']}}\n", "utf-8")
+
+    build_site(Registry.open(root), tmp_path / "site", "https://example.org/")
+
+    files = [file for file in (tmp_path / "site").rglob("*") if file.is_file()]
+    said = {file: f"{file.relative_to(tmp_path)}\n{said_in(file)}".lower() for file in files}
+    assert [f"{file}: {name}" for file, text in said.items() for name in THEIR_NAMES if name.lower() in text] == []
+    assert "ADR-0001" in (tmp_path / "site/design/core/1_overview/index.html").read_text("utf-8")

@@ -18,13 +18,15 @@ from orbit_registry.records.freshness import Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.redaction import redacted
 from orbit_registry.store.config import PublishConfig
-from orbit_registry.store.decisions.documents import Document, document_of
+from orbit_registry.store.decisions.documents import Document, document_of, heading_of
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import document_text
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.masking import Names, struck_out, words_of
+from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.secrets import without_secrets
+from orbit_registry.text.yaml import load
 from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ _REFERRING = ("links", "evidence", "supersedes", "superseded_by", "distinct_from
 _TELLING_WORDS = 3
 """A title with fewer words, such as `Error handling`, stands in texts that mean something else."""
 _TELLING_FILE_WORDS = 2
+
+
+_SAID = re.compile(r"^(title|summary|uid):[ \t]+[\"']?([^\n]*?)[\"']?[ \t]*$", re.MULTILINE)
+"""A line of a record that is no YAML, as far as it names the record."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Publication:
         return (
             config.kinds.admits([record.kind.name])
             and config.statuses.admits([record.status.name])
-            and config.tags.admits([*record.tags, *record.words("labels")])
+            and config.tags.admits(self._tags_of(record))
             and not any(self._strikes(path) for path in (record.id, record.path, *source))
         )
 
@@ -147,6 +153,18 @@ class Publication:
         text = document_text(self.workspace.root, path)
         return text is None or self.document(path, text) is None
 
+    def _tags_of(self, record: Record) -> list[str]:
+        """Return the tags of a record by all their names: one that is chosen by one of them is by the others."""
+        own = [name.casefold() for name in (*record.tags, *record.words("labels"))]
+        return [name for tag in own for name in self._also_called.get(tag, (tag,))]
+
+    @cached_property
+    def _also_called(self) -> Mapping[str, Sequence[str]]:
+        config = self.workspace.config
+        aliases = config.setting("tags", "aliases").items()
+        tags = {str(name) for pair in aliases for name in pair}
+        return {tag.casefold(): [name.casefold() for name in config.names_of(tag)] for tag in tags}
+
     @property
     def _chooses(self) -> bool:
         """Whether records are withheld for what they are, so that what nobody can judge is withheld too."""
@@ -199,21 +217,62 @@ class Publication:
     @cached_property
     def _struck(self) -> frozenset[str]:
         """The names of what is withheld: ids, earlier ids, titles that tell it apart, files that hold nothing else."""
-        folders = {path.split("/")[-2] for path in self.unread if path.count("/") > 1} if self._chooses else set()
-        names = folders - {record.id for record in self._published}
         shown = {words_of(record.title) for record in self._published}
         claimed = {record.source.path for record in self._published if record.source is not None}
-        for record in self._withheld:
+        kept = {words_of(name) for name in self._kept}
+        names, titles, files = set[str](), set[str](), set[str]()
+        for record in [*self._withheld, *(self._unreadable if self._chooses else ())]:
             tails = {name.rpartition("/")[2] for name in record.legacy_ids}
             names |= {record.id, record.uid, *record.legacy_ids, *(tails - self._kept)}
-            words = words_of(record.title)
-            if len(words) >= _TELLING_WORDS and words not in shown:
-                names.add(record.title)
-            source = record.source
-            if source is not None and source.heading is None and source.path not in claimed:
-                stem = re.sub(r"\.[A-Za-z]+\Z", "", source.path.rpartition("/")[2])
-                names |= {stem} if len(words_of(stem)) >= _TELLING_FILE_WORDS else {source.path}
-        return frozenset(names)
+            titles.add(record.title)
+            if record.source is not None and record.source.heading is None:
+                files.add(record.source.path)
+        for document, entry in self._unclaimed if self._chooses else ():
+            titles.add(entry.title)
+            if document.file.format != "log":
+                files.add(document.path)
+            elif entry.number and words_of(name := heading_of(entry, "log") or "") not in kept:
+                names.add(name)
+        names |= {one for one in titles if len(words := words_of(one)) >= _TELLING_WORDS and words not in shown}
+        return frozenset(names.union(*(_names_of_file(path) for path in files - claimed)))
+
+    @cached_property
+    def _unreadable(self) -> list[Record]:
+        """What can be made out of the records that can't be read."""
+        there = {record.folder for record in self.held}
+        paths = [path for path in sorted({*self.unread}) if path.rpartition("/")[0] not in there]
+        return [one for path in paths if (one := self._made_out(path)) is not None]
+
+    def _made_out(self, path: str) -> Record | None:
+        *_, plural, name, _ = ["", "", *path.split("/")]
+        kind = self.workspace.kinds.of_plural(plural)
+        if kind is None:
+            return None
+        text = document_text(self.workspace.root, path) or ""
+        try:
+            said = load(text)
+        except YamlProblemError:
+            said = {line[1]: line[2] for line in _SAID.finditer(text)}
+        data = said if isinstance(said, dict) else {}
+        source = data.get("source")
+        if not (isinstance(source, dict) and source.get("path")):
+            data = {key: value for key, value in data.items() if key != "source"}
+        return Record(kind, {"uid": "", **data, "id": name}, path)
+
+    @cached_property
+    def _unclaimed(self) -> list[tuple[Document, AdrDocument]]:
+        """The decisions in documents that no record claims, with their documents."""
+        claims: dict[str, list[str | None]] = {}
+        for record in self.held:
+            if record.source is not None:
+                claims.setdefault(record.source.path, []).append(record.source.heading)
+        found = []
+        for path in sorted(self._decisions):
+            if (text := document_text(self.workspace.root, path)) is not None:
+                document = document_of(path, text)
+                mine = [document.entry(heading) for heading in claims.get(path, ())]
+                found += [(document, one) for one in document.file.entries if not any(one is other for other in mine)]
+        return found
 
     @cached_property
     def _kept(self) -> frozenset[str]:
@@ -224,6 +283,11 @@ class Publication:
             if record.source is not None:
                 names.add(re.sub(r"\.[A-Za-z]+\Z", "", record.source.path.rpartition("/")[2]))
         return frozenset(names)
+
+
+def _names_of_file(path: str) -> set[str]:
+    stem = re.sub(r"\.[A-Za-z]+\Z", "", path.rpartition("/")[2])
+    return {stem} if len(words_of(stem)) >= _TELLING_FILE_WORDS else {path}
 
 
 def publication_of(workspace: Workspace, collection: Collection) -> Publication:
