@@ -157,6 +157,12 @@ def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> No
     assert [one.code for one in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["ORB390"]
 
 
+def test_an_anchor_as_a_browser_copies_it_leads_to_the_heading(site: SiteMap) -> None:
+    """Letters beyond ASCII are escaped there, in a heading they are not."""
+    prose = render("## Über uns\n\n[x](#%C3%BCber-uns)\n", HERE, site)
+    assert ('href="#s-über-uns"' in prose.html, prose.diagnostics) == (True, ())
+
+
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
     """A link to a heading of the same text that is not there is a finding."""
     assert [found.code for found in render("[x](#nowhere)", HERE, site).diagnostics] == ["ORB390"]

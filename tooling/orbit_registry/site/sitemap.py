@@ -37,8 +37,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def anchor_of(fragment: str) -> str:
-    """Return the anchor of a heading that a link names; forges show it as `user-content-x` in the page's own HTML."""
-    return fragment.removeprefix("user-content-")
+    """Return the anchor of a heading that a link names: forges write `user-content-x`, browsers letters as `%C3%BC`."""
+    return unquote(fragment).removeprefix("user-content-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,3 +38,16 @@ def test_whoever_names_the_page_takes_it_over(registry: Registry) -> None:
     file.parent.mkdir(parents=True)
     file.write_text(MANUAL["parts"])
     assert Registry.import_from(file).records == ("ADR-0001",)
+
+
+def test_a_number_alone_is_a_decision_for_whoever_names_it(registry: Registry) -> None:
+    """Outside of a folder for decisions a numbered document without status or section is left; the step works."""
+    file = registry.workspace.root / "text/0007-use-x.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("# Use X\n\nWe use it.\n\n## Limits\n\nNone.\n")
+    report = Registry.import_from(registry.workspace.root)
+    assert report.records == ()
+    assert [one.reason.partition(";")[0] for one in report.of("left")] == [
+        "a number or a date in its name, but no status and no section that holds a decision"
+    ]
+    assert Registry.import_from(file).records == ("ADR-0007",)

@@ -51,6 +51,8 @@ def test_a_new_file_is_named_like_the_newest(registry: Registry, neighbour: str,
         ("adr-001-a.md adr-002-b.md 0003-c.md 0004-d.md", "0043-use-y.md"),
         ("0001-a.md 0002-b.md adr-010-c.md", "0043-use-y.md"),
         ("0001-a.md adr-010-c.md", "adr-043-use-y.md"),
+        ("0001-a-b.md 0002-c-d.md 0003-e_f.md", "0043-use-y.md"),
+        ("0001-Ab-Cd.md 0002-Ef-Gh.md 0003-ij-kl.md", "0043-Use-Y.md"),
         ("0001-a.markdown 0002-b.markdown", "0043-use-y.markdown"),
     ],
 )
@@ -74,6 +76,56 @@ def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:
     text = (registry.workspace.root / added.document).read_text("utf-8")
     assert [line for line in text.splitlines() if line.startswith("#")] == ["# Use Y", "# Summary", "# Drawbacks"]
     assert read_document(text, added.document).entries[0].status == "accepted"
+
+
+PROPOSAL = """\
+---
+author: Ada
+ticket: https://example.org/tickets/7
+area: types
+status: accepted
+---
+
+# Use X <!-- omit in toc -->
+
+## 1. Motivation
+
+A.
+
+## 4. Proposed Change Specification
+
+B.
+
+## 7. Alternatives
+
+C.
+
+## 8. Costs and Drawbacks
+
+D.
+"""
+
+
+def test_a_dress_keeps_nothing_of_the_other_decision(registry: Registry) -> None:
+    """Its own pages go, its parts are counted anew, and what has no value leaves no blank at a line's end."""
+    folder = registry.workspace.root / "docs/adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-use-x.md").write_text(PROPOSAL)
+    (folder / "0002-use-z.md").write_text("# Use Z\n\n- Status: accepted\n- Tags: a, b\n\n## Context\n\nA.\n")
+    registry.backfill()
+    assert [one.title for one in registry.records.of_kind("adr")] == ["Use X", "Use Z"]
+    (folder / "0002-use-z.md").rename(folder / "0000-use-z.md")
+    registry.backfill(moves=[("docs/adr/0002-use-z.md", "docs/adr/0000-use-z.md")])
+    text = (registry.workspace.root / registry.add_adr(NewAdr("Use Y")).document).read_text("utf-8")
+    assert ("\nticket:\narea: types\n" in text, "example.org" in text) == (True, False)
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## 1. Motivation", "## 2. Proposed Change Specification", "## 3. Alternatives", "## 4. Costs and Drawbacks",
+    ]  # fmt: skip
+
+    (folder / "0000-use-z.md").rename(folder / "0009-use-z.md")
+    added = registry.add_adr(NewAdr("Use W"))
+    text = (registry.workspace.root / added.document).read_text("utf-8")
+    assert "- Tags:\n" in text
 
 
 def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Registry) -> None:
@@ -100,6 +152,11 @@ def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Regist
         ("Статус Контекст Решение", "Принято", "Принято|_Что решено?_|Стоимость: _что"),
         ("ステータス コンテキスト 決定 結果", "承認", "承認|_何を決めるのか。_|コスト: _何が"),
         ("Status Contexto Decisão Consequências", "Accepted", "Accepted|_O que foi decidido?_|Custo: _o"),
+        (
+            "Statut|Contexte et définition du problème|Résultat de la décision",
+            "Accepté",
+            "Accepté|_Pourquoi faut-il|## Conséquences|Coût: _qu",
+        ),
         ("Status Context Decision", "Accepted", "Accepted|_What is decided?_|Cost: _what"),
     ],
 )
@@ -109,7 +166,10 @@ def test_a_new_decision_asks_in_the_language_of_its_neighbours(
     """Its prompts are theirs, its status too where they state theirs in it, and every prompt is known for one."""
     folder = registry.workspace.root / "docs/adr"
     folder.mkdir(parents=True)
-    parts = [f"## {heading}\n\n{'A.' if number else status}\n" for number, heading in enumerate(headings.split())]
+    parts = [
+        f"## {heading}\n\n{'A.' if number else status}\n"
+        for number, heading in enumerate(headings.split("|" if "|" in headings else None))
+    ]
     (folder / "0001-eins.md").write_text("\n".join(("# 1. Eins\n", *parts)), encoding="utf-8")
     registry.backfill()
     added = registry.add_adr(NewAdr("Zwei"))

@@ -119,22 +119,40 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
         alike = (other for other in neighbours.names if _naming(other) == _naming(newest))
         highest = max(map(_order, alike))
         number = number if number > highest else highest + 1
-    like = name.title if name is not None else ""
+    like = _usual(
+        [read.title for other in neighbours.names if _naming(other) == _naming(newest) and (read := _read(other))]
+    )
     gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
     words = f"{gap}{_worded_like(title, like, dash)}" if dash else ""  # `adr-42.md` says no more than its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
 
 
+def _usual(titles: Sequence[str]) -> str:
+    """Return a title that is written as most of some are, of as many the newest; empty where there is none."""
+    styles = [(_separator(title), _capitals(title)) for title in titles]
+    often = Counter(styles).most_common(1)
+    return titles[styles.index(often[0][0])] if often else ""
+
+
+def _separator(title: str) -> str | None:
+    between = re.search(r"(?<=[^\W_])[-_ ]", title)
+    return between.group() if between else None
+
+
+def _capitals(title: str) -> str:
+    """Return whether a title has its words in capitals, each with one, or as they come."""
+    words = [word for word in re.findall(r"[^\W\d_]+", title) if word.lower() != word.upper()]
+    if len(words) < 2 or not all(word[0].isupper() for word in words):
+        return ""
+    return "all" if all(word.isupper() for word in words) else "each"
+
+
 def _worded_like(title: str, like: str, dash: str) -> str:
     """Return a title as part of a file name with the separator and the capitals of another's: `Use-X`, `use_x`."""
-    between = re.search(r"(?<=[^\W_])[-_ ]", like)
-    words = slug(title, between.group() if between else dash)
-    letters = [word for word in re.findall(r"[^\W\d_]+", like) if word.lower() != word.upper()]
-    if len(letters) < 2 or not all(word[0].isupper() for word in letters):
-        return words
-    if all(word.isupper() for word in letters):
+    words, capitals = slug(title, _separator(like) or dash), _capitals(like)
+    if capitals == "all":
         return words.upper()
-    return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words)
+    return re.sub(r"[^\W_]+", lambda word: word[0][:1].upper() + word[0][1:], words) if capitals else words
 
 
 def new_text(kind: Kind, neighbours: Neighbours, path: str, fields: Mapping[str, str], status: str) -> str:
@@ -180,7 +198,8 @@ def _dressed(
     if entry.has_cost:
         return made
     newline = "\r\n" if "\r\n" in made else "\n"
-    return newline.join((made.rstrip(), "", "## Consequences", "", f"- {cost_in(language)}", ""))
+    heading = language.consequences if language is not None else "Consequences"
+    return newline.join((made.rstrip(), "", f"## {heading}", "", f"- {cost_in(language)}", ""))
 
 
 def _only_entry(text: str, path: str) -> AdrDocument | None:

@@ -27,6 +27,8 @@ class Language:
     superseded_by: str
     """What stands before the decision that replaced one."""
     amendments: str
+    consequences: str
+    """The heading of what follows from a decision."""
 
     def status(self, status: str, raw: str) -> str:
         """Return a status, `Superseded by X` too, as a document says it whose own is `raw`, in this language or none.
@@ -53,14 +55,17 @@ _ENGLISH_STATUSES = frozenset(
 def _language(headings: str, asked: str, said: str) -> Language:
     """Return a language from its headings, its seven prompts and what it says, each cut at `|` or a comma.
 
-    It says the five statuses, what stands before the decision that replaced one, and the heading of amendments.
+    It says the five statuses, what stands before the decision that replaced one, and the headings of amendments and
+    of consequences.
     """
     names: tuple[Status, ...] = ("proposed", "accepted", "rejected", "deprecated", "superseded")
     words = frozenset(word.strip() for word in headings.split(","))
     why, what, option, follows, better, cost, harder = asked.split("|")
-    *statuses, superseded_by, amendments = said.split(", ")
+    *statuses, superseded_by, amendments, consequences = said.split(", ")
     called = dict(zip(names, statuses, strict=True))
-    return Language(words, why, what, option, follows, better, cost, harder, called, superseded_by, amendments)
+    return Language(
+        words, why, what, option, follows, better, cost, harder, called, superseded_by, amendments, consequences
+    )
 
 
 LANGUAGES: tuple[Language, ...] = (
@@ -68,73 +73,74 @@ LANGUAGES: tuple[Language, ...] = (
         "kontext, entscheidung, konsequenzen, folgen, hintergrund, problemstellung, beschluss, ausgangslage",
         "Warum braucht es hier eine Entscheidung?|Was wird entschieden?|Eine Möglichkeit, die erwogen wurde.|"
         "Was folgt daraus?|Was wird besser?|Kosten|was wird dadurch schwerer?",
-        "vorgeschlagen, akzeptiert, abgelehnt, veraltet, ersetzt, ersetzt durch, Nachträge",
+        "vorgeschlagen, akzeptiert, abgelehnt, veraltet, ersetzt, ersetzt durch, Nachträge, Konsequenzen",
     ),
     _language(
         "contexte, décision, conséquences, problème",
         "Pourquoi faut-il décider ici ?|Qu'est-ce qui est décidé ?|Une option envisagée.|"
         "Qu'en résulte-t-il ?|Qu'est-ce qui s'améliore ?|Coût|qu'est-ce que cela rend plus difficile ?",
-        "proposé, accepté, rejeté, obsolète, remplacé, remplacé par, Amendements",
+        "proposé, accepté, rejeté, obsolète, remplacé, remplacé par, Amendements, Conséquences",
     ),
     _language(
         "decisión, consecuencias",
         "¿Por qué hace falta decidir aquí?|¿Qué se decide?|Una opción considerada.|"
         "¿Qué se sigue de ello?|¿Qué mejora?|Costo|¿qué se vuelve más difícil?",
-        "propuesto, aceptado, rechazado, obsoleto, reemplazado, reemplazado por, Enmiendas",
+        "propuesto, aceptado, rechazado, obsoleto, reemplazado, reemplazado por, Enmiendas, Consecuencias",
     ),
     _language(
         "decisão, decisões, consequências",
         "Por que é preciso decidir aqui?|O que foi decidido?|Uma opção considerada.|"
         "O que decorre disso?|O que melhora?|Custo|o que fica mais difícil?",
-        "proposto, aceito, rejeitado, obsoleto, substituído, substituído por, Emendas",
+        "proposto, aceito, rejeitado, obsoleto, substituído, substituído por, Emendas, Consequências",
     ),
     _language(
         "contesto, decisione, conseguenze",
         "Perché serve una decisione?|Che cosa si decide?|Un'opzione considerata.|"
         "Che cosa ne segue?|Che cosa migliora?|Costi|che cosa diventa più difficile?",
-        "proposto, accettato, rifiutato, deprecato, sostituito, sostituito da, Emendamenti",
+        "proposto, accettato, rifiutato, deprecato, sostituito, sostituito da, Emendamenti, Conseguenze",
     ),
     _language(
         "besluit, beslissing, gevolgen",
         "Waarom is hier een beslissing nodig?|Wat wordt besloten?|Een overwogen optie.|"
         "Wat volgt hieruit?|Wat wordt beter?|Kosten|wat wordt hierdoor moeilijker?",
-        "voorgesteld, geaccepteerd, afgewezen, verouderd, vervangen, vervangen door, Aanvullingen",
+        "voorgesteld, geaccepteerd, afgewezen, verouderd, vervangen, vervangen door, Aanvullingen, Gevolgen",
     ),
     _language(
         "kontekst, decyzja, konsekwencje",
         "Dlaczego potrzebna jest decyzja?|Co zostaje postanowione?|Rozważana opcja.|"
         "Co z tego wynika?|Co się poprawia?|Koszty|co staje się trudniejsze?",
-        "zaproponowano, zaakceptowano, odrzucono, przestarzałe, zastąpione, zastąpione przez, Uzupełnienia",
+        "zaproponowano, zaakceptowano, odrzucono, przestarzałe, zastąpione, zastąpione przez, Uzupełnienia, "
+        "Konsekwencje",
     ),
     _language(
         "bakgrund, beslut, konsekvenser",
         "Varför behövs ett beslut här?|Vad beslutas?|Ett alternativ som övervägdes.|"
         "Vad följer av det?|Vad blir bättre?|Kostnad|vad blir svårare?",
-        "föreslaget, accepterat, avslagen, föråldrad, ersatt, ersatt av, Tillägg",
+        "föreslaget, accepterat, avslagen, föråldrad, ersatt, ersatt av, Tillägg, Konsekvenser",
     ),
     _language(
         "контекст, проблема, решение, последствия, следствия",
         "Почему здесь нужно решение?|Что решено?|Рассмотренный вариант.|"
         "Что из этого следует?|Что станет лучше?|Стоимость|что станет труднее?",
-        "предложено, принято, отклонено, устарело, заменено, заменено на, Дополнения",
+        "предложено, принято, отклонено, устарело, заменено, заменено на, Дополнения, Последствия",
     ),
     _language(
         "コンテキスト, 文脈, 決定, 決定事項, 決定内容, 帰結, 結果",
         "なぜここで決定が必要なのか。|何を決めるのか。|検討した選択肢。|"
         "何が起こるか。|何が良くなるか。|コスト|何が難しくなるか。",
-        "提案, 承認, 却下, 非推奨, 置換, 置換済み:, 追記",
+        "提案, 承認, 却下, 非推奨, 置換, 置換済み:, 追記, 結果",
     ),
     _language(
         "上下文, 决策, 决定, 決策, 后果, 後果, 影响, 问题",
         "为什么需要做这个决定？|决定了什么？|考虑过的方案。|"
         "由此带来什么？|什么会变好？|成本|什么会变得更难？",
-        "提议, 已接受, 已拒绝, 已废弃, 已取代, 已被取代:, 补充",
+        "提议, 已接受, 已拒绝, 已废弃, 已取代, 已被取代:, 补充, 后果",
     ),
     _language(
         "컨텍스트, 맥락, 배경, 결정, 결정사항, 결과, 영향",
         "왜 여기서 결정이 필요한가?|무엇을 결정하는가?|검토한 대안.|"
         "그 결과는 무엇인가?|무엇이 나아지는가?|비용|무엇이 더 어려워지는가?",
-        "제안, 승인, 거부, 폐기, 대체, 대체됨:, 추가 사항",
+        "제안, 승인, 거부, 폐기, 대체, 대체됨:, 추가 사항, 결과",
     ),
 )  # fmt: skip
 
@@ -142,6 +148,7 @@ LANGUAGES: tuple[Language, ...] = (
 def language_of(headings: Iterable[str]) -> Language | None:
     """Return the language that most of some headings are in; None for English, and where none is known."""
     said = [heading.strip().lower() for heading in headings]  # with its accents: without them `décision` is English
-    found = [(sum(word in language.headings for word in said), language) for language in LANGUAGES]
+    words = {*said, *(word for heading in said for word in re.findall(r"[^\W\d_]+", heading))}
+    found = [(len(words & language.headings), language) for language in LANGUAGES]
     count, best = max(found, key=lambda one: one[0])
     return best if count else None

@@ -60,6 +60,7 @@ _INDEX_NAMES = frozenset(
 _NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
     {"agents", "claude", "gemini", "contributing", "changelog", "license", "summary", "code_of_conduct"}
 )
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CHANGE_DATE = re.compile(r"[ \t]*[*+-][ \t]+[*_]{0,2}(?P<date>\d{4}-\d\d-\d\d)(?![\w-])")
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
@@ -67,7 +68,8 @@ _NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 _STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it decides"
 _DECIDED = EVIDENCE - {"context"}
 """Sections that a page of a manual does not have: `Background` is one of many."""
-OF_ITS_PLACE = (_NAME_ALONE, _NO_VERDICT, _NOTHING_DECIDED, _STATUS_ALONE)
+_NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
+OF_ITS_PLACE = (_NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, _NOTHING_DECIDED, _STATUS_ALONE)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 UNNAMED = "adr-entry-unnamed"
 """The code of what is said of a log's section that may be meant as an entry."""
@@ -286,6 +288,7 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     )
     titled = title_text(document, named, inside) if named else Span(after, after)
     shown = "" if named is None else named.text if titled == named.title else titled.of(document.text)
+    shown = _COMMENT.sub("", shown).strip()
     parts = (
         split_title(document.text, titled, shown, path_number or series_number(stem, shown))
         if named
@@ -386,7 +389,7 @@ def _not_an_adr(
             return None if sure else _STATUS_ALONE
         return _NOTHING_DECIDED
     if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
-        return "no status and no section that holds a decision"
+        return _NUMBER_ALONE if is_decision_name(stem) else "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
 
 

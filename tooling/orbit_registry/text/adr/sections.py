@@ -20,7 +20,7 @@ EVIDENCE = frozenset({"decision", "consequences", "options", "context", "drivers
 
 _ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
 """What stands around a heading's words: pictures, marks, a colon."""
-_TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
 _STATUS = re.compile(
@@ -42,6 +42,12 @@ _COST = (
 _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
 
 
+_CONTEXT_AND = (
+    "context and", "context &", "context /", "kontext und", "contexte et", "contexto y", "contexto e ", "contesto e ",
+    "context en", "kontekst i ", "kontext och", "контекст и ",
+)  # fmt: skip
+
+
 @lru_cache(maxsize=4096)
 def section_key(heading: str) -> str:
     """Return the standard name for a section's heading, or `other`."""
@@ -51,7 +57,7 @@ def section_key(heading: str) -> str:
         found = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
     if found is None and _STATUS.fullmatch(name):  # `What is the status of the proposal?`
         return "status"
-    if found is None and name.startswith(("context and", "context &", "context /")):
+    if found is None and name.startswith(_CONTEXT_AND):
         return "context"
     if found is None and name.startswith(("decision and", "decision:", "decision —", "decision -", "decision (")):
         return "decision"

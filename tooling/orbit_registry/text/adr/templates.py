@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
@@ -67,6 +68,9 @@ _DIGITS = re.compile(r"\d{1,9}")
 _YAML_VALUE = re.compile(r"^(?P<head>[^\s:#][^:\r\n]{0,80}:[ \t]+)(?P<value>[^\r\n]+)", re.MULTILINE)
 _DAY = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?![\w-])|(?:19|20)\d\d-\d\d-\d\dT")
 _CHANGED = re.compile(r"update|modif|change|edit|revis", re.IGNORECASE)
+_HEADING_NUMBER = re.compile(r"\d{1,2}(?=[.)][ \t])")
+_AT_THE_END = re.compile(r"(?<=\S)[ \t]+\$\{?(?P<name>[a-z_]+)\}?(?=[ \t]*\r?$)", re.MULTILINE)
+"""A value at a line's end: without one, the line keeps no blank there."""
 _OPTIONAL = re.compile(r"(?: · |, )\$\{?(?P<name>[a-z_]+)\}?")
 
 
@@ -84,6 +88,7 @@ def new_document(template: str, fields: Mapping[str, str]) -> str:
         values.setdefault("number", digits.group())
         values.setdefault("order", str(int(digits.group())))
     kept = _OPTIONAL.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), template)
+    kept = _AT_THE_END.sub(lambda match: "" if values.get(match["name"]) == "" else match.group(), kept)
     span = parse_markdown(kept).front_matter
     head, body = (kept[: span.end], kept[span.end :]) if span else ("", kept)
     return _YAML_VALUE.sub(lambda match: _yaml(match, values), head) + Template(body).safe_substitute(
@@ -144,6 +149,8 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
             lines.append(f"{head} [{value}]" if written.startswith("[") or "\n" in written else f"{head} {value}")
         elif key is None and _DAY.match(field.value):  # of the other decision, but for the day of the last change
             lines.append(f"{head} $date" if _CHANGED.search(field.key) else head)
+        elif key is None and "://" in field.value and "\n" not in written.rstrip():
+            lines.append(_literal(head))  # a page of the other decision
         elif key is None and "\n" not in written.rstrip() and not _same_number(field.value, entry):
             lines.append(_literal(f"{head} {written}".rstrip()))
         elif key is None and _same_number(field.value, entry):
@@ -227,6 +234,7 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
     if not any(section.key in ("context", "decision") for section in kept):
         kept = list(entry.sections)
     seen: set[tuple[str, int]] = set()
+    given: Counter[int] = Counter()
     for index, section in enumerate(kept):
         if (section.key, section.level) in seen and section.key != "other":
             continue
@@ -239,8 +247,17 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
             gap = newline * (2 if prompt.startswith("- ") else 0)
             yield _literal(text[start : section.body.start].rstrip()) + (gap or " ") + prompt
         else:
-            heading = f"{'#' * section.level} {_literal(section.heading)}"
+            heading = f"{'#' * section.level} {_literal(_renumbered(section, given))}"
             yield heading + (newline * 2 + prompt if prompt else "")
+
+
+def _renumbered(section: Section, given: Counter[int]) -> str:
+    """Return a section's heading with the next number of its level, where it has one: `2. Options`, were it the 7th."""
+    numbered = _HEADING_NUMBER.match(section.heading)
+    if numbered is None:
+        return section.heading
+    given[section.level] += 1
+    return f"{given[section.level]}{section.heading[numbered.end() :]}"
 
 
 def _prompt(section: Section, newline: str, asked: Mapping[str, str]) -> str:

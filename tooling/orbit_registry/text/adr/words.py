@@ -173,7 +173,8 @@ SECTION_OF: Mapping[str, str] = _by_word({
         コンテキスト, 背景, 文脈, 課題, 上下文, 问题, 上下文和问题陈述, 背景与问题, 컨텍스트, 맥락, 배경, 문맥
     """,
     "decision": """
-        decision, decisions, decision outcome, outcome, proposal, proposed solution, solution, approach, resolution,
+        decision, decisions, decision outcome, outcome, proposal, proposed solution, proposed change,
+        proposed changes, proposed change specification, solution, approach, resolution,
         the decision, detailed design, detail design, design, what we decided, decision summary, recommendation,
         proposed design, proposed decision, detailed explanation, detailed explanation and rationale,
         entscheidung, entscheid, beschluss, lösung, décision, décisions,
@@ -194,7 +195,8 @@ SECTION_OF: Mapping[str, str] = _by_word({
         alternatives considered and rejected, options and trade-offs, alternative proposals, rationale and alternatives,
         prior art and alternatives,
         betrachtete optionen,
-        betrachtete alternativen, alternativen, optionen, options envisagées, options considérées,
+        betrachtete alternativen, alternativen, optionen, options envisagées, solutions envisagées,
+        solutions étudiées, options considérées,
         alternatives considérées, alternatives envisagées, opciones consideradas, alternativas consideradas,
         alternativas, opciones, opções consideradas, opções, alternativas avaliadas, alternativas evaluadas,
         considerate, overwogen opties, alternatywy, alternativ, альтернативы, варианты, рассмотренные варианты,
@@ -211,14 +213,15 @@ SECTION_OF: Mapping[str, str] = _by_word({
     """,
     "positive": """
         positive, positive consequences, pros, benefits, advantages, good, vorteile, positive konsequenzen,
-        avantages, positives, conséquences positives, ventajas, positivas, positivos, positivo, vantagens,
+        avantages, positives, conséquences positives, impacts positifs, ventajas, positivas,
+        positivos, positivo, vantagens,
         benefícios, vantaggi, voordelen, положительные, плюсы, преимущества, メリット, 利点, 积极影响, 正面影响,
         优点, 優點, 장점, 긍정적
     """,
     "negative": """
         negative, negative consequences, cons, risks, risk, drawbacks, costs, cost, disadvantages, trade-offs,
         tradeoffs, trade-offs and mitigations,
-        risks and mitigations, costs and risks, bad, risks and trade-offs, nachteile,
+        risks and mitigations, costs and risks, costs and drawbacks, bad, risks and trade-offs, nachteile,
         negative konsequenzen, risiken, kosten, inconvénients, négatives, conséquences négatives, risques, coûts,
         desventajas, negativas, negativos, negativo, riesgos, costes, costos, desvantagens, riscos, custos,
         svantaggi, rischi, nadelen, risico's, wady, ryzyka, nackdelar, risker, отрицательные, минусы, недостатки,
