@@ -105,6 +105,46 @@ def test_a_decision_keeps_its_page_and_gains_its_record(handbook: Path, tmp_path
     assert dead_links(tmp_path / "site") == []
 
 
+LINES = "site_name: Theirs\nplugins:\n- search\n- orbit\n"
+
+
+@pytest.mark.parametrize("theme", ["", "theme: readthedocs\n", "theme: {name: material, font: false}\n"])
+def test_three_lines_are_enough(handbook: Path, tmp_path: Path, theme: str) -> None:
+    """Without a navigation, in each theme that comes along, a strict build is content, and its pages are joined."""
+    (handbook / "mkdocs.yml").write_text(theme + LINES, "utf-8")
+    mkdocs(handbook, tmp_path / "site", "--strict")
+    html = (tmp_path / "site/decisions/0001-use-files/index.html").read_text("utf-8")
+    assert html.count('class="orbit-record"') == 1
+    assert re.search(r"orbit-banner(?:(?!</div>).)*0002-use-a-database", html, re.DOTALL)
+    assert 'data-orbit-slot="record' not in html
+    assert dead_links(tmp_path / "site") == []
+
+
+def test_a_page_that_the_site_leaves_out_is_no_records_page(handbook: Path, tmp_path: Path) -> None:
+    """The decision has a page of ours then, to which the links to its document lead; a strict build is content."""
+    settings = "exclude_docs: |\n  0001*\ndraft_docs: /guide/\ntheme: {name: material, font: false}\n"
+    (handbook / "mkdocs.yml").write_text(settings + LINES, "utf-8")
+    mkdocs(handbook, tmp_path / "site", "--strict")
+    assert not (tmp_path / "site/decisions/0001-use-files").exists()
+    assert not (tmp_path / "site/guide").exists()
+    assert "Use files" in (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")
+    assert 'href="../../adrs/ADR-0001/"' in (tmp_path / "site/decisions/0002-use-a-database/index.html").read_text(
+        "utf-8"
+    )
+    assert dead_links(tmp_path / "site") == []
+
+
+def test_who_wants_every_page_in_the_navigation_is_not_told_of_ours(handbook: Path, tmp_path: Path) -> None:
+    """Of the pages that no navigation names, a strict build that asks for those hears of the reader's own alone."""
+    wish = "validation: {nav: {omitted_files: warn}}\n"
+    (handbook / "mkdocs.yml").write_text(CONFIG + wish + "not_in_nav: /decisions/\n", "utf-8")
+    mkdocs(handbook, tmp_path / "site", "--strict")
+    (handbook / "mkdocs.yml").write_text(CONFIG + wish, "utf-8")
+    said = mkdocs(handbook, tmp_path / "site")
+    told = re.findall(r"  - (\S+\.md)", said)
+    assert told == ["decisions/0001-use-files.md", "decisions/0002-use-a-database.md"]
+
+
 def test_one_search_finds_each_decision_once(handbook: Path, tmp_path: Path) -> None:
     """The theme's search holds the page, by its text and by the record's id; ours holds the records without a page."""
     mkdocs(handbook, tmp_path / "site")

@@ -37,6 +37,26 @@ def test_an_entry_without_a_page_is_left_out_and_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "makes_nav", "nav_file"),
+    [
+        ("plugins: [search, awesome-nav]", True, ""),
+        ("plugins: {literate-nav: {nav_file: NAV.md}}", True, "NAV.md"),
+        ("plugins: [literate-nav]\nnav: [index.md]", False, "SUMMARY.md"),
+        ("plugins: [search]", False, ""),
+        ("", False, ""),
+    ],
+)
+def test_a_plugin_that_makes_the_navigation_is_let_do_it(
+    tmp_path: Path, said: str, makes_nav: bool, nav_file: str
+) -> None:
+    """Where the file states none; files that state it as a list of links are known by their name."""
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\n{said}\n", "utf-8")
+    own = read_own(tmp_path)
+    assert own is not None
+    assert (own.makes_nav, own.nav_file) == (makes_nav, nav_file)
+
+
+@pytest.mark.parametrize(
     ("said", "running"),
     [
         ("{}", []),

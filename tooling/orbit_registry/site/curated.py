@@ -12,6 +12,7 @@ from orbit_registry.site.documents import slot
 from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, ask, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
+from orbit_registry.text import is_markdown
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.structure import MarkdownDocument
 
@@ -45,11 +46,16 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
         if target in site.generated or target in site.curated:
             continue
         beside = target.startswith(f"{docs}/") and target not in site.mirrored
-        if beside and (site.root / target).is_file():
+        if beside and any(f"{target}/{name}" in site.curated for name in ("index.md", "README.md")):
+            continue
+        is_file = beside and (site.root / target).is_file()
+        if is_file and not is_markdown(target):
             continue
         meaning = site.image(path, written) if link.kind == "image" else site.target(path, written)
         question = "image" if link.kind == "image" else "link"
         lookups[question, written] = ask(site, question, path, written)
+        if is_file and (meaning.url is None or meaning.outside):
+            continue  # a page that is left out of the site, and no record's
         if meaning.problem:
             code, severity = (DEAD_LINK, Severity.WARNING) if meaning.broken else (NO_PAGE, Severity.NOTE)
             found.append(Diagnostic(code, severity, meaning.problem, Location(path, link.position)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,9 @@ HINT = "`mkdocs build` with the orbit plugin runs your own configuration in full
 _PYTHON = "tag:yaml.org,2002:python/"
 _HARMLESS = re.compile(r"(?:material\.extensions\.emoji|pymdownx)(?:\.\w+)+")
 """The names that Material's own documentation has people write: functions that draw emoji and fences."""
+
+NAV_MAKERS = frozenset({"awesome-nav", "awesome-pages", "i18n", "literate-nav", "mkdocs-nav-weight"})
+"""Plugins that work the navigation out from the files, where `mkdocs.yml` states none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,27 @@ class OwnConfig:
     def directories(self) -> bool:
         """Whether a page is a folder with an `index.html`."""
         return self.data.get("use_directory_urls", True) is not False
+
+    @property
+    def makes_nav(self) -> bool:
+        """Whether a plugin makes the navigation, so that one of ours would take its place."""
+        return not self.words("nav") and any(_name(one) in NAV_MAKERS for one in _plugins(self.data))
+
+    @property
+    def nav_file(self) -> str:
+        """The name of files that state a navigation as a list of links; empty where there is no plugin for them."""
+        said = next((one for one in _plugins(self.data) if _name(one) == "literate-nav"), None)
+        settings = said.get("literate-nav") if isinstance(said, dict) else {}
+        name = settings.get("nav_file", "SUMMARY.md") if isinstance(settings, dict) else "SUMMARY.md"
+        return "" if said is None else str(name)
+
+    def shows(self, names: Iterable[str]) -> list[str]:
+        """Return those of the files in the folder of pages that MkDocs publishes."""
+        from pathspec.gitignore import GitIgnoreSpec  # most repositories have no pages of their own
+
+        said = (str(self.data.get(key) or "") for key in ("exclude_docs", "draft_docs"))
+        left_out = GitIgnoreSpec.from_lines(["/templates/", *(line for text in said for line in text.splitlines())])
+        return [name for name in names if not left_out.match_file(name)]
 
     def named(self, path: str, root: Path) -> str:
         """Return the path of a file that a setting names, from the repository's root."""
@@ -188,22 +212,22 @@ def completed_nav(own: Sequence[object], pages: Sequence[str], generated: Sequen
     from mkdocs.utils import nest_paths
 
     nav = list(own) or nest_paths(pages)
-    named = set(_files(nav))
+    named = set(files_in(nav))
     for entry in generated:
-        files = list(_files([entry]))
+        files = list(files_in([entry]))
         if files and not named & set(files):
             nav.append(entry)
     return nav
 
 
-def _files(entries: Sequence[object]) -> Iterator[str]:
+def files_in(entries: Sequence[object]) -> Iterator[str]:
     """Yield every page that a navigation names."""
     for entry in entries:
         if isinstance(entry, str):
             yield entry
         elif isinstance(entry, dict):
             for value in entry.values():
-                yield from _files(value if isinstance(value, list) else [value])
+                yield from files_in(value if isinstance(value, list) else [value])
 
 
 def without_missing(entries: Sequence[object], known: Set[str]) -> tuple[list[object], list[str]]:

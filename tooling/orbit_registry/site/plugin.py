@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from orbit_registry.site.theme import SCRIPTS, STYLES
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.lock import locked
 
+_SPECIAL = re.compile(r"[\\*?\[\]!# ]")
+"""What means something else in a pattern of git's."""
 _log = logging.getLogger("mkdocs.plugins.orbit")
 
 
@@ -80,9 +83,11 @@ class OrbitPlugin(BasePlugin[Options]):
         config.docs_dir = str(staged / DOCS)
         config.site_dir = str(self._cache / "generated")
         config.theme.dirs.insert(0, str(staged / OVERRIDES))
-        hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/"])
+        unlisted = [_SPECIAL.sub(r"\\\g<0>", path) for path in prepared.staged.unlisted]
+        hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/", *(f"/{path}" for path in unlisted)])
         config.not_in_nav = hidden if config.not_in_nav is None else config.not_in_nav + hidden
-        config.nav = prepared.staged.nav
+        if own is None or not own.makes_nav:
+            config.nav = prepared.staged.nav
         config.extra_css = [*STYLES, *(one for one in config.extra_css if one not in STYLES)]
         own_scripts = [one for one in config.extra_javascript if str(one) not in SCRIPTS]
         config.extra_javascript = [*SCRIPTS, *own_scripts]

@@ -20,7 +20,7 @@ from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Made, Memo, key_of
 from orbit_registry.site.output import Output
-from orbit_registry.site.own import HINT, OwnConfig, completed_nav, without_missing
+from orbit_registry.site.own import HINT, OwnConfig, completed_nav, files_in, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK, ask
 from orbit_registry.site.result import Readable
@@ -49,6 +49,8 @@ class Staged:
     digest: str
     titles: Mapping[str, str]
     nav: list[Any]
+    unlisted: tuple[str, ...]
+    """The generated pages that the navigation does not name, by their path among the pages."""
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -155,7 +157,9 @@ def stage(sources: Sources, out: Output, memo: Memo) -> Staged:
     out.finish()
     settings = json.dumps(sources.own.data, sort_keys=True, default=_name_of) if sources.own else ""
     digest = key_of(out.after, overrides_digest(folder / OVERRIDES), str(folder), settings)
-    return Staged(folder, digest, titles, nav, tuple(problems))
+    listed = {*own_files, *files_in(nav)}
+    unlisted = tuple(path for path in [*pages, *mirrored] if path not in listed)
+    return Staged(folder, digest, titles, nav, unlisted, tuple(problems))
 
 
 def _name_of(setting: object) -> str:
@@ -204,12 +208,13 @@ def _own(sources: Sources, out: Output, memo: Memo, problems: list[Diagnostic]) 
         copied.append(name)
         info = (root / path).stat()
         record = sources.adopted.get(path)
-        key = key_of(path, info.st_mtime_ns, info.st_size, info.st_ino, marks(record) if record else "")
+        states_nav = name.rpartition("/")[2] == sources.own.nav_file
+        key = key_of(path, info.st_mtime_ns, info.st_size, info.st_ino, marks(record) if record else "", states_nav)
         staged_path = f"{DOCS}/{name}"
         made = memo.fresh(staged_path, key, lambda *question: ask(sources.site, *question))
         if made is not None and out.keep(staged_path):
             continue
-        if not is_markdown(name):
+        if states_nav or not is_markdown(name):
             out.write(staged_path, _readable(sources.publication, inside(root, path).read_bytes()))
             memo.put(staged_path, Made(key, path))
             continue
@@ -270,6 +275,8 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
             "extra_javascript": [*SCRIPTS, *(one for one in own.words("extra_javascript") if one not in SCRIPTS)],
             "extra": {"orbit_staged": True},
         }
+        if own.makes_nav:
+            del base["nav"]
         if own.held_back:
             base |= {name: own.words(name) for name in ("plugins", "markdown_extensions")}
             said = f"its templates, plugins and snippets of files are left out: {own.held_back}"
@@ -298,7 +305,7 @@ def _navigation(
     """Return the whole navigation; an entry of the repository's own that names no page is a finding."""
     if sources.own is None:
         return [{"Home": "index.md"}, *generated]
-    pages = [name for name in own_files if is_markdown(name)]
+    pages = [name for name in sources.own.shows(own_files) if is_markdown(name)]
     nav, missing = without_missing(completed_nav(sources.own.words("nav"), pages, generated), known)
     publication, docs = sources.publication, sources.own.docs
     nav = _readable_titles(publication, nav)

@@ -75,7 +75,7 @@ def prepare(
     records = publication.records(shown_records(workspace, everything))
     own_files = own_pages(publication, own) if own else []
     if own:
-        records = with_own_pages(records, own_files, own.docs, own.directories)
+        records = with_own_pages(records, own.shows(own_files), own.docs, own.directories)
     sources = sources_of(publication, records, own, own_files, base_url)
     _refuse_inside(workspace, own, out)
     tree = open_output(cache / "source")
@@ -121,7 +121,7 @@ def sources_of(
     mirrored = {document.path: document.url for document in documents}
     curated = {}
     if own:
-        pages = [f"{docs}/{name}" for name in own_files if is_markdown(name)]
+        pages = [f"{docs}/{name}" for name in own.shows(own_files) if is_markdown(name)]
         curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
     commit = workspace.git.head() if config.get("repository") else None
