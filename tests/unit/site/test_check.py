@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.records.diagnostic import Location
-from orbit_registry.site.check import DEAD_ANCHOR, DEAD_TARGET, FOREIGN, Facts, check_pages, facts_of
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.check import DEAD_ANCHOR, DEAD_TARGET, FOREIGN, Facts, check_pages, facts_of, located
 
 NOTHING = Facts(frozenset(), (), ())
 
@@ -63,3 +63,14 @@ def test_a_finding_names_the_source_document() -> None:
     pages = {"a/": facts_of('<a href="gone/">x</a>', "a/")}
     (found,) = check_pages(pages, {"a/index.html"}, {"a/": Location("docs/a.md")}, NOTHING)
     assert found.location.path == "docs/a.md"
+
+
+@pytest.mark.parametrize("written", ["[a](b.md#no)", '[a](b.md#No "T")', "[a][r]\n\n[r]: b.md#no", "[a](<b c.md#no>)"])
+def test_a_missing_heading_is_found_where_it_is_written(written: str) -> None:
+    """The place is that of the anchor, however the link is written; a longer anchor is another one."""
+    found = Diagnostic(DEAD_ANCHOR, Severity.WARNING, "a link leads to `#no`, which is not there", Location("a.md"))
+    text = f"# A\n\n[a](b.md#no-more)\n{written}\n"
+    at = located(found, text).location.position
+    assert at is not None
+    assert text.splitlines()[at.line - 1][at.column - 1 :].lower().startswith("#no")
+    assert at.line > 3

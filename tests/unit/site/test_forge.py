@@ -82,6 +82,36 @@ def test_a_forge_is_told_by_its_address_or_named(name: str, told: bool) -> None:
     assert [*found, forge.built("docs", folder=True)] == expected
 
 
+CHANGES = {
+    "github": "/commit/8c52a3b1",
+    "gitlab": "/-/commit/8c52a3b1",
+    "gitea": "/commit/8c52a3b1",
+    "bitbucket": "/commits/8c52a3b1",
+    "bitbucket-server": "/commits/8c52a3b1",
+    "azure": "/commit/8c52a3b1",
+    "sourcehut": "/commit/8c52a3b1",
+    "gitiles": "/+/8c52a3b1",
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_commit_has_its_page_on_every_forge(name: str) -> None:
+    """What follows the repository's address in a link to a commit that is evidence."""
+    repository = LINKS[name][0]
+    assert forge_of(repository, "main").change(COMMIT) == f"{repository}{CHANGES[name]}"
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_workspace_in_a_folder_of_its_repository_is_found_there(name: str) -> None:
+    """Paths are from the workspace; its folder stands before them, and `..` leads up to the repository's root."""
+    repository, view, _, _, folder = LINKS[name]
+    forge = forge_of(repository, "release/2", COMMIT, folder="docs/")
+    assert forge.view("a b.md") == f"{repository}{view}"
+    assert forge.built(".", folder=True) == f"{repository}{folder}"
+    assert forge.built("../docs", folder=True) == f"{repository}{folder}"
+    assert [forge.holds(path) for path in ("a", "../b", "..", "../../c")] == [True, True, True, False]
+
+
 @pytest.mark.parametrize(
     ("name", "fragment", "end"),
     [

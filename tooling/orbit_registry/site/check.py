@@ -88,10 +88,14 @@ def check_pages(
 def located(found: Diagnostic, text: str) -> Diagnostic:
     """Return a finding of a missing heading with the place in its document's text where the heading is named."""
     named = _ANCHOR.search(found.message)
-    at = text.lower().find(f"{named[1].lower()})") if named else -1
-    if at < 0 or found.location.position is not None:
+    if named is None or found.location.position is not None:
         return found
-    return replace(found, location=replace(found.location, position=position_at(text, at)))
+    at = re.search(re.escape(named[1]) + r"(?![\w-])", text, re.IGNORECASE)
+    return (
+        found
+        if at is None
+        else replace(found, location=replace(found.location, position=position_at(text, at.start())))
+    )
 
 
 def _foreign(address: str, where: Location) -> Diagnostic:

@@ -5,6 +5,7 @@ A forge is a row of `FORMS`. Which one it is says the setting `site.forge`, else
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
@@ -27,6 +28,8 @@ class Form:
     branch: str = "{}"
     commit: str = "{}"
     in_query: bool = False
+    change: str = "/commit/{}"
+    """The page of a commit."""
 
 
 MOST_WRITTEN = "#L{line}"
@@ -36,19 +39,24 @@ _GITEA = Form(
 )
 FORMS: Mapping[str, Form] = {
     "github": Form("/blob/{at}/{path}", "/tree/{at}/{path}", "/edit/{at}/{path}", MOST_WRITTEN),
-    "gitlab": Form("/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", MOST_WRITTEN),
+    "gitlab": Form(
+        "/-/blob/{at}/{path}", "/-/tree/{at}/{path}", "/-/edit/{at}/{path}", MOST_WRITTEN, change="/-/commit/{}"
+    ),
     "gitea": _GITEA,
     "forgejo": _GITEA,
-    "bitbucket": Form("/src/{at}/{path}", "/src/{at}/{path}", "/src/{at}/{path}?mode=edit", "#lines-{line}"),
+    "bitbucket": Form(
+        "/src/{at}/{path}", "/src/{at}/{path}", "/src/{at}/{path}?mode=edit", "#lines-{line}", change="/commits/{}"
+    ),
     "bitbucket-server": Form(
-        "/browse/{path}?at={at}", "/browse/{path}?at={at}", None, "#{line}", "refs%2Fheads%2F{}", in_query=True
+        "/browse/{path}?at={at}", "/browse/{path}?at={at}", None, "#{line}", "refs%2Fheads%2F{}", in_query=True,
+        change="/commits/{}",
     ),
     "azure": Form(
         "?path=/{path}&version={at}", "?path=/{path}&version={at}", "?path=/{path}&version={at}&_a=contents",
         "&line={line}&lineEnd={next}&lineStartColumn=1&lineEndColumn=1", "GB{}", "GC{}", in_query=True,
     ),
     "sourcehut": Form("/tree/{at}/item/{path}", "/tree/{at}/item/{path}", None, MOST_WRITTEN),
-    "gitiles": Form("/+/{at}/{path}", "/+/{at}/{path}", None, "#{line}"),
+    "gitiles": Form("/+/{at}/{path}", "/+/{at}/{path}", None, "#{line}", change="/+/{}"),
 }  # fmt: skip
 _TOLD = (
     ("azure", re.compile(r"(?:^|\.)(?:dev\.azure\.com|visualstudio\.com)/|/_git/")),
@@ -77,6 +85,8 @@ class Forge:
     branch: str
     commit: str | None = None
     form: Form = FORMS["github"]
+    folder: str = ""
+    """Where the workspace stands in the repository; paths are from the workspace, and lead out of it with `..`."""
 
     def view(self, path: str) -> str | None:
         """Return where a file of the repository can be read as it is now."""
@@ -100,28 +110,43 @@ class Forge:
         address = self.built(path, folder=folder)
         return f"{address}#{fragment}" if address is not None and fragment else address
 
+    def change(self, commit: str) -> str | None:
+        """Return where a commit can be read."""
+        return None if self.repository is None else f"{self.repository}{self.form.change.format(quote(commit))}"
+
+    def holds(self, path: str) -> bool:
+        """Say whether a path, as `posixpath.normpath` writes it, is one of the repository."""
+        return not self._placed(path).startswith("..")
+
+    def _placed(self, path: str) -> str:
+        """Return a path from the repository's root, empty for the root itself."""
+        placed = posixpath.normpath(posixpath.join(self.folder, path))
+        return "" if placed == "." else placed
+
     def _address(self, template: str | None, path: str, commit: str | None) -> str | None:
         if self.repository is None or template is None:
             return None
         revision = quote(commit or self.branch, safe="" if self.form.in_query else "/")
         at = (self.form.commit if commit else self.form.branch).format(revision)
-        return self.repository + template.format(at=at, revision=revision, path=quote(path))
+        return self.repository + template.format(at=at, revision=revision, path=quote(self._placed(path)))
 
 
-def forge_of(repository: object, branch: object, commit: str | None = None, named: object = "auto") -> Forge:
+def forge_of(
+    repository: object, branch: object, commit: str | None = None, named: object = "auto", folder: str = ""
+) -> Forge:
     """Return the forge that the configuration names; what is no address of a repository counts as none.
 
     An address to clone from is as good as one of the web, and what stands there of a user or password is left out.
     """
     address = _web(str(repository or "").strip())
     if address is None:
-        return Forge(None, str(branch or "main"), commit)
+        return Forge(None, str(branch or "main"), commit, folder=folder)
     scheme, _, place = address.partition("://")
     told = next((name for name, pattern in _TOLD if pattern.search(place)), "github")
     name = str(named) if named in FORMS else told
     if name == "bitbucket-server" and (cloned := _CLONED.match(place)):
         place = f"{cloned['context']}/projects/{cloned['project']}/repos/{cloned['name']}"
-    return Forge(f"{scheme}://{place}", str(branch or "main"), commit, FORMS[name])
+    return Forge(f"{scheme}://{place}", str(branch or "main"), commit, FORMS[name], folder)
 
 
 def _web(said: str) -> str | None:

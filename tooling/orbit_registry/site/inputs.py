@@ -43,6 +43,7 @@ def inputs_of(prepared: Prepared, out: Path) -> Iterator[str]:
             yield f"{folder}/{BODY}"
     yield from (f"{root}/{path}" for path in prepared.registry.reading.documents)
     sources = prepared.sources
+    yield from (f"{root}/{path}" for path in sources.publication.rests_on)
     for top in sources.folders:
         yield from _tree(top, out, UNSEARCHED)
     if sources.own:

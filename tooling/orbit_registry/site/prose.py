@@ -159,7 +159,7 @@ class _Renderer:
     top: int | None = None
     headings: list[Heading] = field(default_factory=list)
     lookups: dict[tuple[str, str], str] = field(default_factory=dict)
-    broken: dict[str, Meaning] = field(default_factory=dict)
+    broken: dict[tuple[str, str], Meaning] = field(default_factory=dict)
 
     def run(self) -> Prose:
         html, is_marked = _marked_html(self.text)
@@ -254,7 +254,7 @@ class _Renderer:
         if meaning.url is not None and meaning.url.startswith("#"):
             meaning = self._anchor(written)
         if meaning.problem:
-            self.broken[written] = meaning
+            self.broken["link", written] = meaning
         if meaning.url is None:
             said = "This leads to nothing" if meaning.broken else "A file of the repository"
             kind = "orbit-dead" if meaning.broken else "orbit-file"
@@ -286,7 +286,7 @@ class _Renderer:
         meaning = self.site.image(self.place.path, written)
         self.lookups[("image", written)] = meaning.token
         if meaning.problem:
-            self.broken[written] = meaning
+            self.broken["image", written] = meaning
         if meaning.url is None:
             return f'<span class="orbit-dead">{alt}</span>'
         if meaning.outside:
@@ -330,7 +330,7 @@ class _Renderer:
         if not self.broken:
             return
         for link in parse_markdown(self.text).links:
-            meaning = self.broken.get(link.target)
+            meaning = self.broken.get(("image" if link.kind == "image" else "link", link.target))
             if meaning is None or meaning.problem is None:
                 continue
             severity = Severity.WARNING if meaning.broken else Severity.NOTE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -96,6 +97,8 @@ class SiteMap:
     """A record's file, or its `body.md` → the folder of its feature's design documents."""
     generated: frozenset[str] = frozenset()
     """Paths, as if they stood among the repository's own pages, of the pages that we write the source of."""
+    listed: Sequence[str] | None = None
+    """The files that git tracks or would add, sorted; None where nobody knows."""
     assets: set[str] = field(default_factory=set)
     """Repository paths of images that pages show; expand copies them."""
     seen: set[str] = field(default_factory=set)
@@ -194,6 +197,8 @@ class SiteMap:
         self.seen.add(path)
         if not os.path.lexists(full):
             return Meaning(None, problem=f"the link `{written}` leads to nothing", broken=True)
+        if not self._is_kept(path):
+            return Meaning(None, problem=f"the link `{written}` leads to what git does not hold: {path}", broken=True)
         address = self.forge.linked(path, fragment, folder=full.is_dir())
         if address is None:
             return Meaning(None, problem=f"the link `{written}` leads to a file that is no page: {path}")
@@ -212,13 +217,27 @@ class SiteMap:
             path = self._path(one, target)
             if path is not None:
                 yield path
+        if target.startswith("/") and self.forge.folder:  # people mean the root of the repository, too
+            above = "../" * self.forge.folder.rstrip("/").count("/") + ".."
+            yield posixpath.normpath(f"{above}{target}")
 
     def _path(self, origin: str, target: str) -> str | None:
         if target.startswith("/"):
             joined = posixpath.normpath(target.lstrip("/") or ".")
         else:
             joined = posixpath.normpath(posixpath.join(posixpath.dirname(origin), target))
-        return None if joined.startswith("..") or "\x00" in joined else joined
+        return joined if self.forge.holds(joined) and "\x00" not in joined else None
+
+    def _is_kept(self, path: str) -> bool:
+        """Say whether git holds a file or folder, or would: not what it ignores, nor what is in a submodule."""
+        if self.listed is None or path == "." or path.startswith(".."):
+            return True
+        at = bisect_left(self.listed, path)
+        if self.listed[at : at + 1] == [path]:
+            return True
+        below = f"{path}/"
+        at = bisect_left(self.listed, below)
+        return any(one.startswith(below) for one in self.listed[at : at + 1])
 
     def _is_file(self, path: str) -> bool:
         self.seen.add(path)
@@ -243,6 +262,7 @@ def site_map(
     generated: Iterable[str] = (),
     design: str = "docs/design",
     tasks: Iterable[str] = (),
+    listed: Sequence[str] | None = None,
 ) -> SiteMap:
     """Return the map of a build: the records that are shown, the pages of documents by their path, tasks by name."""
     by_id: dict[str, set[str]] = defaultdict(set)
@@ -290,6 +310,7 @@ def site_map(
         folders=folders,
         homes=homes,
         generated=frozenset(generated),
+        listed=listed,
     )
 
 

@@ -76,14 +76,15 @@ def prepare(
     own_files = own_pages(publication, own) if own else []
     if own:
         records = with_own_pages(records, own.shows(own_files), own.docs, own.directories)
-    sources = sources_of(publication, records, own, own_files, base_url)
     _refuse_inside(workspace, own, out)
+    inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
+    now = standing_of_all(workspace, everything, listed=registry.reading.listed, without=inside)
+    listed = sorted(now.files) if now.counts is not None else None
+    sources = sources_of(publication, records, own, own_files, base_url, listed)
     tree = open_output(cache / "source")
     memo = open_memo(cache / "staged.json", code, tree.seal)
     staged = stage(sources, tree, memo)
     memo.save(tree.seal)
-    inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
-    now = standing_of_all(workspace, everything, listed=registry.reading.listed, without=inside)
     tracked = (path for path in now.tracked if not publication.leaves_out(path))
     citing = files_that_cite(workspace, tracked, sources.site.mirrored)
     freshness = publication.freshness(now.freshness)
@@ -108,8 +109,9 @@ def sources_of(
     own: OwnConfig | None,
     own_files: Sequence[str],
     base_url: str | None,
+    listed: Sequence[str] | None = None,
 ) -> Sources:
-    """Return what a site is staged from."""
+    """Return what a site is staged from; `listed` are the files that git tracks or would add, sorted."""
     workspace = publication.workspace
     kinds = tuple(kind for kind in workspace.kinds if any(status.shown for status in kind.statuses.values()))
     docs = own.docs if own else "docs"
@@ -125,7 +127,8 @@ def sources_of(
         curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
     commit = workspace.git.head() if config.get("repository") else None
-    forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"))
+    place = workspace.git.prefix if config.get("repository") else ""
+    forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), place)
     title = publication.text(str(config.get("title") or workspace.name))
     tasks = tasks_of(records, task_places(publication))
     written = curated_pages(workspace.kinds, title, documents, has_tasks=bool(tasks.named))
@@ -140,12 +143,13 @@ def sources_of(
         [f"{docs}/{name}" for name in generated],
         workspace.config.design,
         tasks.named,
+        listed,
     )
     held = {record.kind.name for record in records}
-    listed = tuple(kind for kind in kinds if kind.is_expected or kind.name in held)
+    shown = tuple(kind for kind in kinds if kind.is_expected or kind.name in held)
     return Sources(
         publication, kinds, documents, tuple(folders), own, tuple(own_files), adopted, title, base_url, site,
-        tuple(skipped), tasks, listed,
+        tuple(skipped), tasks, shown,
     )  # fmt: skip
 
 

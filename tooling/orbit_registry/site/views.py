@@ -360,8 +360,8 @@ def _evidence(kind: str, text: str, page: str, relations: Relations, site: SiteM
     elif kind == "file":
         meaning = site.target("", text)
         url = meaning.url if meaning.outside or meaning.url is None else relative(page, meaning.url)
-    elif kind == "commit" and site.forge.repository and text.isalnum():
-        url = f"{site.forge.repository}/commit/{text}"
+    elif kind == "commit" and text.isalnum():
+        url = site.forge.change(text)
     elif kind == "external" and text.startswith(("https://", "http://")):
         url = text
     return {"kind": kind, "text": text, "url": url}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -209,6 +209,14 @@ class Publication:
         """The documents in which decisions stand, those that no record names among them."""
         named = {record.source.path for record in self.held if record.source is not None}
         return frozenset({*named, *decision_paths(self.workspace)})
+
+    @property
+    def rests_on(self) -> Iterator[str]:
+        """The documents, and the folders of such, that say whose names are struck out."""
+        if self.is_active and self._chooses:
+            yield self.workspace.config.adr.folder
+            yield from self._decisions
+            yield from {path.rpartition("/")[0] for path in self._decisions}
 
     @cached_property
     def _names(self) -> Names:
