@@ -169,7 +169,9 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
     if within and (workspace.root / within).is_file():
         yield within
         return
-    for path in _files(workspace, within):
+    files = _files(workspace, within)
+    beside = {posixpath.dirname(path) for path in files if is_markdown(path) and _is_place(path)}
+    for path in files:
         name = posixpath.basename(path)
         suffix = posixpath.splitext(name)[1].lower()
         if _reads_like_one(workspace, path) if suffix in _MARKED_UP else suffix in _OTHER_TEXT and _is_place(path):
@@ -188,7 +190,13 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
             continue
         if (workspace.root / path).is_symlink():
             outcomes.append(Outcome("left", path, None, with_step("a symbolic link")))
-        elif within or _is_place(path) or _is_log(workspace, path) or _is_of_series(workspace, path):
+        elif (
+            within
+            or _is_place(path)
+            or _is_log(workspace, path)
+            or _is_of_series(workspace, path)
+            or (posixpath.dirname(path) in beside and _is_dated_decision(workspace, path))
+        ):
             yield path
         else:
             outcomes.append(Outcome("left", path, None, _why_not(workspace, path)))
@@ -223,6 +231,17 @@ def _is_of_series(workspace: Workspace, path: str) -> bool:
     """Say whether a document numbers itself in a series, which tickets and chapters of guides don't."""
     try:
         return read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).in_series
+    except OrbitError:
+        return False
+
+
+def _is_dated_decision(workspace: Workspace, path: str) -> bool:
+    """Say whether a document is named after a date and reads like a decision: minutes and plans don't."""
+    found = read_name(posixpath.splitext(posixpath.basename(path))[0])
+    if found is None or not found.dated:
+        return False
+    try:
+        return bool(read_document(read_text(workspace.root / path, limit=DOCUMENT_LIMIT), path).entries)
     except OrbitError:
         return False
 

@@ -51,3 +51,19 @@ def test_a_number_alone_is_a_decision_for_whoever_names_it(registry: Registry) -
         "a number or a date in its name, but no status and no section that holds a decision"
     ]
     assert Registry.import_from(file).records == ("ADR-0007",)
+
+
+def test_dated_decisions_beside_numbered_ones_are_taken(registry: Registry) -> None:
+    """Whoever changed from numbers to dates imports both; dated minutes beside them, and dated ones alone, are left."""
+    root = registry.workspace.root
+    decided = "* State: Ready for Review\n\n## Background\n\nA.\n\n## Proposal\n\nB.\n"
+    (root / "0012-use-x.md").write_text(f"# Use X\n\n{decided}")
+    (root / "20260401-R-use-y.md").write_text(f"# Use Y\n\n{decided}")
+    (root / "20260402-minutes.md").write_text("# Minutes\n\nAda, Bob.\n\n## Topics\n\nLunch.\n")
+    (root / "talks").mkdir()
+    (root / "talks/20260401-use-z.md").write_text(f"# Use Z\n\n{decided}")
+    report = Registry.import_from(root)
+    assert [one.source for one in report.of("taken")] == ["0012-use-x.md", "20260401-R-use-y.md"]
+    assert {one.source for one in report.of("left")} == {"20260402-minutes.md", "talks/20260401-use-z.md"}
+    registry.refresh()
+    assert {one.status.name for one in registry.records.of_kind("adr")} == {"proposed"}

@@ -27,6 +27,7 @@ WORDINGS = [
     ("**Active review (May 4...May 18)**", "proposed", []),
     ("Status: Active Review", "proposed", []),
     ("Scheduled for review", "proposed", []),
+    ("Ready for Review", "proposed", []),
     ("Final comment period", "proposed", []),
     ("Current draft", "proposed", []),
     ("Active", "accepted", []),

@@ -27,6 +27,8 @@ _DATES = tuple(
         r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
         r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
         r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
+        r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # no other order makes sense
+        r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
         r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
         rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
         r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
@@ -53,7 +55,7 @@ def is_iso_date(text: str) -> bool:
 def read_date(text: str) -> str | None:
     """Return the `YYYY-MM-DD` or `YYYY-MM` that a text begins with, in figures or with the month's name.
 
-    `03/04/2026` is none: it is read differently in different countries.
+    `03/04/2026` is none: it is read differently in different countries. `17/04/2026` is not.
     """
     match = _DATE.match(text)
     if match:

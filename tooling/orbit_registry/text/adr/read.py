@@ -389,7 +389,8 @@ def _not_an_adr(
             return None if sure else _STATUS_ALONE
         return _NOTHING_DECIDED
     if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
-        return _NUMBER_ALONE if is_decision_name(stem) else "no status and no section that holds a decision"
+        is_named = named is not None and named.is_decisions and named.title
+        return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
 
 

@@ -35,7 +35,7 @@ _PARTIAL = re.compile(
 )
 _IN_PROGRESS = re.compile(
     r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion)"
-    r"|(?:active|current|final|last|ongoing|open|public|awaiting|scheduled(?:[ ]for)?)[ -]"
+    r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ ]for)?)[ -]"
     r"(?:review|discussion|draft|proposal|consideration|comments?|call|vot(?:e|ing)|rfc)s?)\b",
     re.IGNORECASE,
 )
