@@ -1,14 +1,21 @@
-"""The feeds of what changed last: whole by their formats, and worth reading without the site."""
+"""What is there for feed readers and search engines: whole by its formats, and worth reading without the site."""
 
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.acceptance.site_cases import site_of
+import pytest
+from tests.acceptance.site_cases import copied, site_of
 
+from orbit_registry.errors import UsageError
+from orbit_registry.registry import Registry
+from orbit_registry.site.build import build_site
+
+SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
@@ -35,3 +42,55 @@ def test_both_feeds_are_whole_and_say_the_same(tmp_path: Path) -> None:
     ]
     texts = {url.rstrip("/").rpartition("/")[2]: text for _, url, text in said}
     assert texts["ADR-0002"].startswith("In force: We need it, see ADR-0003")
+
+
+def test_every_page_of_the_sitemap_says_what_and_where_it_is(tmp_path: Path) -> None:
+    """Each has a title, a description and its own address, for search engines and for who shows a link to it."""
+    top = "https://example.org/d/"
+    site = site_of("demo", tmp_path, top, every_kind=True)
+    listed = ElementTree.parse(site / "sitemap.xml").getroot()
+    dates = {one.findtext(f"{SITEMAP}loc", ""): one.findtext(f"{SITEMAP}lastmod") for one in listed}
+    for address in dates:
+        html = (site / address.removeprefix(top) / "index.html").read_text("utf-8")
+        said = dict(re.findall(r'<meta (?:property|name)="([a-z:]+)" content="([^"]*)"', html))
+        assert said["description"] == said["og:description"] != "", address
+        assert said["og:title"], address
+        assert f'<link rel="canonical" href="{address}">' in html
+        assert said["og:url"] == address
+    rows = json.loads((site / "records.json").read_text("utf-8"))["records"]
+    assert {top + row["url"]: row["updated_at"] for row in rows}.items() <= dates.items()
+    overview = (site / "design/core/1_overview/index.html").read_text("utf-8")
+    assert '<meta name="description" content="See ADR-0' in overview
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("https://example.org", "https://example.org/"),
+        ("HTTPS://Example.org:8443/d//", "https://example.org:8443/d/"),
+        ("https://exämple.org/ü b/%20c", "https://xn--exmple-cua.org/%C3%BC%20b/%20c/"),
+    ],
+)
+def test_an_address_is_written_as_formats_ask_for_it(said: str, address: str, tmp_path: Path) -> None:
+    """Feeds and the sitemap are for programs that take no blanks and no letters beyond ASCII in an address."""
+    site = site_of("demo", tmp_path, said)
+    assert ElementTree.parse(site / "feed.xml").findtext(f"{ATOM}id") == address
+    assert json.loads((site / "feed.json").read_text("utf-8"))["home_page_url"] == address
+    listed = [one.findtext(f"{SITEMAP}loc", "") for one in ElementTree.parse(site / "sitemap.xml").getroot()]
+    assert f"{address}adrs/ADR-0002/" in listed
+    assert all(one.startswith(address) and one.isascii() and " " not in one for one in listed)
+
+
+@pytest.mark.parametrize("said", ["example.org", "ftp://example.org/", "https://", "https://[x/", "https://a.b/?c=d"])
+def test_what_is_no_address_of_a_site_is_refused(said: str, tmp_path: Path) -> None:
+    """Nothing is written with links that lead nowhere."""
+    root = copied("demo", tmp_path / "repo")
+    with pytest.raises(UsageError, match="no address where a site can stand"):
+        build_site(Registry.open(root), tmp_path / "site", said)
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_feed_of_a_site_without_an_address_has_a_name_that_is_one(tmp_path: Path) -> None:
+    """An id of Atom is an address by its form: no blank may stand in it."""
+    site = site_of("demo", tmp_path)
+    assert ElementTree.parse(site / "feed.xml").findtext(f"{ATOM}id") == "urn:orbit:Demo%20project"

@@ -22,6 +22,7 @@ from orbit_registry.site import stamps
 from orbit_registry.site.memo import key_of
 from orbit_registry.site.output import BEGUN, MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
+from orbit_registry.site.urls import site_address
 from orbit_registry.store.cache import code_stamp, is_few
 from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
@@ -60,7 +61,8 @@ def build_site(
     """
     started, started_ns = time.perf_counter(), time.time_ns()
     workspace = registry.workspace
-    address = base_url or workspace.config.site.get("base_url") or None
+    stated = base_url or workspace.config.site.get("base_url")
+    address = site_address(str(stated)) if stated else None
     cache = workspace.cache / CACHE
     code = code_stamp()
     today = datetime.now(UTC).date().isoformat()  # records age by the day

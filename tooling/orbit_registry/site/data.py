@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from html import escape
 from pathlib import Path
 
@@ -58,13 +58,19 @@ def write_snapshot(out: Output, export: Callable[[Path], object]) -> None:
         out.write(SNAPSHOT, file.read_bytes())
 
 
-def write_for_robots(out: Output, places: Set[str], base_url: str | None) -> None:
-    """Write what search engines look for; a sitemap needs the address of the site, and `places` are its pages."""
+def write_for_robots(out: Output, places: Set[str], base_url: str | None, records: Iterable[Record]) -> None:
+    """Write what search engines look for; a sitemap needs the address of the site, and `places` are its pages.
+
+    Of the pages of `records` it says when what they show was changed last.
+    """
     lines = ["User-agent: *", "Allow: /"]
     if base_url:
         top = base_url.rstrip("/") + "/"
+        changed = {url_of(one): one.text("updated_at") for one in records}
         entries = "".join(
-            f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc></url>\n" for url in sorted(places)
+            f"<url><loc>{escape(top + relative('', url).removeprefix('.'))}</loc>"
+            f"{f'<lastmod>{escape(said)}</lastmod>' if (said := changed.get(url)) else ''}</url>\n"
+            for url in sorted(places)
         )
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
         out.write(SITEMAP, f"{head}{entries}</urlset>\n")

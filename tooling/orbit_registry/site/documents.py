@@ -10,6 +10,7 @@ from pathlib import Path
 
 from orbit_registry.errors import UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.site.finder import lead
 from orbit_registry.site.prose import Heading, Place, Prose, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import OVERVIEW, SiteMap, folder_anchor
@@ -18,6 +19,7 @@ from orbit_registry.store.files import FOREIGN, inside, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.globs import Glob, match_any, parse_glob
+from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.values import dataclass
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
@@ -134,7 +136,13 @@ def document_page(document: Document, text: str, site: SiteMap) -> tuple[str, st
     shown = f'<div class="orbit-prose">{heading}{prose.html}</div>'
     body = clean(f'<div class="orbit-document">{crumbs}{shown}{source}</div>')
     # What leads on from a document, expand knows: the theme's own footer names only pages of the navigation.
-    front = {"title": escape(title), "orbit_toc": contents(prose.headings), "hide": ["footer"]}
+    said = lead(text[parse_markdown(text).content_start :]) or title
+    front = {
+        "title": escape(title),
+        "description": escape(said),
+        "orbit_toc": contents(prose.headings),
+        "hide": ["footer"],
+    }
     return with_front_matter(front, f"{body.translate(_INERT)}{slot('about')}{slot('cards')}"), title, prose
 
 

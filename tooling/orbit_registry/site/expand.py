@@ -373,7 +373,7 @@ class Expansion:
         self._files(finder.FILES, "", found, lambda: finder.files(found(), *self._found_before()))
         texts.write(self.out, self.memo, self.shown)
         write_records(self.out, self.records, self.shown.relations, self.kept, touched)
-        write_for_robots(self.out, places, self.base_url)
+        write_for_robots(self.out, places, self.base_url, self.records)
 
     def _found_before(self) -> tuple[Mapping[str, str], Mapping[int, finder.Entry] | None]:
         """Return the files that records were found by, and what they knew of those that say something else now."""

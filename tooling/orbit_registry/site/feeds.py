@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from heapq import nlargest
 from html import escape
+from urllib.parse import quote
 from uuid import UUID
 
 from orbit_registry.records.record import Record
@@ -39,11 +40,12 @@ def atom(some: Sequence[Record], title: str, base_url: str | None, lead_of: Lead
     """Return the Atom feed (RFC 4287); without an address of the site links are relative to the feed."""
     updated = _updated(some[0]) if some else "1970-01-01T00:00:00Z"
     own = [f'<link rel="self" href={_attribute(_address(base_url, ATOM))}/>'] if base_url else []
+    own += [f"<link href={_attribute(base_url)}/>"] if base_url else []
     head = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom">',
         f"<title>{_text(title)}</title>",
-        f"<id>{_text(base_url or 'urn:orbit:' + title)}</id>",
+        f"<id>{_text(base_url or 'urn:orbit:' + quote(title, errors='replace'))}</id>",
         f"<updated>{_text(updated)}</updated>",
         f"<author><name>{_text(title)}</name></author>",
         *own,

@@ -32,20 +32,18 @@ def curated_pages(
     """
     pages = {
         "index.md": _home(listed or list(kinds), title, bool(documents)),
-        "health/index.md": _titled("Health", "health"),
-        "paths/index.md": _titled("By path", "explorer"),
-        "query/index.md": _titled("Ask in SQL", "console"),
-        "map/index.md": _titled("Map", "map"),
+        "health/index.md": _titled("Health", "health", f"What wants attention among the records of {title}"),
+        "paths/index.md": _titled("By path", "explorer", f"Which records of {title} apply to a path"),
+        "query/index.md": _titled("Ask in SQL", "console", f"The records of {title}, asked in SQL"),
+        "map/index.md": _titled("Map", "map", f"What replaced what, and what is linked, in {title}"),
     }
     if has_tasks:
-        pages[f"{TASKS}index.md"] = _titled("Task references", "tasks")
+        pages[f"{TASKS}index.md"] = _titled("Task references", "tasks", f"The tasks that records of {title} name")
     for kind in kinds:
         front = {"title": kind.labels, "description": f"All {kind.labels.lower()} of {escape(title)}", "hide": HIDDEN}
         pages[f"{kind.plural}/index.md"] = with_front_matter(front, f"# {kind.labels}\n\n{slot(f'index-{kind.name}')}")
     if documents:
-        pages["documents/index.md"] = with_front_matter(
-            {"title": "Design documents", "hide": HIDDEN}, f"# Design documents\n\n{slot('documents')}"
-        )
+        pages["documents/index.md"] = _titled("Design documents", "documents", f"The design documents of {title}")
     return pages
 
 
@@ -87,11 +85,13 @@ def _home(kinds: Sequence[Kind], title: str, has_documents: bool) -> str:
         "## Ways in",
         f'<dl class="orbit-ways">{items}</dl>',
     ]
-    return with_front_matter({"hide": HIDDEN}, "\n\n".join(body))
+    said = f"What {title} has decided and learned: its {listed}"
+    return with_front_matter({"description": escape(said), "hide": HIDDEN}, "\n\n".join(body))
 
 
-def _titled(title: str, content: str) -> str:
-    return with_front_matter({"title": title, "hide": HIDDEN}, f"# {title}\n\n{slot(content)}")
+def _titled(title: str, content: str, said: str) -> str:
+    front = {"title": title, "description": escape(said), "hide": HIDDEN}
+    return with_front_matter(front, f"# {title}\n\n{slot(content)}")
 
 
 def navigation(kinds: Sequence[Kind], documents: Mapping[str, str], *, has_tasks: bool = False) -> list[object]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import lru_cache
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
+from orbit_registry.errors import UsageError
 from orbit_registry.text import is_markdown
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*\Z")
@@ -39,6 +40,23 @@ def relative(origin: str, target: str) -> str:
     joined = "/".join(steps)
     written = (joined if _UNQUOTED.match(joined) else quote(joined, safe="/~", errors="surrogatepass")) or "."
     return f"{written}{mark}{fragment}"
+
+
+def site_address(said: str) -> str:
+    """Return the address of a site as links are made of it: in ASCII, with a slash at its end.
+
+    Raises:
+        UsageError: it is no address of the web.
+    """
+    try:
+        parts = urlsplit(said.strip())
+        host = (parts.hostname or "").encode("idna").decode() + (f":{parts.port}" if parts.port else "")
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        hint = "give it as in `https://example.org/decisions/`"
+        raise UsageError(f"{said!r} is no address where a site can stand", hint=hint)
+    return f"{parts.scheme}://{host}{quote(parts.path.rstrip('/'), safe='/%~@:+,;=', errors='surrogatepass')}/"
 
 
 @lru_cache(maxsize=1 << 16)
