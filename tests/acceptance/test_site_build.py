@@ -6,6 +6,8 @@ import json
 import queue
 import re
 import shutil
+import socket
+import struct
 import threading
 import urllib.error
 import urllib.request
@@ -323,6 +325,21 @@ def test_a_taken_port_is_one_clear_error(demo: tuple[Path, Path, SiteResult]) ->
             SiteServer(out, int(server.url.rstrip("/").rpartition(":")[2]))
     finally:
         server.close()
+
+
+def test_a_browser_that_leaves_is_no_news(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Who goes on to another page before a file has arrived makes no server print where it was."""
+    (tmp_path / "large.bin").write_bytes(bytes(64 * 1024 * 1024))
+    server = SiteServer(tmp_path, 0)
+    try:
+        with socket.create_connection(("127.0.0.1", int(server.url.rstrip("/").rpartition(":")[2]))) as asked:
+            asked.sendall(b"GET /large.bin HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+            assert asked.recv(100)
+            asked.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert fetch(f"{server.url}large.bin")[0] == 200  # by now the first answer has failed
+    finally:
+        server.close()
+    assert capfd.readouterr().err == ""
 
 
 class Watched:

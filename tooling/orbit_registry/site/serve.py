@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -156,6 +157,15 @@ class _Handler(SimpleHTTPRequestHandler):
         """Say nothing of requests."""
 
 
+class _Quiet(ThreadingHTTPServer):
+    """A server that has nothing to say where a browser left before its answer: it went on to another page."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report what went wrong, unless it is that."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class SiteServer:
     """A running server of one folder; `close` ends it. Pages of a `live` one wait for `reload`.
 
@@ -168,7 +178,7 @@ class SiteServer:
     def __init__(self, folder: Path, port: int, *, live: bool = False, started: bool = True) -> None:
         self._live = _Live() if live else None
         try:
-            self._server = ThreadingHTTPServer((HOST, port), partial(_Handler, self._live, directory=str(folder)))
+            self._server = _Quiet((HOST, port), partial(_Handler, self._live, directory=str(folder)))
         except OSError as error:
             said = (error.strerror or str(error)).lower()
             raise UsageError(f"can't serve at port {port}: {said}", hint="`--port 0` takes any free one") from None
