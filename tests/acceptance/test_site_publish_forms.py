@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -67,6 +69,36 @@ def said_in(file: Path) -> str:
         return repr([held.execute(f'FROM "{name}"').fetchall() for name in tables])
 
 
+def said_by(site: Path) -> dict[Path, str]:
+    """Return what the files of a site say, their names too."""
+    files = [file for file in site.rglob("*") if file.is_file()]
+    return {file: f"{file.relative_to(site)}\n{said_in(file)}" for file in files}
+
+
+def test_mkdocs_leaves_nothing_of_what_is_withheld_since(tmp_path: Path) -> None:
+    """With the plugin too, what an earlier build of the same folder published is gone when a filter withholds it."""
+    root = with_every_kind(copied("demo", tmp_path / "repo"))
+    (root / "docs/index.md").write_text("# Home\n\nSee ADR-0003 and L-7k3fq.\n", "utf-8")
+    (root / "mkdocs.yml").write_text(
+        "site_name: Handbook\ntheme: {name: material, font: false}\nplugins: [search, orbit]\n", "utf-8"
+    )
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path / "site")]
+    config = root / ".orbit/config.yaml"
+    plain, found = config.read_text("utf-8"), []
+    records = [*Registry.open(root).records]
+    kept = [one for one in records if one.kind.name == "rule"]
+    public = (root / "docs/deploying.md").read_text("utf-8")  # a page of theirs, whatever record tells of it
+    public += "\n".join(f"{one.data} {one.prose}" for one in kept)
+    withheld = {word for one in records if one not in kept for word in words_of(one) if word not in public}
+    for section in ("", "  publish: {kinds: [rule]}\n"):
+        config.write_text(plain + section, "utf-8")
+        subprocess.run(command, cwd=root, check=True, capture_output=True)
+        said = said_by(tmp_path / "site")
+        found.append({word for word in withheld if any(word in text for text in said.values())})
+    assert len(found[0]) > len(withheld) / 2
+    assert found[1] == set()
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_what_a_form_of_the_filter_withholds_is_nowhere(name: str, tmp_path: Path) -> None:
     """No name, title or line of it is in a page, feed, index, search text or table; what is published is there."""
@@ -83,8 +115,7 @@ def test_what_a_form_of_the_filter_withholds_is_nowhere(name: str, tmp_path: Pat
 
     build_site(Registry.open(root), tmp_path / "site", "https://example.org/")
 
-    files = [file for file in (tmp_path / "site").rglob("*") if file.is_file()]
-    said = {file: f"{file.relative_to(tmp_path)}\n{said_in(file)}" for file in files}
+    said = said_by(tmp_path / "site")
     assert [f"{file}: {word}" for file, text in said.items() for word in withheld if word in text] == []
     shown = [one for one in kept if one.status.shown]
     assert [one.id for one in shown if not any(one.id in text for text in said.values())] == []
