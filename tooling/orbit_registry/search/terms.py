@@ -14,6 +14,7 @@ import unicodedata
 from itertools import chain
 
 _VOWELS = frozenset("aeiouy")
+_VOWEL_AND_CONSONANT = re.compile("[aeiouy][^aeiouy]")
 DOUBLES = frozenset(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"))
 LI_ENDINGS = frozenset("cdeghkmnrt")
 WHOLE_WORDS = {
@@ -117,8 +118,8 @@ def stem(word: str) -> str:
     if word in WHOLE_WORDS:
         return WHOLE_WORDS[word]
     word = _mark_consonant_y(word)
-    first = next((len(prefix) for prefix in REGION_PREFIXES if word.startswith(prefix)), None)
-    region_1 = _region(word, 0) if first is None else first
+    is_special = word.startswith(REGION_PREFIXES)
+    region_1 = len(next(filter(word.startswith, REGION_PREFIXES))) if is_special else _region(word, 0)
     region_2 = _region(word, region_1)
     word = _without_plural(word)
     if word in AFTER_PLURAL:
@@ -147,10 +148,8 @@ def _mark_consonant_y(word: str) -> str:
 
 def _region(word: str, start: int) -> int:
     """Return where the part after the first vowel and consonant behind `start` begins."""
-    for i in range(start + 1, len(word)):
-        if word[i] not in _VOWELS and word[i - 1] in _VOWELS:
-            return i + 1
-    return len(word)
+    found = _VOWEL_AND_CONSONANT.search(word, start)
+    return found.end() if found else len(word)
 
 
 def _has_vowel(part: str) -> bool:
@@ -265,6 +264,7 @@ _ANY_PIECE = re.compile(f"[{PIECE}]+")
 MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e"
 _WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _ASCII_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CAPITALISED = re.compile(r"[A-Z][a-z]+")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
 # Writing without spaces between words, and Korean.
 UNSPACED = (
@@ -286,7 +286,10 @@ class _Memory(dict[str, tuple[str, ...]]):
     """The terms of each piece met so far; forgets all of them rather than grow without end."""
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
-        found = tuple(term for word in _WORD.findall(piece) for term in _terms_of_word(word))
+        if _CAPITALISED.fullmatch(piece):  # which most pieces are that are not the same word met before
+            found = self[piece.lower()]
+        else:
+            found = tuple(term for word in _WORD.findall(piece) for term in _terms_of_word(word))
         if len(piece) <= LONGEST_TERM:
             if len(self) >= _MOST_REMEMBERED:
                 self.clear()

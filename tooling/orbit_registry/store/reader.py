@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +38,7 @@ PROOFS = frozenset({"commit", "file", "task"})
 """Kinds of evidence that can be looked for."""
 _UNLISTED = ["?"]
 """The names in a folder that may not be listed: none that a record has."""
-_UNUSUAL = ("\\u", "\\b", "\\f")
+_UNUSUAL = re.compile(r"\\[ubf]")
 """How JSON in ASCII writes what no English keyboard types."""
 
 
@@ -136,14 +137,16 @@ class Reading:
             said = self._cache.keep(state, record.data, _named(record), mark=_document(record), plain=True)
         if said is None:
             self.unkept.add(entry.path)
-        elif not any(escape in said for escape in _UNUSUAL):
+        elif _UNUSUAL.search(said) is None:
             self.usual.add(entry.path)
         return found
 
     def named(self, entry: Entry) -> Named | None:
         """Return what a record names, without building the record; None where it names nothing."""
         note = self._notes.get(entry.path)
-        if isinstance(note, (list, Named)):
+        if isinstance(note, Named):
+            return note
+        if isinstance(note, list):
             return Named(*note)
         record, _ = self._fresh.get(entry.path, (None, ()))
         return _named(record) if record is not None else None
