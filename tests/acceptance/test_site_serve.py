@@ -71,11 +71,14 @@ def served(repo: Path) -> Iterator[Served]:
     """Serve its site at any free port."""
     words = [*ORBIT, "site", "serve", "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    # A shell starts what runs in its background with Ctrl-C ignored, and these tests with it, and so their server.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(words, cwd=repo, env=environment, stdout=subprocess.PIPE, text=True) as server:
         try:
             yield Served(repo, server)
         finally:
             server.kill()
+            signal.signal(signal.SIGINT, before)
 
 
 def test_an_open_page_follows_its_record(served: Served, tab: Tab) -> None:
