@@ -1,9 +1,10 @@
-"""What acceptance tests share: a child that ends itself before a chosen change of a file, and a browser."""
+"""What acceptance tests share: a child that ends itself before a chosen change of a file, a small disk, a browser."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -63,6 +64,18 @@ def run_killed() -> RunKilled:
         return killed
 
     return work_in_child
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return a file system of its own with two megabytes."""
+    place = tmp_path / "small"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
+    if subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("only the superuser may mount a file system, here one of two megabytes that can be filled")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def _kill_before(nth: int, below: str) -> None:

@@ -20,8 +20,11 @@ from mkdocs.config import load_config
 from tests.acceptance.conftest import RunKilled
 from tests.conftest import Git
 
+from orbit_registry.errors import LockTimeoutError
 from orbit_registry.registry import Registry
+from orbit_registry.site.build import CACHE, LOCK
 from orbit_registry.site.output import MANIFEST
+from orbit_registry.store.lock import locked
 
 CONFIG = """\
 site_name: Our handbook
@@ -166,6 +169,19 @@ def test_what_is_deployed_is_what_was_built(handbook: Path, tmp_path: Path, git:
     )  # fmt: skip
     files = git(tmp_path / "remote", "ls-tree", "-r", "--name-only", "gh-pages").splitlines()
     assert {"index.html", "decisions/0001-use-files/index.html", "adrs/index.html", "snapshot.duckdb"} <= {*files}
+
+
+def test_no_other_build_begins_meanwhile(handbook: Path) -> None:
+    """From the moment it reads records until it has failed, as here, or ended, the plugin holds the lock of builds."""
+    lock = handbook / ".orbit/state/cache" / CACHE / LOCK
+    config = load_config(str(handbook / "mkdocs.yml"))
+    config.plugins.on_startup(command="build", dirty=False)
+    config = config.plugins.on_config(config)
+    with pytest.raises(LockTimeoutError), locked(lock, wait=0):
+        pass
+    config.plugins.on_build_error(error=RuntimeError("another plugin failed"))
+    with locked(lock, wait=0):
+        pass
 
 
 def test_who_only_asks_where_the_site_will_be_is_told(handbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,25 +6,10 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.acceptance.test_bad_input import Shell
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Return a file system of its own with two megabytes."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("a file system of two megabytes has to be mounted, which takes the superuser: CI is it")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def fill(file: Path) -> None:

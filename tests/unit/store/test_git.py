@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import GitError
-from orbit_registry.store.git import Git, merge_lines
+from orbit_registry.store.git import Git, merge_lines, pattern_of
 
 Run = Callable[..., str]
 
@@ -148,3 +148,14 @@ def test_a_hostile_configuration_runs_nothing(repo: Path, tmp_path: Path) -> Non
     Git(repo).tracked()
 
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["a*b", "[x]", "a\\b", "!a", "#a", "a ", "a  ", "a b", "plain"])
+def test_a_pattern_means_its_path_alone(git_repo: Path, git: Run, name: str) -> None:
+    """Whatever characters a name has, git ignores it by its pattern, and nothing like it."""
+    (git_repo / ".gitignore").write_text(f"{pattern_of(name)}\n", "utf-8")
+    for other in (name, "axb", "x", "a", f"{name}.", f"in/{name}"):
+        (git_repo / other).parent.mkdir(exist_ok=True)
+        (git_repo / other).write_text("x", "utf-8")
+    ignored = git(git_repo, "ls-files", "-z", "--others", "--ignored", "--exclude-standard").split("\0")
+    assert ignored == [name, ""]

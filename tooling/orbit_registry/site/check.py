@@ -91,11 +91,9 @@ def located(found: Diagnostic, text: str) -> Diagnostic:
     if named is None or found.location.position is not None:
         return found
     at = re.search(re.escape(named[1]) + r"(?![\w-])", text, re.IGNORECASE)
-    return (
-        found
-        if at is None
-        else replace(found, location=replace(found.location, position=position_at(text, at.start())))
-    )
+    if at is None:
+        return found
+    return replace(found, location=replace(found.location, position=position_at(text, at.start())))
 
 
 def _foreign(address: str, where: Location) -> Diagnostic:

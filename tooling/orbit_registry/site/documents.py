@@ -19,7 +19,7 @@ from orbit_registry.store.files import FOREIGN, inside, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.structure import content_start
 from orbit_registry.values import dataclass
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
@@ -136,7 +136,7 @@ def document_page(document: Document, text: str, site: SiteMap) -> tuple[str, st
     shown = f'<div class="orbit-prose">{heading}{prose.html}</div>'
     body = clean(f'<div class="orbit-document">{crumbs}{shown}{source}</div>')
     # What leads on from a document, expand knows: the theme's own footer names only pages of the navigation.
-    said = lead(text[parse_markdown(text).content_start :]) or title
+    said = lead(text[content_start(text) :]) or title
     front = {
         "title": escape(title),
         "description": escape(said),

@@ -17,8 +17,8 @@ from orbit_registry.values import dataclass
 class Form:
     """How a forge names its pages: templates of what follows the repository's address; None where it has no such page.
 
-    `at` of a file or folder is `branch` or `commit`, filled; in a `query` a slash in a branch's name counts as any
-    other character.
+    `at` of a file or folder is `branch` or `commit`, filled. Where it stands `in_query`, a slash in a branch's name is
+    written as any other character.
     """
 
     file: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,9 @@ from orbit_registry.site.stage import DOCS, OVERRIDES, Prepared
 from orbit_registry.site.steps import prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
 from orbit_registry.store.cache import code_stamp
+from orbit_registry.store.git import pattern_of
 from orbit_registry.store.lock import locked
 
-_SPECIAL = re.compile(r"[\\*?\[\]!# ]")
-"""What means something else in a pattern of git's."""
 _log = logging.getLogger("mkdocs.plugins.orbit")
 
 
@@ -83,8 +81,8 @@ class OrbitPlugin(BasePlugin[Options]):
         config.docs_dir = str(staged / DOCS)
         config.site_dir = str(self._cache / "generated")
         config.theme.dirs.insert(0, str(staged / OVERRIDES))
-        unlisted = [_SPECIAL.sub(r"\\\g<0>", path) for path in prepared.staged.unlisted]
-        hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/", *(f"/{path}" for path in unlisted)])
+        unlisted = map(pattern_of, prepared.staged.unlisted)
+        hidden = pathspec.gitignore.GitIgnoreSpec.from_lines([f"/{SHELL}/", *unlisted])
         config.not_in_nav = hidden if config.not_in_nav is None else config.not_in_nav + hidden
         if own is None or not own.makes_nav:
             config.nav = prepared.staged.nav

@@ -46,7 +46,7 @@ _SCRIPT = f"""\
   box.setAttribute("role", "alert");
   box.textContent = said;
   box.style.cssText = "position:fixed;z-index:9;inset:auto 0 0;margin:0;padding:1em;max-height:40vh;overflow:auto;" +
-    "white-space:pre-wrap;background:#7f1d1d;color:#fff";
+    "white-space:pre-wrap;font:13px/1.5 monospace;background:#7f1d1d;color:#fff";
   document.body.append(box);
 }})();
 """
@@ -307,7 +307,8 @@ class _Watch:
         errors = [one for one in result.diagnostics if one.severity is Severity.ERROR]
         self._server.reload("\n".join(_lines(errors)))
         at = time.strftime("%H:%M:%S")
-        found = f", {len(result.diagnostics)} findings" if result.diagnostics else ""
+        many = len(result.diagnostics)
+        found = f", {many} finding{'' if many == 1 else 's'}" if many else ""
         self._say(f"{at}  {result.pages} pages, {result.written} files written in {result.seconds:.2f} s{found}")
         for line in _lines(new):
             self._say(f"  {line}")

@@ -26,8 +26,8 @@ _REMOTE = re.compile(
     r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<path>[^?#\s]+?)(?:\.git)?/?\Z", re.IGNORECASE
 )
 _NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
-_SPECIAL = re.compile(r"[\\*?\[\]]")
-"""What stands for other characters in a pattern of git."""
+_SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")
+"""What stands for other characters in a pattern of git, or for none at its end."""
 _OWN_SCOPES = ("local", "worktree")
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
@@ -61,6 +61,11 @@ def _called(
         raise GitError("git is not installed", hint="install git 2.20 or newer") from None
     except subprocess.TimeoutExpired:
         raise GitError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
+
+
+def pattern_of(path: str) -> str:
+    """Return a path as the pattern of a `.gitignore` that means it alone."""
+    return "/" + _SPECIAL.sub(r"\\\g<0>", path)
 
 
 class Git:
@@ -216,8 +221,8 @@ class Git:
         Raises:
             GitError: git is missing, or the repository is not whole.
         """
-        skipped = (_SPECIAL.sub(r"\\\g<0>", f"{self.prefix}{folder}") for folder in without)
-        asked = [*(f"--exclude=/{folder}/" for folder in skipped), "--", *(f":(literal){path}" for path in within)]
+        skipped = (pattern_of(f"{self.prefix}{folder}") for folder in without)
+        asked = [*(f"--exclude={folder}/" for folder in skipped), "--", *(f":(literal){path}" for path in within)]
         return sorted(self.listed("ls-files", "-z", "--others", "--exclude-standard", *asked))
 
     def stray(self, path: Path) -> str | None:
@@ -230,7 +235,7 @@ class Git:
         name = path.relative_to(self.top).as_posix()
         asked = ("--others", "--exclude-standard", "--directory", "--full-name", "-z", "--", f":(literal,top){name}")
         found = self.run("ls-files", *asked, check=False).decode("utf-8", "surrogateescape").partition("\0")[0]
-        return "/" + _SPECIAL.sub(r"\\\g<0>", found) if found.removesuffix("/") == name else None
+        return pattern_of(found) if found.removesuffix("/") == name else None
 
     def read(self, revision: str, path: str) -> bytes | None:
         """Return a file's bytes at a revision; the path is from the folder; None where it has none."""

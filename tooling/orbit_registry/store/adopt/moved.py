@@ -49,10 +49,11 @@ def follow(
         UnsafePathError: a path leads out of the root.
         RefusedError: an agent runs it, and a decision is in force; nothing was written.
     """
-    wanted = [_checked(workspace, old, new) for old, new in moves]
     with nullcontext() if dry_run else writing(workspace):
+        records = [one for one in read_collection(workspace).records if one.source is not None]
+        wanted = [_checked(workspace, records, old, new) for old, new in moves]
         outcomes: list[Outcome] = []
-        changes = [*_records(workspace, wanted, outcomes)]
+        changes = [*_records(workspace, wanted, records, outcomes)]
         changes += _configuration(workspace, wanted, outcomes)
         if changes and not dry_run:
             write_step(workspace, "adr-moved", changes, author=author)
@@ -60,12 +61,12 @@ def follow(
     return TakeoverReport("moved", shown, dry_run, tuple(outcomes))
 
 
-def _checked(workspace: Workspace, old: str, new: str) -> _Move:
+def _checked(workspace: Workspace, records: Sequence[Record], old: str, new: str) -> _Move:
     move = _Move(*(path.removeprefix("./").rstrip("/") for path in (old, new)))
     inside(workspace.root, move.new)
     if not (workspace.root / move.new).exists():
         raise UsageError(f"{move.new} is not there", hint="name the file or folder as it is called now, from the root")
-    held = (one.source.path for one in read_collection(workspace).records if one.source is not None)
+    held = (one.source.path for one in records if one.source is not None)
     if not any(move.of(path) != path for path in held) or move.old == move.new:
         raise UsageError(
             f"no decision has its text in {move.old}", hint="`orbit check` names the documents that are not there"
@@ -73,8 +74,10 @@ def _checked(workspace: Workspace, old: str, new: str) -> _Move:
     return move
 
 
-def _records(workspace: Workspace, moves: Sequence[_Move], outcomes: list[Outcome]) -> Iterator[Change]:
-    records = [one for one in read_collection(workspace).records if one.source is not None and one.kind.in_document]
+def _records(
+    workspace: Workspace, moves: Sequence[_Move], sourced: Sequence[Record], outcomes: list[Outcome]
+) -> Iterator[Change]:
+    records = [one for one in sourced if one.kind.in_document]
     for record in records:
         old = record.source.path if record.source else ""
         new = next((moved for move in moves if (moved := move.of(old)) != old), old)

@@ -113,15 +113,11 @@ def new_path(workspace: Workspace, neighbours: Neighbours, record_id: str, title
         return posixpath.normpath(f"{neighbours.folder}/{written}{_worded_like(title, name.title, name.dash)}{ending}")
     lead, dash, width = (name.lead, name.dash, len(name.number or "")) if name is not None else ("", "-", 4)
     number = int(record_id.rpartition("-")[2])
-    if (
-        name is not None and read_name(_stem(newest)) is None
-    ):  # a series whose numbers may be no ids: none is given twice
-        alike = (other for other in neighbours.names if _naming(other) == _naming(newest))
-        highest = max(map(_order, alike))
-        number = number if number > highest else highest + 1
-    like = _usual(
-        [read.title for other in neighbours.names if _naming(other) == _naming(newest) and (read := _read(other))]
-    )
+    alike = [other for other in neighbours.names if _naming(other) == _naming(newest)]
+    if name is not None and read_name(_stem(newest)) is None:
+        # The numbers of a series may be no ids: none is given twice.
+        number = max(number, *(_order(other) + 1 for other in alike))
+    like = _usual([read.title for other in alike if (read := _read(other))])
     gap = dash + like[: len(like) - len(like.lstrip("-_. "))]
     words = f"{gap}{_worded_like(title, like, dash)}" if dash else ""  # `adr-42.md` says no more than its number
     return posixpath.normpath(f"{neighbours.folder}/{lead}{number:0{width}d}{words}{ending}")
