@@ -55,10 +55,9 @@ SELECT path, id, inbox, content_hash FROM records WHERE id IN (SELECT id FROM re
 _IN_DOCUMENTS = "source_path IN (SELECT unnest(?::VARCHAR[]))"
 _IN_FOLDERS = "regexp_extract(path, '^.*/') IN (SELECT unnest(?::VARCHAR[]))"
 _TEXTS = """
-SELECT role, string_agg(path || chr(0) || sha256, chr(0) || chr(0)) FROM sources WHERE role IN ('document', 'body')
-GROUP BY role
+SELECT path, role, sha256 FROM sources
+WHERE role IN ('document', 'body') AND path IN (SELECT unnest(?::VARCHAR[]))
 """
-"""All texts with their hashes, as one string a role: ten thousand rows one by one take three times as long."""
 _OTHERS = """
 WITH texts AS (SELECT unnest($1::VARCHAR[]) AS path), theirs AS (SELECT unnest($2::VARCHAR[]) AS id)
 SELECT (SELECT count(*) FROM freshness_states WHERE cause <> 'source' AND record_id IN (FROM theirs))
@@ -312,18 +311,15 @@ def _held(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
 
 def texts_changed(
     connection: duckdb.DuckDBPyConnection, path: Path, now: Mapping[str, str]
-) -> tuple[dict[str, str], Held] | None:
-    """Return the documents and bodies that have another hash than a snapshot says, with their role, and what it holds
-    of their records; None where it knows of others than `now`, or its rows say more of those records than a text does.
+) -> tuple[dict[str, tuple[str, str]], Held] | None:
+    """Return those of some documents and bodies that have another hash than a snapshot says, with their role and that
+    hash, and what it holds of their records; None where its rows say more of those records than a text does.
     """
     try:
         with _held(connection, path):
-            then = {line: role for role, said in connection.execute(_TEXTS).fetchall() for line in said.split("\0\0")}
-            new = {f"{at}\0{sha256}" for at, sha256 in now.items()}
-            changed = {line.partition("\0")[0]: then[line] for line in then.keys() - new}
-            if changed.keys() != {line.partition("\0")[0] for line in new - then.keys()}:
-                return None
-            folders = [f"{at.rpartition('/')[0]}/" for at, role in changed.items() if role == "body"]
+            then = connection.execute(_TEXTS, [list(now)]).fetchall()
+            changed = {at: (role, sha256) for at, role, sha256 in then if sha256 != now[at]}
+            folders = [f"{at.rpartition('/')[0]}/" for at, (role, _) in changed.items() if role == "body"]
             theirs = f"{_IN_DOCUMENTS} OR {_IN_FOLDERS}" if folders else _IN_DOCUMENTS
             wanted = [list(changed), *([folders] if folders else [])]
             records = connection.execute(_OF_TEXTS.format(theirs=theirs), wanted).fetchall()

@@ -90,17 +90,20 @@ class Material:
         return held, rows, base
 
     def texts(
-        self, connection: duckdb.DuckDBPyConnection, previous: Path, seen: frozenset[str]
+        self, connection: duckdb.DuckDBPyConnection, previous: Path, seen: frozenset[str], known: str
     ) -> tuple[Held, Rows, Base] | None:
         """Return what `rows` does where only texts changed and each names what it named; no other record is read.
 
-        `seen` are the files with another stamp of all that records rest on. None where more changed than texts do.
+        `seen` are the files with another stamp of all that records rest on, `known` is the digest of all texts that
+        the snapshot was made of. None where more changed than texts do.
         """
         states = self.prose.states
-        found = texts_changed(connection, previous, {path: state.sha256 for path, state in states.items()})
-        if found is None or not seen <= states.keys() or any(one.pending for one in self.reading.entries):
+        if not seen <= states.keys() or any(one.pending for one in self.reading.entries):
             return None
-        roles, held = found
+        found = texts_changed(connection, previous, {path: states[path].sha256 for path in seen})
+        if found is None or self.prose.digest({path: then for path, (_, then) in found[0].items()}) != known:
+            return None
+        changed, held = found
         records = self._alike(held)
         if records is None:
             return None
@@ -110,9 +113,9 @@ class Material:
         other = any(reason.cause is not Cause.SOURCE for one in freshness.values() for reason in one.reasons)
         if other:
             return None
-        sources = [Source(role, states[path]) for path, role in roles.items()]
+        sources = [Source(role, states[path]) for path, (role, _) in changed.items()]
         rows = rows_of(records, sources, freshness=freshness, half_life_days=half_life_days(), skills=self._skills())
-        return held, rows, Base(previous, [one.id for one in records], {}, tuple(roles))
+        return held, rows, Base(previous, [one.id for one in records], {}, tuple(changed))
 
     def alone(self, earlier: Path, held: Held, paths: Sequence[str]) -> tuple[Rows, Base] | None:
         """Return what an earlier copy for others needs to be one of now, where only the records at `paths` say

@@ -19,8 +19,8 @@ from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
-from orbit_registry.store.cache import FileState, code_stamp, is_sealed, stamp_of
-from orbit_registry.store.decisions.prose import ProseReading, prose_of
+from orbit_registry.store.cache import code_stamp, is_sealed, stamp_of
+from orbit_registry.store.decisions.prose import ProseReading, lines_of, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading, fingerprint
@@ -92,6 +92,7 @@ class _State:
     file: str
     stamp: list[int]
     inputs: str
+    """As `_inputs` returns them."""
     settings: str
     """A hash of what decides beside the files what the snapshot holds; empty where the time does too."""
     digest: str
@@ -197,15 +198,11 @@ def _settings(workspace: Workspace) -> str:
 
 
 def _inputs(settings: str, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
-    """Return a hash of everything that decides what the snapshot holds, behind one of the files of records alone."""
-    states = reading.hashed("snapshot", lambda: _lines(reading.states))
+    """Return three hashes that decide what the snapshot holds: of records' files, of texts, of all the rest."""
+    states = reading.hashed("snapshot", lambda: lines_of(reading.states))
     records = _hash(*(problem.fingerprint for problem in reading.misplaced), states)
     said = (f"{skill.path}\0{skill.text}" for skill in skills)
-    return f"{records} {_hash(settings, commit or '', *_lines(prose.states), *said)}"
-
-
-def _lines(states: Mapping[str, FileState]) -> list[str]:
-    return [f"{path}\n{states[path].sha256}" for path in sorted(states)]
+    return f"{records} {prose.digest()} {_hash(settings, commit or '', *said)}"
 
 
 def _hash(*parts: str) -> str:
@@ -295,8 +292,9 @@ class _Build:
         usable = previous is not None and previous.settings == self.settings and not self.rebuild
         meta = meta_of(self.workspace, self.commit, previous.tool if usable and previous is not None else None)
         if file is not None and previous is not None and usable and self.seen is not None and freshness is None:
-            is_near = previous.looked == _today() and previous.inputs.split(" ")[0] == self.inputs.split(" ")[0]
-            found = material.texts(connection, file, self.seen) if is_near else None
+            records, texts, _ = previous.inputs.split(" ")
+            is_near = previous.looked == _today() and records == self.inputs.split(" ")[0]
+            found = material.texts(connection, file, self.seen, texts) if is_near else None
             if found is not None:
                 return found[0], Planned(found[1], found[2], meta, previous.records)
         held, rows, base = material.rows(connection, file, usable, diagnostics, freshness, shared=shared)

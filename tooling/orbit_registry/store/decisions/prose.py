@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
@@ -34,6 +36,11 @@ class ProseReading:
     def stamps(self) -> Mapping[str, Stamp]:
         """How the files stood when they were looked at, as `FileCache.stamps`."""
         return self._cache.stamps
+
+    def digest(self, instead: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Return a hash of all texts; `instead` are hashes that some of them had."""
+        lines = "\0".join(lines_of(self.states, instead))
+        return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
     def body_of(self, entry: Entry) -> FileState | None:
         """Return the state of the body beside a record, where one is read."""
@@ -95,6 +102,11 @@ class ProseReading:
             return decode(self._cache.content(state, DOCUMENT_LIMIT), self._workspace.root / state.path)
         except OrbitError:
             return None  # the gate reports it; a record without its prose is still a record
+
+
+def lines_of(states: Mapping[str, FileState], instead: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Return a line with the hash of each file, by path; `instead` are hashes that some are to have."""
+    return [f"{path}\n{instead.get(path) or states[path].sha256}" for path in sorted(states)]
 
 
 def prose_of(workspace: Workspace, entries: Iterable[Entry], documents: Iterable[str]) -> ProseReading:
