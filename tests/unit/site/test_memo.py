@@ -50,3 +50,23 @@ def test_a_damaged_memo_is_an_empty_one(tmp_path: Path, text: str) -> None:
     """A cache that can't be read costs time, nothing else."""
     (tmp_path / "m.json").write_text(text, "utf-8")
     assert open_memo(tmp_path / "m.json", "v1", "s1").held == {}
+
+
+def test_what_is_taken_over_is_written_as_it_was_read(tmp_path: Path) -> None:
+    """A page and a text that stay, one that is made again and one that goes: the next build knows those of now."""
+    memo = open_memo(tmp_path / "m.json", "v1", "")
+    for page in ("gone", "made", "stays"):
+        memo.put(page, Made("k", "ä.md", (("id", "ADR-0002", "t"),), (FOUND,), [["x"], ["\n"]]))
+    assert memo.noted("ä.md", "stamp", lambda: ["said", ["more"]]) == ["said", ["more"]]
+    memo.save("s1")
+    before = (tmp_path / "m.json").read_text("utf-8")
+    again = open_memo(tmp_path / "m.json", "v1", "s1")
+    stays = again.as_answered("stays", lambda kind, path, name: "t")
+    again.put("made", Made("k2", "b.md"))
+    assert again.noted("ä.md", "stamp", lambda: ["another"]) == ["said", ["more"]]
+    again.save("s1")
+    last = open_memo(tmp_path / "m.json", "v1", "s1")
+    assert last.held == {"made": Made("k2", "b.md"), "stays": stays}
+    assert last.notes_before == {"ä.md": ["stamp", "said", ["more"]]}
+    after = (tmp_path / "m.json").read_text("utf-8")
+    assert [line for line in before.splitlines() if "stays" in line or "stamp" in line] == after.splitlines()[2:]

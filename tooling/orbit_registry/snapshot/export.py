@@ -182,7 +182,9 @@ def export_again(workspace: Workspace, reading: Reading, earlier: Path, paths: S
         found = material.alone(earlier, held_of(connection, paths), paths)
         if found is None:
             raise SnapshotError(f"{earlier} holds more that changed", hint="write it anew")
-        return Planned(*found, meta_of(workspace, workspace.git.head()), len(paths))
+        # By code of another version nothing of it is taken over.
+        ((tool,),) = connection.execute("SELECT value FROM held.meta WHERE name = 'tool_version'").fetchall()
+        return Planned(*found, meta_of(workspace, workspace.git.head(), tool), len(paths))
 
     return export(earlier, file, plan=plan)
 
