@@ -46,7 +46,7 @@ class Measurement:
     """The largest slope of log(cost) over log(size) that is admitted."""
     printed: str | None = None
     sizes: tuple[int, ...] | None = None
-    repeats: int = 3
+    repeats: int = 5
     cold: bool = False
     """Whether `prepare` undoes what an earlier run left; otherwise one unmeasured run goes first."""
     make: Callable[..., None] = make_repository
@@ -180,7 +180,7 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     ),
     Measurement(
         "resources, one changed", "`orbit sync` after an edit of one such script", orbit("sync"), change_script,
-        {10_000: 0.5}, 1.1, None, (1000, 10_000), 2, make=make_resources,
+        {10_000: 0.5}, 1.1, None, (1000, 10_000), make=make_resources,
     ),
     Measurement(
         "match, one path", "the first 20 records for a path, as numbers, in process; each path in a new folder",
@@ -255,11 +255,11 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     ),
     Measurement(
         "site, nothing changed", "`orbit site build` again", orbit("site", "build", "--out", "site"), None,
-        {1000: 0.5, 10_000: 1.5}, 1.1, repeats=2,
+        {1000: 0.5, 10_000: 1.5}, 1.1,
     ),
     Measurement(
         "site, one changed", "`orbit site build` after one edit", orbit("site", "build", "--out", "site"), change_one,
-        {1000: 0.6, 10_000: 2.0}, 1.1, repeats=2,
+        {1000: 0.6, 10_000: 2.0}, 1.1,
     ),
     *(
         Measurement(
@@ -299,6 +299,8 @@ class Ratio:
     target: float
     prepare: Prepare | None = None
     size: int = 1000
+    rounds: int = 5
+    """How often both run, in turns."""
 
 
 def learnings(root: Path) -> list[str]:
