@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.store.cache import MISSING, FileCache, replace_unsynced
+from orbit_registry.store.cache import MISSING, FileCache
 from orbit_registry.store.reader import Reading, read_collection
+from orbit_registry.store.sealed import replace_unsynced
 from orbit_registry.store.workspace import Workspace, open_workspace
 
 LATER = 10_000_000_000

@@ -160,7 +160,7 @@ class Record:
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
         """Pairs of kind and reference."""
-        return tuple((str(entry["kind"]), str(entry["reference"])) for entry in self._maps("evidence"))
+        return tuple([(str(entry["kind"]), str(entry["reference"])) for entry in self._maps("evidence")])
 
     @property
     def source(self) -> Source | None:

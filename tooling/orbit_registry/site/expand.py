@@ -36,8 +36,8 @@ from orbit_registry.site.stage import Prepared
 from orbit_registry.site.tasks import tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import document_token, document_view, record_view
-from orbit_registry.store.cache import is_sealed, stamp_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
+from orbit_registry.store.sealed import is_sealed, stamp_of
 from orbit_registry.values import dataclass
 
 CARDS = slot("cards")

@@ -24,12 +24,13 @@ from orbit_registry.push.pack import SYMBOL, Part, resting_on, rests_near
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.freshness import Found, Sight, derive
 from orbit_registry.records.record import Record
-from orbit_registry.store.cache import NEVER, code_stamp, settled, stamp_of
+from orbit_registry.store.cache import NEVER, code_stamp, settled
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.freshness.ground import Ground, files_named, look, moved
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.manifest import Stamp
+from orbit_registry.store.sealed import stamp_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.values import dataclass
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.store.cache import is_sealed, replace_unsynced, stamp_of
 from orbit_registry.store.files import inside, read_bytes
+from orbit_registry.store.sealed import is_sealed, replace_unsynced, stamp_of
 from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text.secrets import find_secrets
 

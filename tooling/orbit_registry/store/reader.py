@@ -21,7 +21,7 @@ from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.record import BODY, Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import Vote
-from orbit_registry.store.cache import FileCache, FileState, code_stamp
+from orbit_registry.store.cache import MISSING, FileCache, FileState, code_stamp
 from orbit_registry.store.codec import MISPLACED, decode_record, record_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode
 from orbit_registry.store.kept import KeptValue
@@ -177,8 +177,9 @@ class Reading:
         """The records, without the prose that stands in documents, and every file that holds none."""
         records: list[Record] = []
         problems = list(self.misplaced)
+        held = self._cache.values(self.states[one.path] for one in self.entries if one.path not in self._fresh)
         for entry in self.entries:
-            record, found = self._read(entry)
+            record, found = self._read(entry, held.pop(entry.path, MISSING))
             problems += found
             if record is not None:
                 records.append(record)
@@ -218,11 +219,12 @@ class Reading:
         """Return one record without reading the others; None where its file holds none."""
         return self._read(entry)[0]
 
-    def _read(self, entry: Entry) -> tuple[Record | None, list[Diagnostic]]:
+    def _read(self, entry: Entry, data: object = MISSING) -> tuple[Record | None, list[Diagnostic]]:
+        """Return a record and what is wrong with it; `data` is what is kept of its file, where that was asked."""
         found = self._fresh.get(entry.path)
         if found is None:
             state = self.states[entry.path]
-            data = self._cache.value(state)
+            data = self._cache.value(state) if data is MISSING else data
             found = (
                 (record_of(data, entry.kind, entry.path), []) if isinstance(data, dict) else self._parse(entry, state)
             )
