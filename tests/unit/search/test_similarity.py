@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbit_registry.errors import UsageError
-from orbit_registry.search import pairs_by_count, pairs_by_share, similarity
+from orbit_registry.search import all_pairs, pairs_by_count, pairs_by_share, similarity
 from orbit_registry.search.all_pairs import Pairs
 from orbit_registry.search.pairs_by_count import PairsByCount
 from orbit_registry.search.pairs_by_share import PairsByShare
@@ -166,19 +166,36 @@ def test_the_size_of_a_block_changes_nothing(size: int, monkeypatch: pytest.Monk
     assert len(expected) > 5
 
 
+def computed_pairs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return a list that takes up each pair as its cosine is computed."""
+    computed: list[tuple[str, str]] = []
+    examine = Pairs.examine
+
+    def counted(self: Pairs, first: str, second: str) -> bool:
+        computed.append((first, second))
+        return examine(self, first, second)
+
+    monkeypatch.setattr(Pairs, "examine", counted)
+    return computed
+
+
+def test_texts_of_common_words_are_left_to_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where texts are short, and counts of rare words rule out few pairs, few are computed too, and none is lost."""
+    texts = zipf_texts(400, 5, longest=150)
+    cosines = all_cosines(texts)
+    computed = computed_pairs(monkeypatch)
+    check(SimilarityIndex(texts.items()).pairs(0.35), cosines, 0.35)
+    near = sum(score >= 0.35 * 0.8 for score in cosines.values())
+    assert len(computed) < 2 * len(texts) + 3 * near
+
+
 @pytest.mark.parametrize("size", [40, 10_000])
 @pytest.mark.parametrize("threshold", [0.35, 0.55])
 def test_long_texts_that_share_many_words(size: int, threshold: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long texts share most of their words with most others, and yet few pairs are computed, and none is lost."""
     monkeypatch.setattr(pairs_by_share, "_BLOCK", size)
-    computed: list[tuple[str, str]] = []
-    examine = Pairs.examine
-
-    def counted(self: Pairs, first: str, second: str) -> None:
-        computed.append((first, second))
-        examine(self, first, second)
-
-    monkeypatch.setattr(Pairs, "examine", counted)
+    monkeypatch.setattr(all_pairs, "_LONG", 0)
+    computed = computed_pairs(monkeypatch)
     texts = zipf_texts(100, 5, longest=600)
     cosines = all_cosines(texts)
     pairs = SimilarityIndex(texts.items()).pairs(threshold)
