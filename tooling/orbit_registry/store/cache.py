@@ -38,7 +38,7 @@ TICK_NS = 50_000_000
 COARSE_NS = 2_000_000_000
 """The tick of file systems that stamp whole seconds."""
 _parts_of = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _AT_ONCE = 256
 """So many values are read as one text: names of members are then made once for all of them."""
 

@@ -19,7 +19,7 @@ from orbit_registry.store.sealed import is_sealed, replace_unsynced, stamp_of
 from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text.secrets import find_secrets
 
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def digest(*parts: object) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 Stamp = tuple[int, int, int, int]
 """Modification time and change time (nanoseconds), size (bytes), inode."""
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 class Entry(NamedTuple):
