@@ -18,6 +18,7 @@ import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from mmap import mmap
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import RECORD_LIMIT, inside, read_bytes, read_error, read_found
 from orbit_registry.store.manifest import Entry, Stamp, pack_manifest, unpack_manifest
-from orbit_registry.store.sealed import SECOND_NS, is_sealed, replace_unsynced, stamp_of
+from orbit_registry.store.sealed import SECOND_NS, mapped, replace_unsynced, stamp_of
 from orbit_registry.text.secrets import has_secret
 
 CACHE_VERSION = 3
@@ -83,7 +84,7 @@ class FileCache:
         self._began = time.time_ns() if began_ns is None else began_ns
         self._values: dict[str, str] = {}
         self._notes: dict[str, object] = {}
-        self._kept_notes: bytes | list[Any] = []
+        self._kept_notes: memoryview | list[Any] = []
         self._entries: dict[str, Entry] = {}
         self._folders: dict[str, tuple[Stamp, list[str]]] = {}
         self._blob: str | None = None
@@ -243,7 +244,8 @@ class FileCache:
     @property
     def notes(self) -> dict[str, object]:
         """The notes kept with the values of the files that were asked about in this run."""
-        rows = self._kept_notes = json.loads(kept) if isinstance(kept := self._kept_notes, bytes) else kept
+        kept = self._kept_notes
+        rows = self._kept_notes = json.loads(str(kept, "utf-8")) if isinstance(kept, memoryview) else kept
         kept_notes = {path: rows[entry.row] if entry.row >= 0 else None for path, entry in self._seen_entries.items()}
         return {**kept_notes, **self._notes}
 
@@ -324,7 +326,7 @@ class FileCache:
         """Return the values, JSON in ASCII, so that a place in the text is one in the file."""
         if self._blob is None:
             content = self._read("values", self._seal[0]) if self._seal else None
-            self._blob = content.decode("latin-1") if content else ""
+            self._blob = str(content, "latin-1") if content else ""
         return self._blob
 
     def _file(self, part: str) -> str:
@@ -344,12 +346,10 @@ class FileCache:
         except (OrbitError, OSError, ValueError, LookupError, TypeError, RecursionError):
             self._entries, self._folders, self._seal, self._kept_notes = {}, {}, [], []
 
-    def _read(self, part: str, sealed: object) -> bytes | None:
+    def _read(self, part: str, sealed: object) -> mmap | None:
         """Return a file of the cache, if it is the one the seal names."""
         try:
-            path = inside(self._root, f"{self._folder}/{self._file(part)}")
-            content = read_bytes(path, limit=1 << 40)
-            return content if is_sealed(path, sealed) else None  # asked after reading: it may have been replaced
+            return mapped(inside(self._root, f"{self._folder}/{self._file(part)}"), sealed)
         except (OrbitError, OSError):
             return None
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import mmap
-import os
 from collections.abc import Mapping
+from mmap import mmap
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import inside, read_bytes
-from orbit_registry.store.sealed import is_sealed, replace_unsynced, stamp_of
+from orbit_registry.store.sealed import mapped, replace_unsynced
 from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text.secrets import find_secrets
 
@@ -52,10 +51,8 @@ class KeptValue:
             key, stamp = json.loads(read_bytes(self._path("seal"), limit=1000))
             if key != self._key:
                 return {}
-            content = read_bytes(self._path("values"), limit=1 << 40)
-            if not is_sealed(self._path("values"), stamp):  # asked after reading: another run may have replaced it
-                return {}
-            value = json.loads(content)
+            content = mapped(self._path("values"), stamp)
+            value = json.loads(str(content, "utf-8")) if content is not None else {}
         except (OrbitError, OSError, ValueError, TypeError, RecursionError):
             return {}
         return value if isinstance(value, dict) else {}
@@ -71,14 +68,11 @@ class KeptBytes:
         self._root, self._name = workspace.root, name
         self._path = f"{CACHE}/{name}"
 
-    def content(self, stamp: object) -> mmap.mmap | None:
+    def content(self, stamp: object) -> mmap | None:
         """Return the bytes; None where there are none, or others than those of that stamp."""
         try:
-            path = inside(self._root, self._path)
-            with path.open("rb") as file:
-                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-                return content if list(stamp_of(os.fstat(file.fileno()))) == stamp and is_sealed(path, stamp) else None
-        except (OrbitError, OSError, ValueError):
+            return mapped(inside(self._root, self._path), stamp)
+        except (OrbitError, OSError):
             return None
 
     def keep(self, content: bytes) -> list[int] | None:

@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
+from mmap import mmap
 from typing import NamedTuple
 
 Stamp = tuple[int, int, int, int]
@@ -37,7 +38,7 @@ class Manifest(NamedTuple):
 
     entries: dict[str, Entry]
     folders: dict[str, tuple[Stamp, list[str]]]
-    notes: bytes
+    notes: memoryview
 
 
 def pack_manifest(
@@ -65,14 +66,14 @@ def pack_manifest(
     return f"{_encode(columns)}\n{_encode(list(notes))}".encode()
 
 
-def unpack_manifest(content: bytes, fingerprint: str) -> Manifest | None:
+def unpack_manifest(content: bytes | mmap, fingerprint: str) -> Manifest | None:
     """Return what the bytes of a manifest hold; None where they were written for something else.
 
     Raises:
         ValueError, LookupError, TypeError: they are no manifest.
     """
-    head, _, notes = content.partition(b"\n")
-    said = json.loads(head)
+    end = content.find(b"\n")
+    said = json.loads(str(memoryview(content)[:end], "utf-8"))
     if said["fingerprint"] != fingerprint:
         return None
     *stamps, offsets, lengths = _unpacked(said["places"], 6)
@@ -83,7 +84,7 @@ def unpack_manifest(content: bytes, fingerprint: str) -> Manifest | None:
     entries: dict[str, Entry] = dict(zip(said["files"], rows, strict=True))
     *stamps, lists = _unpacked(said["stamps"], 5)
     listed = zip(zip(*stamps, strict=True), map(said["names"].__getitem__, lists), strict=True)
-    return Manifest(entries, dict(zip(said["folders"], listed, strict=True)), notes)
+    return Manifest(entries, dict(zip(said["folders"], listed, strict=True)), memoryview(content)[end + 1 :])
 
 
 def _packed(rows: Iterable[Iterable[int]]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from orbit_registry.store.files import TEMPORARY
@@ -33,6 +34,23 @@ def is_sealed(path: Path, sealed: object) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(found.st_mode) and found.st_ctime_ns % SECOND_NS != 0 and list(stamp_of(found)) == sealed
+
+
+def mapped(path: Path, sealed: object) -> mmap | None:
+    """Return the bytes of the file that was sealed, mapped rather than read; None where it is gone, empty or another.
+
+    They stay what they are: such a file is replaced, and never written to. A copy of each page would cost as much as
+    what is done with most of them.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            content = mmap(handle, 0, access=ACCESS_READ)
+            return content if list(stamp_of(os.fstat(handle))) == sealed and is_sealed(path, sealed) else None
+        finally:
+            os.close(handle)
+    except (OSError, ValueError):
+        return None
 
 
 def replace_unsynced(folder: Path, name: str, content: bytes) -> list[int]:
