@@ -243,6 +243,7 @@ def test_arguments_are_held_to_the_schema(call: Call) -> None:
     """What is missing, unknown, of another type or out of range is said by name; what is too long too."""
     assert "`query` is missing" in call("search").text
     assert "unknown field `kindd`" in call("search", query="x", kindd="adr").text
+    assert "one of: id, depth, direction" in call("related", id="L-aaaaa", colour="red").text
     assert "`limit`" in call("search", query="x", limit=10_000).text
     assert "`id` is a number" in call("show", id=7).text
     assert "longer than" in call("add", kind="learning", fields={"body": "x" * 300_000}).text

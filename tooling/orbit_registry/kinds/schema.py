@@ -210,7 +210,10 @@ def _problems(error: ValidationError) -> Iterator[SchemaProblem]:
         for unknown in sorted(set(value) - set(known), key=str):
             if "patternProperties" not in schema or not str(unknown).startswith("x-"):
                 near = difflib.get_close_matches(str(unknown), known, n=1, cutoff=0.6)
-                hint = f"did you mean `{near[0]}`?" if near else "own fields start with `x-`"
+                open_to = (
+                    "own fields start with `x-`" if "patternProperties" in schema else f"one of: {', '.join(known)}"
+                )
+                hint = f"did you mean `{near[0]}`?" if near else open_to
                 yield SchemaProblem((*pointer, unknown), f"unknown field `{unknown}`", hint, unknown_field=True)
     elif keyword == "required":
         for missing in (field for field in expected if field not in value):
