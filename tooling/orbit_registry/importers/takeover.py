@@ -18,7 +18,7 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import adopt
 from orbit_registry.store.adopt.ids import is_of_feature
 from orbit_registry.store.adopt.known import NO_ENTRY, why_none
-from orbit_registry.store.adopt.next_steps import of_error, with_step
+from orbit_registry.store.adopt.next_steps import of_error, ways_to_learn, with_step
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
 from orbit_registry.store.outcome import Outcome, TakeoverReport
@@ -101,7 +101,7 @@ class DocumentImporter:
         notes += _ways_to_markdown(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
-        notes += [*_ways_to_keep(outcomes), *_place_of_new_ones(workspace, outcomes)]
+        notes += [*_ways_to_keep(outcomes), *ways_to_learn(outcomes), *_place_of_new_ones(workspace, outcomes)]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
 

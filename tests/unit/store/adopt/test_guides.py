@@ -67,3 +67,38 @@ def test_dated_decisions_beside_numbered_ones_are_taken(registry: Registry) -> N
     assert {one.source for one in report.of("left")} == {"20260402-minutes.md", "talks/20260401-use-z.md"}
     registry.refresh()
     assert {one.status.name for one in registry.records.of_kind("adr")} == {"proposed"}
+
+
+GUIDES = {
+    "018-client": "# Client guide\n\n## Overview\n\nA.\n\n## Challenges\n\n**Problem**: B.\n\n**Solution**: C.\n\n"
+    "**Problem**: D.\n\n**Solution**: E.\n",
+    "024-system": "# Command system\n\n## Overview\n\nA.\n\n## Benefits\n\nB.\n\n### Decision\n\nC.\n",
+    "031-store": "# Use one store\n\n## Overview\n\nA.\n\n## Decision\n\nB.\n",
+    "032-queue": "# Use a queue\n\n## Motivation\n\nA.\n\n## Drawbacks\n\nB.\n\n## Alternatives\n\nC.\n",
+}
+
+
+def test_sections_of_its_parts_make_no_decision_of_a_numbered_guide(registry: Registry) -> None:
+    """Where only a number names it, a document decides by its outermost sections, each said once."""
+    root = registry.workspace.root
+    (root / "docs/manual").mkdir(parents=True)
+    for name, text in GUIDES.items():
+        (root / f"docs/manual/{name}.md").write_text(text)
+    assert [one.source for one in Registry.import_from(root, dry_run=True).of("taken")] == [
+        "docs/manual/031-store.md",
+        "docs/manual/032-queue.md",
+    ]
+    assert Registry.import_from(root / "docs/manual/018-client.md").records == ("ADR-0018",)
+
+
+@pytest.mark.parametrize("path", ["LESSONS.md", "docs/postmortems/2024-outage.md", "docs/deploy-runbook.md"])
+def test_lessons_and_postmortems_are_told_where_they_belong(registry: Registry, path: str) -> None:
+    """What is no decision but experience, by its name, is left with the commands that keep it."""
+    file = registry.workspace.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("# Responses were lost\n\n## Timeline\n\nA.\n")
+    for place in (registry.workspace.root, file.parent):
+        report = Registry.import_from(place, dry_run=True)
+        assert any(f"{path}: lessons" in note and f"`orbit import doc {path}`" in note for note in report.notes)
+    file.rename(registry.workspace.root / "lessons-1-intro.md")
+    assert not any("postmortems" in note for note in Registry.import_from(registry.workspace.root).notes)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+
 from orbit_registry.errors import OrbitError
+from orbit_registry.store.outcome import Outcome
 from orbit_registry.text.adr.read import OF_ITS_PLACE
 
 _RENAME = "nothing to do; where it is a decision, rename it"
@@ -26,6 +31,14 @@ _STEPS = {
     "several decisions have that name": _BY_HAND,
     **dict.fromkeys(OF_ITS_PLACE, "where it is a decision, `orbit import` with the file's own name takes it over"),
 }
+_OF_EXPERIENCE = re.compile(
+    r"(?:^|.*[/_. -])(?:lessons[-_ ]learn(?:ed|t)|learnings|post[-_]?mortems?|retro(?:spective)?s?|runbooks?)[/_. -].*$"
+    r"|(?:.*/)?lessons\.md$",
+    re.IGNORECASE,
+)
+"""How people name what they have learned, what failed and what to do then: `LESSONS.md`, `docs/postmortems/`."""
+_DECIDES_NOTHING = ("no status and no section", "it holds no decision", "a status, as pages")
+"""Parts of the reasons for which a document that could be read is left."""
 
 
 def with_step(reason: str, which: str = "") -> str:
@@ -38,3 +51,16 @@ def of_error(error: OrbitError, path: str, root: str) -> str:
     """Return why a document can't be read, without the place of the project on this machine, and what to do."""
     said = error.message.replace(root, "").removeprefix(f"{path}:").strip()
     return f"{said}; {error.hint}" if error.hint else said
+
+
+def ways_to_learn(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield how to go on with lessons, postmortems, retrospectives and runbooks: they are records of other kinds."""
+    left = [one for one in outcomes if one.what == "left" and _OF_EXPERIENCE.match(one.source)]
+    found = [one.source for one in left if any(reason in one.reason for reason in _DECIDES_NOTHING)]
+    if found:
+        first = shlex.quote(min(found, key=lambda path: path.count("/")))
+        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield (
+            f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit learning add` writes down what "
+            f"holds, `orbit import doc {first}` keeps one findable as it is"
+        )

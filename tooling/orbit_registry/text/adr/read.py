@@ -27,7 +27,7 @@ from orbit_registry.text.adr.file_names import (
 from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.relations import find_phrases
-from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
+from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, decides, section_key
 from orbit_registry.text.adr.titles import (
     TitleParts,
     named_heading,
@@ -377,10 +377,10 @@ def _not_an_adr(
     if is_request_name(stem) and entry.status == "unknown":
         return _NO_VERDICT
     keys = {section.key for section in entry.sections}
-    if "decision" in keys or len(keys & EVIDENCE) > 1:
-        return None
     in_folder = any(map(is_decision_folder, pure.parent.parts))
     in_place = in_folder or stem.lower().startswith("adr")
+    if decides(entry.sections, alone=not in_place and _is_bare_number(stem)):
+        return None
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too
         in_place |= entry.status != "unknown" and any(map(is_request_folder, pure.parent.parts))

@@ -126,3 +126,16 @@ def _is_filled(document: MarkdownDocument, body: Span) -> bool:
         if not content.startswith("#") and not _FILLER.match(content):
             return True
     return False
+
+
+def decides(sections: Sequence[Section], *, alone: bool) -> bool:
+    """Say whether a document's sections are those of a decision.
+
+    With `alone` nothing but a number says that it may be one, and only its outermost sections count: a guide has
+    `Problem` and `Solution` of each of its parts, an overview, and what is good about its matter.
+    """
+    highest = min((section.level for section in sections if not section.run_in), default=0)
+    starts = [section.key for section in sections if section.run_in]
+    keys = {section.key for section in sections if not alone or (section.level == highest and not section.run_in)}
+    keys.update(key for key in starts if starts.count(key) == 1)
+    return "decision" in keys or len(keys & EVIDENCE) > (2 if alone and "options" not in keys else 1)
