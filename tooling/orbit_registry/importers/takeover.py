@@ -45,7 +45,8 @@ _HINTS = 3
 _READS_LIKE_ONE = "it reads like a decision, but neither its name nor its folder says so: name it to take it over"
 _OF_AGENTS = re.compile(
     r"(?:.*/)?(?:memory[-_]bank|\.cursor/rules|\.clinerules|\.roo/rules[\w-]*|\.windsurf/rules|\.kiro/steering|\.beads"
-    r"|\.claude/(?:rules|memory)|\.serena/memories|\.github/instructions)/.+\.(?:md|mdc|jsonl)$"
+    r"|\.claude|\.agents?|\.agent[-_]instructions|\.opencode|\.serena/memories|\.github/(?:instructions|agents|prompts)"
+    r")/.+\.(?:md|mdc|jsonl)$"
     r"|(?:.*/)?(?:agents|claude|gemini|\.github/copilot-instructions)\.md$|(?:.*/)?\.(?:cursor|windsurf|cline)rules$",
     re.IGNORECASE,
 )

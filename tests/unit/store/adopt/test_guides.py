@@ -102,3 +102,19 @@ def test_lessons_and_postmortems_are_told_where_they_belong(registry: Registry, 
         assert any(f"{path}: lessons" in note and f"`orbit import doc {path}`" in note for note in report.notes)
     file.rename(registry.workspace.root / "lessons-1-intro.md")
     assert not any("postmortems" in note for note in Registry.import_from(registry.workspace.root).notes)
+
+
+@pytest.mark.parametrize(
+    "folder", [".agents/skills/audit", ".claude/commands", ".github/prompts", ".agent_instructions"]
+)
+def test_what_instructs_agents_is_not_recommended_as_decisions(registry: Registry, folder: str) -> None:
+    """A skill or a prompt may have a decision's sections; a folder for decisions among them is still taken."""
+    root = registry.workspace.root
+    text = "# Audit\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
+    for path in (*(f"{folder}/{name}.md" for name in "abc"), ".claude/decisions/0007-use-x.md"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    report = Registry.import_from(root, dry_run=True)
+    assert [one.source for one in report.of("taken")] == [".claude/decisions/0007-use-x.md"]
+    assert {one.reason for one in report.of("left")} == {"an agent's memory or rules"}
+    assert not any("read like decisions" in note for note in report.notes)
