@@ -115,6 +115,19 @@ def test_an_id_nobody_has_leads_to_the_nearest(asked: str, named: list[str]) -> 
     assert rest == "`orbit list --all` shows the ids there are"
 
 
+@pytest.mark.parametrize("asked", ["7", "ADR-7", "adr 007", "./docs/adr/0007-use-x.md", "0007-use-x.md"])
+def test_a_number_without_its_zeros_and_a_document_lead_to_their_record(asked: str) -> None:
+    """Ids that only look more alike are not named instead."""
+    alike = [decision(number, title=f"Decision {number}") for number in (17, 27, 70, 207, 277, 297)]
+    source = {"path": "docs/adr/0007-use-x.md", "format": "file", "authority": "document"}
+    records = RecordSet([*alike, decision(7, title="Sessions", source=source)])
+
+    with pytest.raises(RecordNotFoundError) as caught:
+        records.get(asked)
+
+    assert caught.value.hint.startswith("did you mean ADR-0007 (Sessions)? ")
+
+
 def test_two_records_with_one_id_collide() -> None:
     """Both are kept, and asking for the id lists both."""
     records = RecordSet([decision(1, uid=1), decision(1, uid=2, path=".orbit/inbox/adrs/ADR-0001/adr.yaml")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -11,6 +12,8 @@ from orbit_registry.records.record import Record
 
 NAMED = 3
 """So many are named where an unknown id is near to none."""
+_SHORT = re.compile(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
+"""A number as people write it: `7`, `adr-7`, `ADR 007`."""
 
 
 class RecordSet:
@@ -92,7 +95,8 @@ class RecordSet:
 
         known = {name.lower(): name for name in chain(self._by_legacy, self._by_id)}
         asked = any_id.lower()
-        near = [known[name] for name in get_close_matches(asked, known, n=1, cutoff=0.7)]
+        near = self._in_other_words(asked)
+        near = near or [known[name] for name in get_close_matches(asked, known, n=1, cutoff=0.7)]
         if not near:
             words = {word for word in asked.replace("-", " ").split() if len(word) > 2}
             shared = {one.id: len(words.intersection(one.title.lower().split())) for one in self._records}
@@ -103,6 +107,19 @@ class RecordSet:
         named = [f"{name} ({shorten(self.candidates(name)[0].title, 60, placeholder='…')})" for name in near[:NAMED]]
         meant = f"did you mean {' or '.join(named)}? " if named else ""
         return f"{meant}`orbit list --all` shows the ids there are"
+
+    def _in_other_words(self, asked: str) -> list[str]:
+        """Return the ids of the records whose number is asked for without its zeros, or whose document's path is."""
+        short = _SHORT.fullmatch(asked)
+        if short is not None:
+            ends = [(one.id, *one.id.lower().rpartition("-")[::2]) for one in self._records]
+            return [
+                name
+                for name, prefix, number in ends
+                if number.isdecimal() and int(number) == int(short["number"]) and short["prefix"] in (None, prefix)
+            ]
+        paths = [(one.id, one.source.path.lower()) for one in self._records if one.source is not None]
+        return [name for name, path in paths if f"/{path}".endswith(f"/{asked.removeprefix('./')}")]
 
     def reachable(self, record_id: str, name: str) -> set[str]:
         """Return every id that a field of ids leads to, over any number of records; a circle ends the walk."""
