@@ -91,6 +91,17 @@ def test_sections_of_its_parts_make_no_decision_of_a_numbered_guide(registry: Re
     assert Registry.import_from(root / "docs/manual/018-client.md").records == ("ADR-0018",)
 
 
+def test_a_manual_is_not_recommended_for_sections_of_its_parts(registry: Registry) -> None:
+    """Pages without a number are held to the same: what decides by its outermost sections is still recommended."""
+    root = registry.workspace.root
+    (root / "docs/manual").mkdir(parents=True)
+    for name, text in GUIDES.items():
+        (root / f"docs/manual/{name.partition('-')[2]}.md").write_text(text)
+    like_one = [one.source for one in Registry.import_from(root).of("left") if one.reason.startswith("it reads like")]
+    assert like_one == ["docs/manual/queue.md", "docs/manual/store.md"]
+    assert Registry.import_from(root / "docs/manual").records == ("ADR-0001", "ADR-0002")
+
+
 @pytest.mark.parametrize("path", ["LESSONS.md", "docs/postmortems/2024-outage.md", "docs/deploy-runbook.md"])
 def test_lessons_and_postmortems_are_told_where_they_belong(registry: Registry, path: str) -> None:
     """What is no decision but experience, by its name, is left with the commands that keep it."""

@@ -379,7 +379,7 @@ def _not_an_adr(
     keys = {section.key for section in entry.sections}
     in_folder = any(map(is_decision_folder, pure.parent.parts))
     in_place = in_folder or stem.lower().startswith("adr")
-    if decides(entry.sections, alone=not in_place and _is_bare_number(stem)):
+    if decides(entry.sections, alone=not in_place and (named is None or _is_bare_number(stem))):
         return None
     if entry.status_raw.strip() or (entry.format != "none" and keys & EVIDENCE):
         # tickets, tests and plans have a number and a status too

@@ -131,7 +131,7 @@ def _is_filled(document: MarkdownDocument, body: Span) -> bool:
 def decides(sections: Sequence[Section], *, alone: bool) -> bool:
     """Say whether a document's sections are those of a decision.
 
-    With `alone` nothing but a number says that it may be one, and only its outermost sections count: a guide has
+    With `alone` neither name nor place says that it may be one, and only its outermost sections count: a guide has
     `Problem` and `Solution` of each of its parts, an overview, and what is good about its matter.
     """
     highest = min((section.level for section in sections if not section.run_in), default=0)
