@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.errors import OrbitError, RefusedError
+from orbit_registry.errors import LockTimeoutError, OrbitError, RefusedError
 from orbit_registry.importers import import_from
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr, new_adr, update_adr
+from orbit_registry.store.lock import locked
 
 TITLES = json.loads((Path(__file__).parents[3] / "cases" / "adr_add" / "titles.json").read_text("utf-8"))
 DATE = "2026-05-17"
@@ -141,6 +142,20 @@ def test_no_second_log_is_begun_beside_one_that_was_renamed(registry: Registry) 
     shutil.rmtree(root / ".orbit/adrs/ADR-0001")
     assert Registry.open(root).add_adr(new_adr({"title": "Use SQLite"})).document == "DECISIONS.md"
     assert headings_of(registry) == ["## ADR-0001 — Use SQLite"]
+
+
+def test_a_log_that_another_writer_begins_is_waited_for(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a log was moved is not told while somebody holds the lock: record and log may be on their way."""
+    registry = adopted(registry, "## D1: A")
+    root = registry.workspace.root
+    (root / "DECISIONS.md").rename(root / "coming.md")
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
+
+    with locked(registry.workspace.lock):
+        with pytest.raises(LockTimeoutError):
+            registry.add_adr(new_adr({"title": "Use SQLite"}))
+        (root / "coming.md").rename(root / "DECISIONS.md")
+    assert registry.add_adr(new_adr({"title": "Use SQLite"})).record.id == "ADR-0002"
 
 
 def test_a_hand_written_entry_of_the_one_log_is_found(registry: Registry) -> None:

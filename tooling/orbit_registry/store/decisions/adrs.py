@@ -132,8 +132,6 @@ def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
     style = wanted.style or ("log" if adr.log else adr.style)
     if style == "log" and not wanted.feature and not adr.log:
         raise UsageError("decisions are kept in logs here, so a feature is needed", hint="--feature NAME")
-    if style == "log":
-        _refuse_moved(workspace, log_of(workspace.config, wanted.feature))
     if wanted.date is not None:
         refuse_date(wanted.date)
     today = datetime.now(UTC).strftime("%Y-%m-%d")
@@ -142,7 +140,10 @@ def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
 
 
 def _refuse_moved(workspace: Workspace, log: str) -> None:
-    """Raise when a log is gone in which decisions have their text: a new file of its name would hide where it is."""
+    """Raise when a log is gone in which decisions have their text: a new file of its name would hide where it is.
+
+    To be asked under the lock: between two looks another writer may have begun the log.
+    """
     if os.path.lexists(workspace.root / log):
         return
     held = [one.id for one in read_collection(workspace).records if one.source is not None and one.source.path == log]
@@ -166,6 +167,8 @@ def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> 
     record_id = sequence_id(kind.prefix, 0)
     path = log_of(config, wanted.feature) if wanted.style == "log" else f"{config.adr.folder}/{record_id}.md"
     inside(workspace.root, path)
+    if wanted.style == "log":
+        _refuse_moved(workspace, path)
     record, text = _record(workspace, kind, wanted, author, record_id, NewText(path, None, "", record_id))
     new = Change(record.path, None, text)
     refuse_for_agent(workspace, [new], author=author)
