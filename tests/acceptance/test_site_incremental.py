@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
@@ -301,6 +302,8 @@ def test_a_database_is_begun_from_only_where_it_is_as_we_left_it(
     build_site(Registry.open(root), out)
     with duckdb.connect(str(out / "snapshot.duckdb"), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM records WHERE title = 'planted'").fetchone() == (is_known,)
+        made_by = connection.execute("SELECT value FROM meta WHERE name = 'tool_version'").fetchone()
+    assert made_by == (version("orbit-registry"),)
 
 
 def test_the_database_follows_an_edit_of_what_no_page_shows(tmp_path: Path) -> None:

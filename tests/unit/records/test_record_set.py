@@ -128,6 +128,14 @@ def test_a_number_without_its_zeros_and_a_document_lead_to_their_record(asked: s
     assert caught.value.hint.startswith("did you mean ADR-0007 (Sessions)? ")
 
 
+def test_the_number_of_another_kind_leads_to_no_decision() -> None:
+    """`FAIL-7` is no other way to write ADR-0007, which is one of ten that are as near."""
+    records = RecordSet([decision(number, title="Queues") for number in (7, *range(300, 309))])
+    with pytest.raises(RecordNotFoundError) as caught:
+        records.get("FAIL-7")
+    assert not caught.value.hint.startswith("did you mean ADR-0007 (Queues)? ")
+
+
 def test_two_records_with_one_id_collide() -> None:
     """Both are kept, and asking for the id lists both."""
     records = RecordSet([decision(1, uid=1), decision(1, uid=2, path=".orbit/inbox/adrs/ADR-0001/adr.yaml")])

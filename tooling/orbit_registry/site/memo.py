@@ -16,10 +16,10 @@ from typing import Any
 
 from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.site.output import replace_file
+from orbit_registry.store.manifest import compact
 from orbit_registry.values import dataclass
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
-_line = json.JSONEncoder(separators=(",", ":")).encode
 Lookup = tuple[str, str, str]
 """A question asked of the site map (kind, name) and the answer's token."""
 Ask = Callable[[str, str, str], str]
@@ -51,7 +51,7 @@ class Memo:
     """The pages of the last build; a damaged or old file is an empty one.
 
     The file is a line of JSON for what is said of all, one for each page and one for each text: those that stay are
-    written as they were read, as making them again takes five times as long.
+    written as they were read, as making them again takes three times as long.
     """
 
     file: Path
@@ -93,13 +93,13 @@ class Memo:
 
     def save(self, seal: str) -> None:
         """Write what this build used, for the next one; `seal` is that of the finished output."""
-        head = _line({"version": self.version, "seal": seal, "rest": self.rest, "pages": len(self.used)})
+        head = compact({"version": self.version, "seal": seal, "rest": self.rest, "pages": len(self.used)})
         pages = sorted(self.used.items())
         notes = self.notes.items()
         of_pages, of_notes = self.lines
         lines = [
-            *(of_pages[at] if self.held.get(at) is made else _line([at, *_row(made)]) for at, made in pages),
-            *(of_notes[at] if self.notes_before.get(at) is note else _line([at, *note]) for at, note in notes),
+            *(of_pages[at] if self.held.get(at) is made else compact([at, *_row(made)]) for at, made in pages),
+            *(of_notes[at] if self.notes_before.get(at) is note else compact([at, *note]) for at, note in notes),
         ]
         replace_file(self.file, "\n".join([head, *lines]).encode())
 

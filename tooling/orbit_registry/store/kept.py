@@ -14,11 +14,10 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import inside, read_bytes
+from orbit_registry.store.manifest import compact
 from orbit_registry.store.sealed import mapped, replace_unsynced
 from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text.secrets import find_secrets
-
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def digest(*parts: object) -> str:
@@ -37,14 +36,14 @@ class KeptValue:
     def keep(self, value: Mapping[str, object]) -> None:
         """Replace the value, which JSON has to hold as it is; one with a secret is not written, a full disk let be."""
         self.value = value
-        text = _encode(value)
+        text = compact(value)
         if any(find_secrets(text)):
             return
         with contextlib.suppress(OSError, OrbitError):
             folder = inside(self._root, self._folder)
             folder.mkdir(parents=True, exist_ok=True)
             stamp = replace_unsynced(folder, f"{self._name}.values", text.encode())
-            replace_unsynced(folder, f"{self._name}.seal", _encode([self._key, stamp]).encode())
+            replace_unsynced(folder, f"{self._name}.seal", compact([self._key, stamp]).encode())
 
     def _load(self) -> Mapping[str, object]:
         try:
