@@ -136,3 +136,24 @@ def test_one_without_fields_equals_each_other_of_its_kind() -> None:
         pass
 
     assert (Nothing() == Nothing(), len({Nothing(), Nothing()}), repr(Nothing())[-9:]) == (True, 1, "Nothing()")
+
+
+def test_the_first_value_of_a_class_may_be_one_of_a_subclass() -> None:
+    """What makes values is compiled for the class with the fields, whoever is first, of threads too."""
+
+    @values.dataclass(frozen=True, slots=True)
+    class Base:
+        left: int
+
+    class Sub(Base):
+        pass
+
+    first = Base.__init__
+    assert Sub(1).left == 1
+    assert Base.__init__ is not first
+    assert Base.__init__ is Sub.__init__
+    late = object.__new__(Base)
+    first(late, 2)  # as a thread does that asked before another one had it compiled
+    assert late == Base(2)
+    with pytest.raises(TypeError, match=r"__init__\(\) missing 1 required positional argument: 'left'"):
+        Base()

@@ -2,7 +2,8 @@
 
 The standard library writes six methods of each class as text and compiles them at every start: at two hundred classes
 in reach of a command that was a sixth of a check that finds nothing changed. Here `__init__` alone is compiled, since
-its parameters have names; all else is shared. `fields`, `replace` and `asdict` of the standard library work as ever.
+its parameters have names, and not before the first value is made; all else is shared. `fields`, `replace` and `asdict`
+of the standard library work as ever.
 """
 
 from __future__ import annotations
@@ -60,11 +61,26 @@ def _methods(cls: type, held: Sequence[Field[object]], frozen: bool) -> dict[str
     def said(self: object) -> str:
         return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
-    found = {"__init__": _init(cls, held, frozen), "__eq__": is_equal, "__repr__": said}
+    found = {"__init__": _first(cls, held, frozen), "__eq__": is_equal, "__repr__": said}
     if not frozen:
         return {**found, "__hash__": None}
     refusing = {"__setattr__": _refuse, "__delattr__": _refuse}
     return {**found, **refusing, "__hash__": hashed, "__getstate__": _state, "__setstate__": _restore}
+
+
+def _first(cls: type, held: Sequence[Field[object]], frozen: bool) -> Callable[..., None]:
+    """Return an `__init__` that puts the compiled one in its place: a command makes values of one class in three."""
+    compiled: Any = None
+
+    def first(self: object, /, *given: object, **named: object) -> None:
+        nonlocal compiled
+        compiled = compiled or _init(cls, held, frozen)
+        for one in type(self).__mro__:
+            if one.__dict__.get("__init__") is first:
+                type.__setattr__(one, "__init__", compiled)
+        compiled(self, *given, **named)
+
+    return first
 
 
 def _init(cls: type, held: Sequence[Field[object]], frozen: bool) -> object:

@@ -33,12 +33,15 @@ DIGEST = """
 SELECT bit_xor(md5_number(line)) FROM (
     SELECT concat_ws(chr(0), 'source', path, role, sha256, size) AS line FROM sources WHERE NOT inbox {files}
     UNION SELECT concat_ws(chr(0), 'record', path, content_hash) FROM records WHERE NOT inbox {records}
-    UNION SELECT concat_ws(chr(0), 'link', record_id, rel, target, coalesce(target_id, ''), derived)
-    FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox) {links}
+    {links}
 )
 """
 """A hash over every content row that git carries: equal in two clones, whenever they were built. It is the sum, without
 carry, of the hashes of the rows, so that an edit changes it by what its own rows were and are."""
+_LINKS = """
+UNION SELECT concat_ws(chr(0), 'link', record_id, rel, target, coalesce(target_id, ''), derived)
+FROM links WHERE record_id NOT IN (SELECT id FROM records WHERE inbox)
+"""
 NEAR = """
 CREATE {within}MACRO near(any_id) AS TABLE
 SELECT r.id, array_cosine_similarity(v.vector, o.vector)::DOUBLE AS cosine, r.title, r.kind, r.status, r.path
@@ -226,10 +229,10 @@ def _digest(connection: duckdb.DuckDBPyConnection, base: Base | None = None) -> 
     """Return the digest of all rows, or of those of the files and records that changed since `base`, whose links did
     not."""
     if base is None:
-        found = connection.execute(DIGEST.format(files="", records="", links="")).fetchall()
+        found = connection.execute(DIGEST.format(files="", records="", links=_LINKS)).fetchall()
     else:
         files, records = (f"AND {column} IN (SELECT unnest(?::VARCHAR[]))" for column in ("path", "id"))
-        asked = DIGEST.format(files=files, records=records, links="AND false")
+        asked = DIGEST.format(files=files, records=records, links="")
         found = connection.execute(asked, [list(base.texts or ()), list(base.replaced)]).fetchall()
     return int(found[0][0] or 0)
 

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError, SnapshotError
+from orbit_registry.patterns import lazy
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from orbit_registry.snapshot.push_index import IndexSync
 
 STATE = "snapshot.json"
-_NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
+_NAME = lazy(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Status
+from orbit_registry.patterns import lazy
 from orbit_registry.records.record import Record
 from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.workspace import Workspace
@@ -25,12 +26,12 @@ PAGE, SKILL = "SKILL.md", "skill"
 MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 LIMIT, MOST = 200_000, 500
 """Bytes of a page, and pages, that are read."""
-_PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
-_HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
-_SECTION = re.compile(
+_PATH = lazy(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
+_HEAD = lazy(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
+_SECTION = lazy(
     r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
 )
-_HEADING = re.compile(r"^(#{1,6})[ \t]", re.M)
+_HEADING = lazy(r"^(#{1,6})[ \t]", re.M)
 _NEW_SECTION = "## Learned"
 
 
