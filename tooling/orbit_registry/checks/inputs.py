@@ -82,7 +82,8 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
     wanted = {*documents, *whole, *facts.citing, *bodies, baseline}
     cache = FileCache(workspace.root, CACHE, "checked-texts", code_stamp())
-    texts = {path: cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
+    known = cache.unchanged(wanted)
+    texts = {path: known.get(path) or cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
     cache.save()
     sight = look(workspace, _ground(workspace, reading), facts.tracked, facts.untracked)
     return Inputs(workspace, now, reading, documents, facts, texts, sight)

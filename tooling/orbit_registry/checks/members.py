@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orbit_registry.checks.inputs import Inputs, kinds_stamp
@@ -75,7 +75,8 @@ class Memory:
 def tokens_of(inputs: Inputs) -> dict[str, str]:
     """Return the token of each record's file, of each document and of each text in which ids are looked up."""
     texts = {path: _text_token(inputs, path) for path in inputs.members}
-    return {**{entry.path: _record_token(inputs, entry, texts) for entry in inputs.reading.entries}, **texts}
+    aside = {path.rpartition("/")[0] for path in inputs.facts.beside if path.endswith(f"/{IMPORTED_BODY}")}
+    return {**{entry.path: _record_token(inputs, entry, texts, aside) for entry in inputs.reading.entries}, **texts}
 
 
 def _text_token(inputs: Inputs, path: str) -> str:
@@ -90,7 +91,7 @@ def _state(state: FileState) -> str:
     return state.sha256[:SURE] or f"! {state.error}"
 
 
-def _record_token(inputs: Inputs, entry: Entry, texts: Mapping[str, str]) -> str:
+def _record_token(inputs: Inputs, entry: Entry, texts: Mapping[str, str], aside: Collection[str]) -> str:
     reading, facts = inputs.reading, inputs.facts
     token = _state(reading.states[entry.path])
     if entry.has_votes:
@@ -100,7 +101,7 @@ def _record_token(inputs: Inputs, entry: Entry, texts: Mapping[str, str]) -> str
     named = reading.named(entry)
     if named is not None:
         token += _outside(inputs, named, texts)
-    if facts.beside and f"{entry.folder}/{IMPORTED_BODY}" in facts.beside:
+    if aside and entry.folder in aside:
         token += " aside"
     if facts.changed and entry.path in facts.changed:
         token += f" changed {_at_others(facts, entry.folder.rpartition('/')[2])}"

@@ -141,6 +141,12 @@ class FileCache:
         is_kept = not self._touched and [len(one) for one in seen] == [len(one) for one in held]
         return self._digest or None if is_kept else None
 
+    @property
+    def still(self) -> tuple[str, set[str]]:
+        """What tells the kept state of all files from another, empty where none is, and the files of this run that
+        stand as it says."""
+        return self._digest, self._seen_entries.keys() - self._touched
+
     def unchanged(self, paths: Iterable[str], *, valued: bool = False) -> dict[str, FileState]:
         """Return the states of those files that have not changed, as `state` would, in half the time for many.
 

@@ -14,6 +14,7 @@ from orbit_registry.store.files import Folders, walk
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Entry, Reading
+from orbit_registry.store.work_tree import Tracked, edited_files, tracked_files
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
@@ -90,18 +91,17 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
     """
     git, entries = workspace.git, reading.entries
     untold: list[Untold] = []
-    tracked = _tracked(git, untold)
+    listing = _tracked(workspace, untold)
+    tracked, listed = listing.files if listing is not None else None, reading.listed
     base = _base(git, against, untold) if tracked is not None else None
-    edited = _edited(git, untold) if tracked is not None else None
-    untracked = (
-        tuple(untracked_files(git, tracked, reading.listed)) if tracked is not None and edited is not None else ()
-    )
+    edited = _edited(workspace, reading, tracked, base, untold) if tracked is not None else None
+    untracked = tuple(untracked_files(git, tracked, listed)) if tracked is not None and edited is not None else ()
     changed = _changed(git, base, edited, untracked, tracked or (), untold)
     moved = [entry for entry in entries if changed is not None and entry.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
     before = _held_at(git, base.commit, moved) if base and base.commit else {}
-    there = tracked if tracked is not None else islice(walk(workspace.root, hidden=False), _MOST_FILES)
-    files = {*there, *untracked}
+    left = untracked if listing is not None else islice(walk(workspace.root, hidden=False), _MOST_FILES)
+    citing = {*citing_files(workspace, left), *(listing.chosen if listing is not None else ())}
     return Facts(
         tracked=tracked,
         untracked=untracked,
@@ -114,9 +114,9 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
         is_unanswered=against is not None and changed is None,
         theirs=_held_at(git, named, moved) if named else {},
         untold=tuple(untold),
-        citing=tuple(citing_files(workspace, files)),
+        citing=tuple(sorted(citing)),
         journals=tuple(path.name for path in pending(workspace)),
-        beside=frozenset(_beside(workspace.root, entries)),
+        beside=frozenset(_beside(entries, listed)),
         documents_gone=frozenset(gone(workspace.root, documents)),
     )
 
@@ -132,17 +132,18 @@ class _Base:
     head: str | None = None
 
 
-def _tracked(git: Git, untold: list[Untold]) -> tuple[str, ...] | None:
+def _tracked(workspace: Workspace, untold: list[Untold]) -> Tracked | None:
+    config = workspace.config
+    chosen_by = (*config.citations, "", *config.code)
     try:
-        tracked = git.tracked()
+        tracked = tracked_files(workspace, chosen_by, lambda files: citing_files(workspace, files))
     except GitError as error:
         untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint))
         return None
     if tracked is None:
         said = "not in a git repository: can't tell which records changed, nor which globs match no tracked file"
         untold.append(Untold(said, "run it in a git work tree, with git installed"))
-        return None
-    return tuple(tracked)
+    return tracked
 
 
 def _base(git: Git, against: str | None, untold: list[Untold]) -> _Base | None:
@@ -198,15 +199,15 @@ def untracked_files(
     return sorted({*found, *(git.untracked(without=without, within=strays) if strays else ())})
 
 
-def _edited(git: Git, untold: list[Untold]) -> set[str] | None:
+def _edited(
+    workspace: Workspace, reading: Reading, tracked: Collection[str], base: _Base | None, untold: list[Untold]
+) -> set[str] | None:
     """Return what differs from HEAD in the work tree, new files left out."""
     try:
-        rows = git.listed("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
+        return edited_files(workspace, reading, tracked, base.head if base is not None else None)
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
-    prefix = git.prefix
-    return {row[3 + len(prefix) :] for row in rows if row.startswith(prefix, 3)}
 
 
 def _changed(
@@ -310,12 +311,12 @@ def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
+def _beside(entries: Iterable[Entry], listed: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for entry in entries:
         if entry.kind.in_document:
             if entry.has_body:
                 yield entry.body_path
-            if os.path.lexists(f"{root}/{entry.folder}/{IMPORTED_BODY}"):
+            if IMPORTED_BODY in listed.get(entry.folder, ()):
                 yield f"{entry.folder}/{IMPORTED_BODY}"
 
 

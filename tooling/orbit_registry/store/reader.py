@@ -143,17 +143,18 @@ class Reading:
 
     def named(self, entry: Entry) -> Named | None:
         """Return what a record names, without building the record; None where it names nothing."""
-        note = self._notes.get(entry.path)
-        if isinstance(note, Named):
-            return note
-        if isinstance(note, list):
-            return Named(*note)
-        record, _ = self._fresh.get(entry.path, (None, ()))
-        return _named(record) if record is not None else None
+        found = self._names.get(entry.path)
+        if found is None and entry.path in self._fresh:
+            record, _ = self._fresh[entry.path]
+            return _named(record) if record is not None else None
+        return found
 
     @cached_property
-    def _notes(self) -> Mapping[str, object]:
-        return self._cache.notes
+    def _names(self) -> Mapping[str, Named]:
+        notes = self._cache.notes.items()
+        return {
+            path: one if isinstance(one, Named) else Named(*one) for path, one in notes if isinstance(one, Sequence)
+        }
 
     def document_of(self, entry: Entry) -> str | None:
         """Return the document that a record names, without building the record."""
@@ -166,6 +167,11 @@ class Reading:
     def listed(self) -> Mapping[str, Sequence[str]]:
         """The folders of kinds and of records, each with the names in it."""
         return self._cache.listed
+
+    @property
+    def still(self) -> tuple[str, set[str]]:
+        """What tells the kept state of the records' files from another, and which of them stand as it says."""
+        return self._cache.still
 
     @property
     def documents(self) -> set[str]:
