@@ -17,7 +17,10 @@ from orbit_registry.errors import LockTimeoutError, WriteError
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.build import STORAGE
 from orbit_registry.snapshot.current import query
+from orbit_registry.snapshot.sync import sync_snapshot
 from orbit_registry.store.lock import locked
+from orbit_registry.store.reader import Reading
+from orbit_registry.store.workspace import CACHE
 
 COUNT = "SELECT count(*) AS n FROM records"
 
@@ -301,3 +304,18 @@ def test_an_empty_workspace_has_a_snapshot(project: Any) -> None:
     assert (
         project.ask("FROM scope_match('a')") == project.ask("FROM ranked()") == project.ask("FROM vote_ranking") == []
     )
+
+
+def test_a_record_that_changed_while_it_was_read_is_no_record_of_the_next_snapshot(project: Any) -> None:
+    """What was read is not what was hashed, and another process keeps what this one would have gone by."""
+    file = project.learning("aaaaa")
+    text = file.read_text("utf-8")
+    assert len(Reading(project.workspace).collection.records) == 1
+    reading = Reading(project.workspace)
+    file.write_text(text.replace("Summary", "Meanwhile"), "utf-8")
+    (project.root / CACHE / "records.values").unlink()
+    sync_snapshot(project.workspace, reading)
+    file.write_text(text, "utf-8")
+
+    assert project.ask("SELECT title FROM records") == [("Summary aaaaa",)]
+    assert project.sync().digest == project.sync(rebuild=True).digest

@@ -26,8 +26,8 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.search.similarity import hash_of
 from orbit_registry.store.baseline import read_baseline
-from orbit_registry.store.decisions.documents import Document, Documents, document_of, read_one, with_prose
-from orbit_registry.store.files import Folders, decode, document_text, read_text
+from orbit_registry.store.decisions.documents import Document, Documents, document_of, read_one
+from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, Folders, decode, inside, read_bytes
 from orbit_registry.store.kept import digest
 from orbit_registry.store.votes import BROKEN as BAD_VOTE
 from orbit_registry.text.citations import Citation, IdForms
@@ -53,8 +53,12 @@ class Material(Pieces):
         self._cited_by: dict[str, Sequence[Citation]] = {}
         self._counts = Counts(self._workspace)
         self._inside = Folders(self._workspace.root)
-        self.is_steady = True
-        """Whether all texts were those that the inputs saw."""
+        self._is_steady = True
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether all files that were read were those that the inputs saw."""
+        return self._is_steady and self._inputs.reading.is_steady
 
     # --- pieces
 
@@ -62,7 +66,7 @@ class Material(Pieces):
         """Return the text of a file, named from the root; None where it has none."""
         if path not in self._texts:
             held = self._held(path)
-            self._put(path, held if held is not None else self._read(path))
+            self._texts[path] = held if held is not None else self._read(path)
         return self._texts[path]
 
     def _held(self, path: str) -> str | None:
@@ -76,27 +80,25 @@ class Material(Pieces):
             return None
 
     def _read(self, path: str) -> str | None:
-        if path not in self._inputs.reading.states:
-            return document_text(self._workspace.root, path)
-        try:  # listed as a record's file: no part of its path is a symbolic link
-            return read_text(self._workspace.root / path)
+        seen = self._inputs.texts.get(path) or self._inputs.reading.states.get(path)
+        try:  # what is listed as a record's file has no symbolic link on its way
+            is_listed = path in self._inputs.reading.states
+            file = self._workspace.root / path if is_listed else inside(self._workspace.root, path)
+            content = read_bytes(file, limit=RECORD_LIMIT if is_listed else DOCUMENT_LIMIT)
+        except OrbitError:
+            self._is_steady &= seen is None or not seen.sha256
+            return None
+        self._is_steady &= seen is None or hashlib.sha256(content).hexdigest() == seen.sha256
+        try:
+            return decode(content, path)
         except OrbitError:
             return None
-
-    def _put(self, path: str, text: str | None) -> None:
-        self._texts[path] = text
-        seen = self._inputs.texts.get(path) or self._inputs.reading.states.get(path)
-        if text is not None and seen is not None and hashlib.sha256(text.encode()).hexdigest() != seen.sha256:
-            self.is_steady = False
 
     def document(self, path: str) -> Document | None:
         """Return a document that holds decisions; None where there is none, or it can't be read."""
         if path not in self._documents:
-            text = self._held(path)
-            found = read_one(self._workspace, path) if text is None else document_of(path, text)
-            self._documents[path] = found
-            if isinstance(found, Document):
-                self._put(path, found.text)
+            text = self.text(path)
+            self._documents[path] = read_one(self._workspace, path) if text is None else document_of(path, text)
         held = self._documents[path]
         return held if isinstance(held, Document) else None
 
@@ -107,7 +109,10 @@ class Material(Pieces):
             if record is not None and record.kind.in_document:
                 source = record.source
                 home = self.document(source.path) if source is not None else None
-                record = with_prose(self._workspace, record, Documents({home.path: home} if home is not None else {}))
+                prose = Documents({home.path: home} if home is not None else {}).prose_of(record)
+                if prose is None and self._entries[path].has_body:
+                    prose = self.text(record.body_path)
+                record = replace(record, prose=prose) if prose is not None else record
             elif record is not None and record.kind.in_file and record.source is not None:
                 record = replace(record, prose=self.text(record.source.path) or "")
             self._records[path] = record

@@ -318,9 +318,12 @@ class _Build:
             stamped = list(stamp_of((self.folder / name).stat()))
         except OSError as error:
             raise write_error(self.folder / name, error) from None
-        settings = "" if timed else self.settings
+        # Nor of one for which a file was read that had changed since its hash was taken: it is made anew.
+        is_steady = self.reading.is_steady and self.prose.is_steady
+        settings = "" if timed or not is_steady else self.settings
+        inputs = self.inputs if is_steady else "- - -"
         tool = planned.meta["tool_version"]
-        state = _State(name, stamped, self.inputs, settings, digest, planned.records, _today(), tool)
+        state = _State(name, stamped, inputs, settings, digest, planned.records, _today(), tool)
         write_atomic(self.folder / STATE, json.dumps(asdict(state)))
         return state
 

@@ -91,6 +91,8 @@ class FileCache:
         self._seen_folders: dict[str, tuple[Stamp, list[str]]] = {}
         self._touched: set[str] = set()
         """Files and folders of which something else may be known now than was loaded."""
+        self.is_steady = True
+        """Whether each file that was read after it was looked at still had that content."""
         self._seal: list[list[int]] = []
         self._digest = ""
         self._load()
@@ -207,8 +209,13 @@ class FileCache:
             raise state.error
         if state.content is not None:
             return state.content
-        content = read_bytes(self._base + state.path, limit=limit)
+        try:
+            content = read_bytes(self._base + state.path, limit=limit)
+        except OrbitError:
+            self.is_steady = False
+            raise
         if hashlib.sha256(content).hexdigest() != state.sha256:
+            self.is_steady = False
             self._seen_entries.pop(state.path, None)
             self._touched.add(state.path)
         return content

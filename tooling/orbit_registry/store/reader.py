@@ -164,6 +164,11 @@ class Reading:
         return document or None
 
     @property
+    def is_steady(self) -> bool:
+        """Whether all that was read so far had the hashes of `states`; else nothing is to be kept under these."""
+        return self._cache.is_steady
+
+    @property
     def listed(self) -> Mapping[str, Sequence[str]]:
         """The folders of kinds and of records, each with the names in it."""
         return self._cache.listed

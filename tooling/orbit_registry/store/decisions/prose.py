@@ -37,6 +37,11 @@ class ProseReading:
         """How the files stood when they were looked at, as `FileCache.stamps`."""
         return self._cache.stamps
 
+    @property
+    def is_steady(self) -> bool:
+        """Whether all texts that were asked for so far had the hashes of `states`."""
+        return self._cache.is_steady
+
     def digest(self, instead: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return a hash of all texts; `instead` are hashes that some of them had."""
         lines = "\0".join(lines_of(self.states, instead))
