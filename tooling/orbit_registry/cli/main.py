@@ -20,6 +20,7 @@ import click
 
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError, UsageError, WriteError, meant
+from orbit_registry.lifetime import end_as_it_is
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
@@ -179,6 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(FEWEST_COLLECTIONS if {"check", "sync"}.intersection(given) else FEWER_COLLECTIONS, 20, 100)
+    if arguments is None and given[:1] == ["sync"]:
+        end_as_it_is()
     code = run(given)
     if arguments is None and threading.active_count() == 1:
         with contextlib.suppress(OSError):  # what can't be written is said as at any end

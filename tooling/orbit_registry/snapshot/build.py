@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError
+from orbit_registry.lifetime import keep
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
@@ -84,7 +85,8 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         yield connection
     finally:
-        connection.close()
+        if not keep(connection):
+            connection.close()
 
 
 def compress(connection: duckdb.DuckDBPyConnection) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import OrbitError, SnapshotError
+from orbit_registry.lifetime import keep
 from orbit_registry.patterns import lazy
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
@@ -131,6 +132,7 @@ def sync(
         workspace, reading, diagnostics=diagnostics, rebuild=rebuild,
         seen=index.seen if knows_all else None, prose=prose,
     )  # fmt: skip
+    keep(reading, prose)
     return replace(done, index=index, seconds=time.perf_counter() - began)
 
 

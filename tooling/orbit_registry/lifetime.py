@@ -1,0 +1,23 @@
+"""Keeps values to the end of a process that ends without taking them apart; it knows none of them.
+
+A sync that reads ten thousand records leaves some hundred thousand values behind and an open database. To give them
+back one by one, a moment before the process ends as it is, took 3 % of one that takes over an edit.
+"""
+
+from __future__ import annotations
+
+_kept: list[object] | None = None
+
+
+def end_as_it_is() -> None:
+    """Say that this process runs one command and ends."""
+    global _kept
+    _kept = []
+
+
+def keep(*values: object) -> bool:
+    """Keep values for as long as the process lives, if that is for one command; return whether they are kept."""
+    if _kept is None:
+        return False
+    _kept.extend(values)
+    return True
