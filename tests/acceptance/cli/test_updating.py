@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -186,3 +187,28 @@ def test_a_text_that_was_left_before_is_announced(shell: Any, file: Path, editor
     _, _, err = shell("learning", "update", shell.learning, "--editor")
 
     assert "going on with the text in .orbit/state/edits/" in err
+
+
+def test_a_refused_status_names_the_commands_that_lead_on(shell: Any) -> None:
+    """Each command in the hint can be given as it stands; a final status says that it is one."""
+    shell.json("adr", "add", "--title", "Use SQLite")
+    shell.json("adr", "accept", "ADR-0001")
+    refused = shell.json("adr", "reject", "ADR-0001")[1]
+    assert refused["hint"] == (
+        "from accepted it can become deprecated (`orbit adr deprecate ADR-0001`), "
+        "superseded (`orbit adr supersede ADR-0001 --with NEW`)"
+    )
+    assert shell.json("adr", "deprecate", "ADR-0001")[0] == 0
+    final = shell.json("adr", "accept", "ADR-0001")[1]["hint"]
+    assert final.startswith("from deprecated it can become ")
+
+
+@pytest.mark.parametrize("arguments", [("--status", "accepted"), ("--set", "status=accepted")])
+def test_a_status_is_no_field_to_update(shell: Any, arguments: tuple[str, str]) -> None:
+    """Who would set it by hand is told the verbs, each of which there is."""
+    shell.json("adr", "add", "--title", "Use SQLite")
+    code, said = shell.json("adr", "update", "ADR-0001", *arguments)
+    assert code == 2
+    verbs = re.findall(r"`orbit (adr [a-z]+)`", said["hint"])
+    assert verbs == ["adr accept", "adr reject", "adr deprecate", "adr supersede"]
+    assert [verb for verb in verbs if shell(*verb.split(), "--help")[0]] == []

@@ -161,13 +161,19 @@ def evidence_from(text: str) -> dict[str, object]:
     return {"kind": kind.strip(), "reference": reference.strip()}
 
 
+def verbs_hint(kind: Kind) -> str:
+    """Return what to do where somebody would set a field that verbs change."""
+    verbs = [*kind.verbs, *(["supersede"] if "superseded" in kind.statuses else [])]
+    return f"verbs change it: {', '.join(f'`orbit {kind.name} {verb}`' for verb in verbs)}"
+
+
 def setting_from(kind: Kind, text: str) -> tuple[str, object]:
     """Return a field and its value from `field=yaml`."""
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
         raise UsageError(f"--set {text!r} is not FIELD=YAML", hint="for example --set 'target={type: story, id: S-1}'")
     if name.strip() in FIXED | kind.schema.managed:
-        raise UsageError(f"`{name.strip()}` can't be set by hand", hint="verbs change it: accept, supersede, …")
+        raise UsageError(f"`{name.strip()}` can't be set by hand", hint=verbs_hint(kind))
     try:
         return name.strip(), load(value)
     except YamlProblemError as error:

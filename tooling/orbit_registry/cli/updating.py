@@ -9,7 +9,7 @@ import click
 
 from orbit_registry.answers.records import record_data
 from orbit_registry.cli.editor import edited_text
-from orbit_registry.cli.fields import merged_edit, text_from, update_options
+from orbit_registry.cli.fields import merged_edit, text_from, update_options, verbs_hint
 from orbit_registry.cli.kind import example_id, one_of, registry_for, with_examples
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import say_astray
@@ -54,9 +54,14 @@ def update_command(kind: Kind) -> click.Command:
         if editor or values.get("path") or values.get("evidence"):
             say_astray(registry, record)
 
+    def refuse(context: click.Context, option: click.Parameter, status: str | None) -> None:
+        if status is not None:
+            raise UsageError("a status is not a field to update", hint=verbs_hint(kind))
+
     params: list[click.Parameter] = [
         click.Argument(["any_id"], metavar="ID"),
         *update_options(kind),
+        click.Option(["--status"], metavar="STATUS", hidden=True, expose_value=False, callback=refuse),
         click.Option(
             ["--body-file"],
             metavar="FILE",

@@ -92,6 +92,13 @@ class Kind:
         """
         return next((name for name in status.to if self.status(name).phase == phase), None)
 
+    def ways(self, status: Status, record_id: str) -> str:
+        """Return in words what a record of a status can become, each with the command that makes it so."""
+        commands = {to: f"`orbit {self.name} {verb} {record_id}`" for verb, to in self.verbs.items()}
+        commands |= {"superseded": f"`orbit {self.name} supersede {record_id} --with NEW`"}
+        said = ", ".join(f"{to} ({commands[to]})" if to in commands else to for to in status.to)
+        return f"from {status.name} it can become {said or 'nothing: that status is final'}"
+
     def is_rejection(self, status: Status) -> bool:
         """Say whether a status is what a review that turns a record down sets."""
         return any(one.phase == "pending" and self.way(one, "closed") == status.name for one in self.statuses.values())

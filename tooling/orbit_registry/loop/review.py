@@ -54,7 +54,7 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
     to = record.kind.way(status, phase)
     if to is None:
         said = f"a {record.kind.label.lower()} that is {status.name} can't be {_PARTICIPLES[phase]}"
-        raise RefusedError(said, hint=f"from {status.name} it can become {', '.join(status.to) or 'nothing'}")
+        raise RefusedError(said, hint=record.kind.ways(status, record.id))
     return transition(workspace, record, to, author, review)
 
 

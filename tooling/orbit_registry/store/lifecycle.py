@@ -134,10 +134,8 @@ def refuse_transition(record: Record, to: str) -> None:
         raise RefusedError(f"a {record.kind.name} has no status {to!r}", hint=f"statuses: {', '.join(known)}")
     status = record.status
     if to not in status.to:
-        ways = ", ".join(status.to) or "nothing: that status is final"
-        raise RefusedError(
-            f"{record.id} is {status.name} and can't become {to}", hint=f"from {status.name} it can become {ways}"
-        )
+        hint = record.kind.ways(status, record.id)
+        raise RefusedError(f"{record.id} is {status.name} and can't become {to}", hint=hint)
 
 
 def supersede(workspace: Workspace, old_id: str, new_id: str, *, author: Author | None = None) -> tuple[Record, Record]:
