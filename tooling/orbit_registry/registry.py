@@ -161,12 +161,12 @@ class Registry:
             with writing(self.workspace):
                 self.refresh()
 
-    def add_adr(self, wanted: adrs.NewAdr, *, dry_run: bool = False) -> adrs.Added:
+    def add_adr(self, wanted: adrs.NewAdr, *, admit: Admission | None = None, dry_run: bool = False) -> adrs.Added:
         """Add a decision: record and document in one step; see `store.decisions.adrs`."""
         from orbit_registry.store.decisions import adrs
 
         self.refresh()
-        return adrs.add_adr(self.workspace, wanted, self.author(), dry_run=dry_run)
+        return adrs.add_adr(self.workspace, wanted, self.author(), admit, dry_run=dry_run)
 
     def amend_adr(self, any_id: str, text: str, task: str, date: str | None = None) -> Record:
         """Add a dated amendment to a decision's entry."""

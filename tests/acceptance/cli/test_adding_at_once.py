@@ -1,4 +1,4 @@
-"""Two processes that learn the same at the same time: one record comes of it, and the second is told to vote."""
+"""Two processes that learn or decide the same at the same time: one record comes of it, and the second is told so."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").exists() or int(version("filelock").partition(".")[0]) < 4,
     reason="open files are looked up in /proc, and an older filelock has its own open for an instant at each try",
 )
-ADD = [sys.executable, "-m", "orbit_registry.cli.main", "learning", "add", "--summary", "Mind the gap", "--yes"]
+LEARNING = ("learning", "add", "--summary", "Mind the gap", "--yes")
 
 
-def begin(root: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start `orbit learning add` and return it."""
+def begin(root: Path, *arguments: str, add: tuple[str, ...] = LEARNING) -> subprocess.Popen[str]:
+    """Start `orbit KIND add` and return it."""
     return subprocess.Popen(
-        [*ADD, *arguments], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "orbit_registry.cli.main", *add, *arguments],
+        cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
@@ -59,6 +60,25 @@ def test_the_second_of_two_equal_learnings_is_refused(shell: Any, second: list[s
     if added["data"]["phase"] == "live":
         assert refused["next"][0] == f"orbit learning vote {found[0]} --task TASK"
         assert shell(*refused["next"][0].split()[1:])[0] == 0
+
+
+def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
+    """Both have begun before either could write; the second finds the first's title, and takes no number."""
+    workspace = Registry.open(shell.root).workspace
+    workspace.lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(workspace.lock):
+        add = ("adr", "add", "--title", "Use one queue", "--format", "json")
+        started = [begin(shell.root, add=add), begin(shell.root, add=add)]
+        for process in started:
+            waits_for(process, workspace.lock)
+    answers = [json.loads(process.communicate(timeout=60)[0]) for process in started]
+
+    assert sorted(process.returncode for process in started) == [0, 1]
+    added, refused = sorted(answers, key=lambda one: not one["ok"])
+    known = added["data"]["id"]
+    assert f"this is decided already: {known} (accepted) has the same title" in refused["error"]
+    following = shell.json("adr", "add", "--title", "Use two queues")[1]["data"]
+    assert following["above"].startswith(known)
 
 
 def test_what_says_something_else_is_added_beside_it(shell: Any) -> None:

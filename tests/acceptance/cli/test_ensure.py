@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from orbit_registry.loop.ensure import Entry, ensure
+from orbit_registry.records.record import Record
+from orbit_registry.registry import Registry
 
 
 def events(root: Path, *names: str) -> list[dict[str, Any]]:
@@ -71,6 +76,48 @@ def test_any_kind_is_ensured_by_its_schema(shell: Any) -> None:
     assert shell.json("ensure", "--batch", str(file))[1]["data"]["entries"][0]["outcome"] == "updated"
     assert "Use two queues" in (shell.root / adr["source"]["path"]).read_text("utf-8")
     assert [row["inserted"] for row in events(shell.root, "ensured")] == [3, 0]
+
+
+def test_a_decision_that_is_refused_is_not_said_to_be_inserted(shell: Any) -> None:
+    """What its document can't hold is known only as it is written, and so is that a batch says it twice."""
+    lines = [
+        {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue"},
+        {"kind": "adr", "key": "meeting/7/2", "title": "Use two queues"},
+        {"kind": "adr", "key": "meeting/7/3", "title": "Use no queue", "date": "yesterday"},
+    ]
+    file = shell.root / "found.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+
+    code, whole = shell.json("ensure", "--batch", str(file))
+
+    assert (code, [one["outcome"] for one in whole["data"]["entries"]]) == (1, ["inserted", "refused", "refused"])
+    assert whole["data"]["entries"][1]["why"] == "meeting/7/2 is said twice in one batch; say each once"
+    titles = [one["title"] for one in shell.json("adr", "list")[1]["data"]]
+    assert [title for title in titles if "queue" in title] == ["Use one queue"]
+
+
+def test_a_decision_that_another_process_says_meanwhile_stands_once(shell: Any) -> None:
+    """Decisions are written one by one after all records were looked at, and another process may write between."""
+    registry = Registry.open(shell.root)
+    author, workspace = registry.author(), registry.workspace
+    learning = Entry("learning", "meeting/7/1", {"summary": "Name each lock"})
+    decision = Entry("adr", "meeting/7/2", {"title": "Use one queue"})
+    said = ensure(workspace, [learning, decision], author)
+    assert said[1].record is not None
+    folder, known = workspace.root / said[1].record.folder, said[1].record.id
+    away = folder.rename(shell.root / "away")
+
+    def meanwhile(_: Record) -> Entry:
+        away.rename(folder)
+        return learning
+
+    again = ensure(workspace, [replace(learning, join=meanwhile), decision], author)
+
+    assert [(one.outcome, one.why) for one in again] == [
+        ("unchanged", ""),
+        ("refused", f"{known} says meeting/7/2 since just now; `orbit show {known}`"),
+    ]
+    assert [one.id for one in registry.collection.records if one.text("key") == "meeting/7/2"] == [known]
 
 
 def test_an_agent_ensures_only_what_waits(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:

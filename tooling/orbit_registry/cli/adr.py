@@ -15,6 +15,7 @@ from orbit_registry.cli.kind_group import kind_group
 from orbit_registry.cli.output import emit, format_option, refuse
 from orbit_registry.cli.places import open_registry, say_astray
 from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.search.similarity import normalised
 from orbit_registry.store.decisions.adrs import NewAdr
@@ -60,8 +61,11 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
         if values["status"] not in (None, "proposed"):
             raise UsageError("an agent proposes decisions; a person accepts them", hint="leave --status out")
         values["status"] = "proposed"
-    _refuse_same_title(registry, values["title"], values["distinct_from"], output)
-    added = registry.add_adr(NewAdr(body=body, **values), dry_run=dry_run)
+
+    def admit(new: Record) -> None:  # nobody else can write any more: what is compared is all there is
+        _refuse_same_title(registry, new, values["distinct_from"], output)
+
+    added = registry.add_adr(NewAdr(body=body, **values), admit=admit, dry_run=dry_run)
     record = added.record
     near = registry.neighbours(replace(record, prose=body or ""))
     would = "would write " if dry_run else ""
@@ -74,11 +78,11 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
     say_astray(registry, record)
 
 
-def _refuse_same_title(registry: Registry, title: str, apart: tuple[str, ...], output: str) -> None:
+def _refuse_same_title(registry: Registry, new: Record, apart: tuple[str, ...], output: str) -> None:
     """Raise where a decision that is not closed has the title, but for its form, and nobody said that they differ."""
     known = registry.collection.records
     ids = {known.get(one).id for one in apart}
-    wanted = normalised(title)
+    wanted = normalised(new.title)
     held = (one for one in known.of_kind("adr") if one.phase != "closed" and normalised(one.title) == wanted)
     same = next((one for one in held if one.id not in ids), None)
     if same is not None:

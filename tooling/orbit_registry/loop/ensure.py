@@ -28,7 +28,7 @@ from orbit_registry.store.journal import Change
 from orbit_registry.store.permission import refuse_for_agent, refuse_secrets, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import FIXED, drafted, edited, free_code_id, new_data, writing
+from orbit_registry.store.writer import FIXED, Admission, drafted, edited, free_code_id, new_data, newcomers, writing
 from orbit_registry.text.secrets import without_secrets
 from orbit_registry.values import dataclass
 
@@ -255,6 +255,9 @@ class _Batch:
 
     def _inserted(self, kind: Kind, entry: Entry) -> Ensured:
         if kind.in_document:
+            if f"{kind.name} {entry.key}" in self._touched:
+                raise RefusedError(f"{entry.key} is said twice in one batch", hint="say each once")
+            self._touched.add(f"{kind.name} {entry.key}")
             return Ensured(entry, INSERTED)
         text, record = self._drafted(kind, entry)
         if kind.voted and (known := self._same(entry, record)) is not None:
@@ -311,16 +314,17 @@ class _Batch:
 
     def finish(self, found: Ensured) -> Ensured:
         """Do what takes a lock of its own: decisions with their documents, and another status."""
-        entry, record = found.entry, found.record
+        entry = found.entry
         if found.outcome == REFUSED:
             return found
         try:
-            if self.workspace.kinds[entry.kind].in_document:
-                found = self._decision(found)
-                record = found.record
-            if record is None or not self.moves(found):
+            found = self._decision(found) if self.workspace.kinds[entry.kind].in_document else found
+        except OrbitError as error:
+            return replace(found, outcome=REFUSED, why=f"{error.message}; {error.hint}")
+        try:
+            if found.record is None or not self.moves(found):
                 return found
-            moved = lifecycle.transition(self.workspace, record.id, entry.status, self.author)
+            moved = lifecycle.transition(self.workspace, found.record.id, entry.status, self.author)
             return replace(found, record=moved, outcome=INSERTED if found.outcome == INSERTED else UPDATED)
         except OrbitError as error:
             why = f"{error.message}; {error.hint}"
@@ -338,7 +342,8 @@ class _Batch:
         if found.outcome == INSERTED:
             waits = self.pending or self.author.role == "agent"
             wanted = adrs.new_adr(entry.fields, **_named(entry), status="proposed" if waits else entry.status or None)
-            return replace(found, record=adrs.add_adr(self.workspace, wanted, self.author).record)
+            added = adrs.add_adr(self.workspace, wanted, self.author, self._is_new(entry))
+            return replace(found, record=added.record)
         if found.outcome != UPDATED or record is None:
             return found
         fields = {name: value for name, value in entry.fields.items() if not _is_prose(record, name)}
@@ -347,6 +352,16 @@ class _Batch:
             self.workspace, record.id, lambda data: {**data, **fields, **_named(entry)}, title, author=self.author
         )
         return replace(found, record=changed)
+
+    def _is_new(self, entry: Entry) -> Admission:
+        """Return what refuses a decision that another process has said since the records were read."""
+
+        def admit(new: Record) -> None:
+            for one in newcomers(self.workspace, new.kind, self._of_kind.get(new.kind.name, {})):
+                if one.text("key") == entry.key:
+                    raise RefusedError(f"{one.id} says {entry.key} since just now", hint=f"`orbit show {one.id}`")
+
+        return admit
 
 
 def _named(entry: Entry) -> dict[str, str]:

@@ -25,6 +25,7 @@ from orbit_registry.store.permission import refuse_for_agent, refuse_secrets_in,
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import (
+    Admission,
     Edit,
     edited,
     new_data,
@@ -98,8 +99,10 @@ def new_adr(
     return NewAdr(title=str(fields.get("title") or ""), status=status, key=key, ensured=ensured, **given)
 
 
-def add_adr(workspace: Workspace, wanted: NewAdr, author: Author, *, dry_run: bool = False) -> Added:
-    """Take a number, and write the record and its document as one step.
+def add_adr(
+    workspace: Workspace, wanted: NewAdr, author: Author, admit: Admission | None = None, *, dry_run: bool = False
+) -> Added:
+    """Take a number, and write the record and its document as one step; `admit` is asked before a number is taken.
 
     Raises:
         UsageError: a field is missing or has the wrong form; no number is taken.
@@ -110,7 +113,7 @@ def add_adr(workspace: Workspace, wanted: NewAdr, author: Author, *, dry_run: bo
     wanted = _checked(workspace, kind, wanted)
     with writing(workspace):
         sweep(workspace, kind)
-        _probe(workspace, kind, wanted, author)
+        _probe(workspace, kind, wanted, author, admit)
         allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
         changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
         if not dry_run:
@@ -161,7 +164,7 @@ def refuse_date(text: str) -> None:
         raise UsageError(f"{text!r} is no date", hint="YYYY-MM-DD or YYYY-MM") from None
 
 
-def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> None:
+def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author, admit: Admission | None) -> None:
     """Find out what is wrong before a number is taken for it; a log is not parsed here, which costs the most."""
     config = workspace.config
     record_id = sequence_id(kind.prefix, 0)
@@ -179,6 +182,8 @@ def _probe(workspace: Workspace, kind: Kind, wanted: NewAdr, author: Author) -> 
             entry_text(kind, path, "", _placeholders(wanted, record_id, status), wanted.body)
         else:
             _new_file(workspace, kind, wanted, record_id, status)
+    if admit is not None:
+        admit(record)
 
 
 def _record(
