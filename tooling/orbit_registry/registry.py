@@ -156,10 +156,10 @@ class Registry:
     def recover(self) -> None:
         """Finish or undo steps that a killed process began, unless somebody is writing right now."""
         if begun(self.workspace):
-            from orbit_registry.store.writer import writing
+            from orbit_registry.store.writer import settle
 
-            with writing(self.workspace):
-                self.refresh()
+            settle(self.workspace)
+            self.refresh()
 
     def add_adr(self, wanted: adrs.NewAdr, *, admit: Admission | None = None, dry_run: bool = False) -> adrs.Added:
         """Add a decision: record and document in one step; see `store.decisions.adrs`."""

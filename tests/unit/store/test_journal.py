@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from orbit_registry.errors import UnsafePathError, WriteError
 from orbit_registry.registry import Registry
 from orbit_registry.store.journal import Change, apply_step, begun, pending, recover
+from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import Workspace, open_workspace
 
 
@@ -63,6 +65,47 @@ def test_a_step_that_the_disk_refuses_is_put_back(workspace: Workspace) -> None:
     assert tree(workspace) == before
     assert not begun(workspace)
     assert not (workspace.root / "deep").exists()
+
+
+@pytest.fixture
+def editor(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let somebody save `a.md` in an editor while the disk is first waited for."""
+    synced = os.fsync
+
+    def fsync(handle: int) -> None:
+        monkeypatch.setattr(os, "fsync", synced)
+        (workspace.root / "a.md").write_text("by hand", "utf-8")
+        synced(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+@pytest.mark.usefixtures("editor")
+@pytest.mark.parametrize("after", ["new", None])
+@pytest.mark.parametrize("others", [[], [Change("b.md", None, "b"), Change("deep/c.md", None, "c")]])
+def test_what_is_saved_while_the_disk_is_waited_for_stays(
+    workspace: Workspace, after: str | None, others: list[Change]
+) -> None:
+    """The step is undone as far as it went, and nobody's words are lost."""
+    before = tree(workspace)
+    if after is None and not others:
+        others = [Change("b.md", None, "b")]
+
+    with pytest.raises(WriteError, match=r"a\.md was changed by someone else meanwhile"):
+        apply_step(workspace, "step", [*others, Change("a.md", "old", after)])
+
+    assert tree(workspace) == {**before, "a.md": b"by hand"}
+
+
+@pytest.mark.usefixtures("editor")
+def test_what_is_saved_before_the_disk_refuses_is_not_put_back(workspace: Workspace) -> None:
+    """A step that had not come to a file yet leaves it alone."""
+    (workspace.root / "file").write_text("x", "utf-8")
+
+    with pytest.raises(WriteError, match=r"can't write"):
+        apply_step(workspace, "step", [Change("file/c.md", None, "c"), Change("a.md", "old", "new")])
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "by hand"
 
 
 def test_a_change_that_changes_nothing_writes_nothing(workspace: Workspace) -> None:
@@ -151,5 +194,21 @@ def test_reading_does_not_wait_for_a_journal(workspace: Workspace) -> None:
 
     assert list(registry.collection.records) == []
     registry.add("learning", {"summary": "Leap"})
+
+    assert (workspace.root / "a.md").read_text("utf-8") == "new"
+
+
+def test_a_reader_goes_on_while_a_long_step_is_made(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process writes and does not end soon: what is there is read, and the step is left to whoever makes it."""
+    workspace.journal.mkdir(parents=True, exist_ok=True)
+    rows = [{"path": "a.md", "before": "old", "after": "new"}, {"path": "b.md", "before": None, "after": "b"}]
+    (workspace.journal / "s.json").write_text(json.dumps({"step": "s", "changes": rows}), "utf-8")
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
+    registry = Registry.open(workspace.root)
+
+    with locked(workspace.lock):
+        registry.recover()
+        assert (workspace.root / "a.md").read_text("utf-8") == "old"
+    registry.recover()
 
     assert (workspace.root / "a.md").read_text("utf-8") == "new"

@@ -180,36 +180,49 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
     """
     wanted = [change for change in changes if change.before != change.after]
     for change in wanted:
-        path = inside(workspace.root, change.path)
-        if _current(path) != change.before:
-            raise WriteError(
-                f"{change.path} was changed by someone else meanwhile; nothing was written", hint="try again"
-            )
+        _refuse_changed(inside(workspace.root, change.path), change)
     if not wanted:
         return
     if len(wanted) == 1 and wanted[0].after is not None:
         with _noted(workspace, wanted[0].path):
-            _put(workspace.root, wanted[0].path, wanted[0].after)
+            _make(workspace.root, wanted)
         return
     entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
     rows = [{"path": change.path, "before": change.before, "after": change.after} for change in wanted]
     write_atomic(entry, json.dumps({"step": name, "changes": rows}))
-    staging = Staging()
     try:
-        after = ((workspace.root / change.path, change.after) for change in wanted)
-        staging.write((path, _bytes(text)) for path, text in after if text is not None)
-        for change in wanted:
-            if change.after is None or not staging.rename(workspace.root / change.path):
-                _put(workspace.root, change.path, change.after)
-        staging.finish()
+        _make(workspace.root, wanted)
     except OrbitError:
-        staging.discard()
-        for change in wanted:
-            with contextlib.suppress(OrbitError):
-                _put(workspace.root, change.path, change.before)
         entry.unlink(missing_ok=True)
         raise
     entry.unlink(missing_ok=True)
+
+
+def _make(root: Path, wanted: Sequence[Change]) -> None:
+    """Make all changes, or put back those that were made; what somebody else wrote meanwhile stays."""
+    staging, made = Staging(), list[Change]()
+    try:
+        after = ((root / change.path, change.after) for change in wanted)
+        staging.write((path, _bytes(text)) for path, text in after if text is not None)
+        for change in wanted:
+            _refuse_changed(root / change.path, change)  # to wait for the disk takes as long as to save in an editor
+            made.append(change)
+            if change.after is None or not staging.rename(root / change.path):
+                _put(root, change.path, change.after)
+        staging.finish()
+    except OrbitError:
+        staging.discard()
+        for change in made:
+            with contextlib.suppress(OrbitError):
+                if _current(root / change.path) == change.after:
+                    _put(root, change.path, change.before)
+        raise
+
+
+def _refuse_changed(path: Path, change: Change) -> None:
+    if _current(path) != change.before:
+        said = f"{change.path} was changed by someone else meanwhile; nothing was written"
+        raise WriteError(said, hint="try again")
 
 
 @contextlib.contextmanager

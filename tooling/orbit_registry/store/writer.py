@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
-from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
+from orbit_registry.errors import InvalidRecordError, LockTimeoutError, OrbitError, RefusedError
 from orbit_registry.kinds.schema import SCHEMA_VERSION
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import code_id, new_uid
@@ -41,6 +41,7 @@ FIXED = frozenset(("schema_version", "id", "uid", "status", "created_at", "updat
 }
 """Fields that only verbs change, whatever the kind; those of a kind's own are `readOnly` in its schema."""
 _ABANDONED_SECONDS = 3600
+_SHORTLY = 0.5
 
 
 @contextlib.contextmanager
@@ -52,6 +53,12 @@ def writing(workspace: Workspace, *, wait: float | None = None) -> Iterator[None
     with locked(workspace.lock, wait=wait):
         recover(workspace)
         yield
+
+
+def settle(workspace: Workspace) -> None:
+    """Finish or undo steps that were begun, for a reader; a writer at work is waited for as long as most steps take."""
+    with contextlib.suppress(LockTimeoutError), writing(workspace, wait=_SHORTLY):
+        pass
 
 
 def new_data(kind: Kind, record_id: str, uid: str, author: Author, fields: Mapping[str, object]) -> dict[str, object]:
