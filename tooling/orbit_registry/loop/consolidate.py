@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from datetime import datetime
 from itertools import chain, combinations
 
+from orbit_registry.errors import RefusedError
 from orbit_registry.loop.proposals import ADDITIVE, Draft, said_hash
 from orbit_registry.loop.stats.effect import Report
 from orbit_registry.records.record import Record
@@ -25,6 +26,7 @@ from orbit_registry.search.contrast import contrast
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
 from orbit_registry.store.author import Author
+from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, edited, writing
 from orbit_registry.text.inert import inert_line
@@ -195,9 +197,19 @@ def fresh(found: Iterable[Cluster], records: RecordSet) -> list[Cluster]:
 
 
 def propose_cluster(workspace: Workspace, cluster: Cluster, author: Author) -> Record:
-    """Write the rule or the learning that a cluster is proposed to become; it waits for review, whoever asks."""
+    """Write the rule or the learning that a cluster is proposed to become; it waits for review, whoever asks.
+
+    Raises:
+        RefusedError: another process proposed it since the records were read.
+    """
     kind = workspace.kinds[cluster.kind]
-    return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]})
+
+    def admit(_: Record) -> None:
+        if not fresh([cluster], read_collection(workspace).records):
+            said = f"another process has just proposed what {' and '.join(cluster.ids)} come to"
+            raise RefusedError(said, hint="run the command again")
+
+    return create_record(workspace, kind, author, {**cluster.fields(), "status": kind.initial["agent"]}, admit)
 
 
 # ---------------------------------------------------------------------------------------------------------- retirement

@@ -14,8 +14,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.loop_log import turn_id
-from orbit_registry.checks.neighbours import neighbours
-from orbit_registry.errors import UsageError
+from orbit_registry.checks.neighbours import copies_of, neighbours
+from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.loop.events import write_event
 from orbit_registry.loop.failures import fail, read_target
 from orbit_registry.loop.stats.event_log import LogState, log_files, rows_in
@@ -26,7 +26,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.store.writer import create_record, draft_record
+from orbit_registry.store.writer import create_record, draft_record, newcomers
 from orbit_registry.values import dataclass
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
@@ -167,7 +167,13 @@ def _contribution(workspace: Workspace, records: RecordSet, said: Noted, author:
     near = neighbours(workspace, records.of_kind(LEARNING), draft)
     if said.failed:
         same = next((one.record for one in near if one.is_duplicate), None)
-        unsolved = same or create_record(workspace, kind, author, fields)
+        compared = {one.path for one in records.of_kind(LEARNING)}
+
+        def admit(new: Record) -> None:  # somebody may have noted the same since it was compared
+            if any(copies_of(newcomers(workspace, kind, compared), new)):
+                raise RefusedError("another process has just noted the same", hint="run the command again")
+
+        unsolved = same or create_record(workspace, kind, author, fields, admit)
         known = tuple(one.record for one in near if one.record.uid != unsolved.uid)
         return Contribution(known=known, unsolved=unsolved)
     known = tuple(one.record for one in near)

@@ -248,24 +248,39 @@ def keep(
     """Write drafts as pending proposals, one for a file and a drift at a time, and nothing that was proposed before.
 
     Returns them, and by path the open proposals for which others wait.
+
+    Raises:
+        RefusedError: another process proposed the same since the records were read; what was written before stands.
     """
     found: list[Proposed] = []
     waiting: dict[str, str] = {}
     said = set(known.says)
     taken = dict(known.open)
-    for draft in drafts:
-        if said.issuperset(draft.says):
-            continue
-        if draft.drift == ADDITIVE and (draft.path, draft.drift) in taken:
-            waiting[draft.path] = taken[draft.path, draft.drift]
-            continue
-        record = None if dry_run else create_record(workspace, workspace.kinds[KIND], author, draft.fields())
-        said.update(draft.says)
-        taken[draft.path, draft.drift] = record.id if record is not None else ""
-        found.append(Proposed(draft, record))
-    if written := [one.record.id for one in found if one.record is not None]:
-        write_event(workspace, PROPOSED, written, {})
+    try:
+        for draft in drafts:
+            if said.issuperset(draft.says):
+                continue
+            if draft.drift == ADDITIVE and (draft.path, draft.drift) in taken:
+                waiting[draft.path] = taken[draft.path, draft.drift]
+                continue
+            record = None if dry_run else _kept(workspace, draft, author)
+            said.update(draft.says)
+            taken[draft.path, draft.drift] = record.id if record is not None else ""
+            found.append(Proposed(draft, record))
+    finally:
+        if written := [one.record.id for one in found if one.record is not None]:
+            write_event(workspace, PROPOSED, written, {})
     return found, waiting
+
+
+def _kept(workspace: Workspace, draft: Draft, author: Author) -> Record:
+    def admit(_: Record) -> None:  # somebody may have proposed the same since the records were read
+        now = Known.of(read_collection(workspace).records)
+        if now.says.issuperset(draft.says) or (draft.drift == ADDITIVE and (draft.path, draft.drift) in now.open):
+            said = f"{draft.path}: another process has just proposed this, or what this waits for"
+            raise RefusedError(said, hint="run the command again")
+
+    return create_record(workspace, workspace.kinds[KIND], author, draft.fields(), admit)
 
 
 def apply(
