@@ -82,6 +82,9 @@ def test_the_default_branch_is_the_remote_s_if_there_is_one(repo: Path, git: Run
     git(clone, "checkout", "-q", "--detach")
 
     assert Git(clone).default_branch() == "refs/remotes/origin/main"
+    assert Git(clone).default_tip() == ("refs/remotes/origin/main", Git(repo).head())
+    git(clone, "remote", "set-head", "origin", "--delete")
+    assert Git(clone).default_tip() == ("refs/remotes/origin/main", Git(repo).head())
     assert {"refs/heads/main", "refs/remotes/origin/main"} <= set(Git(clone).refs())
 
 

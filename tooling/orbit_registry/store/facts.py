@@ -149,23 +149,24 @@ def _tracked(workspace: Workspace, untold: list[Untold]) -> Tracked | None:
 def _base(git: Git, against: str | None, untold: list[Untold]) -> _Base | None:
     """Return the commit that "changed" compares with: where HEAD left the branch that it goes to."""
     head = git.head()
-    if against is not None and git.commit(against) is None:
+    named = git.commit(against) if against is not None else None
+    if against is not None and named is None:
         if git.is_shallow:
             said = f"can't compare with {against}: this shallow clone doesn't hold it"
-            named = "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
-            untold.append(Untold(said, f"fetch it: `git fetch --unshallow{named}`"))
+            branch = "" if any(mark in against for mark in "~^@:") else f" origin {_branch(against)}"
+            untold.append(Untold(said, f"fetch it: `git fetch --unshallow{branch}`"))
             return None
         raise UsageError(
             f"{against!r} names no commit here", hint="fetch it first, or name a branch or commit you have"
         )
     if head is None:
         return _Base(None, "nothing: there is no commit yet")
-    target = against if against is not None else git.default_branch()
+    target, tip = (against, named) if against is not None else git.default_tip() or (None, None)
     if target is None and git.ask("symbolic-ref", "--quiet", "HEAD") is None:
         said = "can't tell what changed: HEAD is detached and no default branch is in this clone"
         untold.append(Untold(said, "name the branch this work goes to: `orbit check --against REF`"))
         return None
-    if target is None or git.commit(target) == head:
+    if target is None or tip == head:
         return _Base(head, "HEAD: uncommitted changes", head)
     merge_base = git.merge_base(target)
     if merge_base is not None:

@@ -205,10 +205,17 @@ class Git:
 
     def default_branch(self) -> str | None:
         """Return the branch that others merge into, as a revision that exists here."""
+        found = self.default_tip()
+        return found[0] if found is not None else None
+
+    def default_tip(self) -> tuple[str, str] | None:
+        """Return what `default_branch` does, and the commit that it names."""
+        listed = self.ask("for-each-ref", "--format=%(refname) %(objectname) %(symref)", *_DEFAULT_BRANCHES) or ""
+        there = {name: (commit, *branch) for name, commit, *branch in map(str.split, listed.splitlines())}
         named, *others = _DEFAULT_BRANCHES
-        listed = self.ask("for-each-ref", "--format=%(refname)=%(symref)", *_DEFAULT_BRANCHES) or ""
-        there = dict(line.split("=", 1) for line in listed.splitlines())
-        return there.get(named) or next((branch for branch in others if branch in there), None)
+        if len(there.get(named, ())) > 1:  # it stands for another one
+            return there[named][1], there[named][0]
+        return next(((branch, there[branch][0]) for branch in others if branch in there), None)
 
     def tracked(self) -> list[str] | None:
         """Return the tracked files below the folder, from it, sorted; None outside a repository."""
