@@ -168,7 +168,8 @@ def _under_earlier_names(context: CheckContext) -> Iterator[Diagnostic]:
 def unfinished_step(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each step in the journal."""
     for name in context.facts.journals:
-        message = f"the step {name.rpartition('-')[0] or name} was begun and not ended: its process was killed"
+        step = name.rpartition("-")[0] or name
+        message = f"the step {step} was begun and not ended: its process was killed, or is still at work"
         yield unfinished_step.at(Location(f".orbit/state/journal/{name}"), message, fixable=True)
 
 
