@@ -55,6 +55,25 @@ def test_a_record_that_changes_while_it_is_looked_at_is_not_remembered(workspace
     assert Registry.open(workspace).check().diagnostics == ()
 
 
+def test_what_a_record_says_meanwhile_is_compared_with_others_once(workspace: Path, learning: Learning) -> None:
+    """Which records say nearly the same is kept too, by hashes of their words: those of other words are not kept."""
+    file = learning("L-7k3fq", "Parse dates strictly, with their zones")
+    learning("L-9m2ab", "Close every file that was opened for reading")
+    text = file.read_text("utf-8")
+    Registry.open(workspace).check()
+    learning("L-3w2np", "Name each lock by its owner")
+    inputs = take(open_workspace(workspace), None, datetime.now(UTC))
+    for name in ("records.values", "near-learning.seal", "terms-learning.seal"):
+        (workspace / CACHE / name).unlink()
+    file.write_text(
+        text.replace("Parse dates strictly, with their zones", "Close each file opened for reading"), "utf-8"
+    )
+    assert not run(inputs)[1]
+
+    file.write_text(text, "utf-8")
+    assert Registry.open(workspace).check(everything=True).diagnostics == ()
+
+
 def test_a_text_that_goes_while_it_is_looked_at_is_not_remembered(workspace: Path) -> None:
     """A document whose citations lead nowhere is not remembered as one without any."""
     file = workspace / "docs" / "plan.md"

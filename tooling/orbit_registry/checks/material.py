@@ -226,7 +226,7 @@ class Material(Pieces):
         for path, member in members.items():
             if member.said is not None and path not in copied:
                 by_kind[self._entries[path].kind.name][path] = member.said
-        near = Near(self._workspace)
+        near = Near(self._workspace, lambda: self.is_steady)
         for kind, said in by_kind.items():
             for pair in near(kind, said, self._text_of, threshold):
                 is_enough = sizes[kind] >= fewest

@@ -55,8 +55,9 @@ def _reaching(texts: Iterable[str], files: Sequence[str]) -> list[str]:
 class Near:
     """The pairs of texts that are nearly the same: remembered while no text changed, else computed from what is."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, is_steady: Callable[[], bool]) -> None:
+        """`is_steady` says, once the texts were read, whether they are those of the hashes: only then is it kept."""
+        self._workspace, self._is_steady = workspace, is_steady
 
     def __call__(
         self, kind: str, said: Mapping[str, str], text_of: Callable[[str], str], threshold: float
@@ -71,6 +72,7 @@ class Near:
         kept = KeptIndex(self._workspace, kind)
         index = kept.of(said, text_of)
         found = index.pairs(threshold)
-        pairs.keep({"pairs": [[pair.a, pair.b, pair.score] for pair in found]})
-        kept.keep(index, said)
+        if self._is_steady():
+            pairs.keep({"pairs": [[pair.a, pair.b, pair.score] for pair in found]})
+            kept.keep(index, said)
         return found
