@@ -164,6 +164,7 @@ def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git)
             AdrConfig("file", "team/architecture-decision-records"),
         ),
         (["docs/entscheidungen/0001-x.md", "src/test/decisions/0001-x.md"], AdrConfig("file", "docs/entscheidungen")),
+        (["docs/decisions/2024-03/0001-x.md", "docs/decisions/2024/04/0002-y.md"], AdrConfig("file", "docs/decisions")),
         (["src/tests/resources/decisions/0001-x.md"], AdrConfig("file", "docs/adr")),
         (["docs/adr/README.md", "docs/adr/template.md"], AdrConfig("file", "docs/adr")),
         (["docs/design/search/4_decisions.md"], AdrConfig("log", "docs/adr")),

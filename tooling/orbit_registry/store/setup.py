@@ -20,7 +20,7 @@ from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
-from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name
+from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name, undated
 from orbit_registry.text.yaml import scalar
 from orbit_registry.values import dataclass
 
@@ -138,7 +138,7 @@ def _elsewhere(root: Path) -> Counter[str]:
     """Count the decision files of folders anywhere that are called after decisions, but for those of tests."""
     counts: Counter[str] = Counter()
     for path in walk(root, hidden=False):
-        folder, _, name = path.rpartition("/")
+        folder, name = undated(posixpath.dirname(path)), posixpath.basename(path)
         stem, suffix = posixpath.splitext(name)
         parts = folder.lower().split("/")
         named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts)

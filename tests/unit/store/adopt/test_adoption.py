@@ -267,15 +267,17 @@ def test_any_title_makes_a_valid_record(workspace: Workspace, write: Write, titl
     assert len(collection.records.get("ADR-0001").title) <= 300
 
 
-def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace) -> None:
+@pytest.mark.parametrize(("first", "second"), [("", ""), ("2024-03/", "2024-04/"), ("2024/03/", "2025/01/")])
+def test_a_new_folder_is_named_in_the_configuration(workspace: Workspace, first: str, second: str) -> None:
     """After an adoption elsewhere, new decisions go there too, and a document added there is found unnamed."""
     folder = workspace.root / "notes/decisions"
-    folder.mkdir(parents=True)
-    (folder / "0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
-    adopt(workspace, ["notes/decisions/0001-first.md"])
+    for below in {first, second}:
+        (folder / below).mkdir(parents=True)
+    (folder / f"{first}0001-first.md").write_text("# First\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    adopt(workspace, [f"notes/decisions/{first}0001-first.md"])
     config = open_workspace(workspace.root).config
     assert (config.adr.folder, config.adr.folders) == ("notes/decisions", ())
-    (folder / "0002-second.md").write_text("# Second\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
+    (folder / f"{second}0002-second.md").write_text("# Second\n\n## Status\n\nAccepted\n\n## Decision\n\nYes.\n")
     assert backfill(open_workspace(workspace.root)).records == ("ADR-0002",)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.text.adr.file_names import date_of_path, is_decision_name, number_of_path, title_of_path
+from orbit_registry.text.adr.file_names import date_of_path, is_decision_name, number_of_path, title_of_path, undated
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,24 @@ def test_nobody_else_reads_numbers_out_of_file_names() -> None:
         text = (package / f"{name}.py").read_text("utf-8")
         assert re.search(r"\\d\{[1-4],(?:6|8)?\}\)?\(\?", text) is None, name
         assert name == "text/adr/titles" or "file_names import" in text, name
+
+
+@pytest.mark.parametrize(
+    ("folder", "kept_in"),
+    [
+        ("docs/decisions/2024", "docs/decisions"),
+        ("docs/decisions/2024-03", "docs/decisions"),
+        ("docs/decisions/2024/03", "docs/decisions"),
+        ("docs/decisions/2024/03/17", "docs/decisions"),
+        ("docs/decisions/2024.03.17", "docs/decisions"),
+        ("docs/decisions/v2024", "docs/decisions/v2024"),
+        ("docs/decisions/2024-13", "docs/decisions/2024-13"),
+        ("docs/decisions/03", "docs/decisions/03"),
+        ("2024", "2024"),
+        ("2024/03", "2024/03"),
+        ("", ""),
+    ],
+)
+def test_a_date_is_no_folder_of_its_own(folder: str, kept_in: str) -> None:
+    """What is kept by year or month is kept in the folder above; a date that has none above it stays."""
+    assert undated(folder) == kept_in

@@ -30,6 +30,7 @@ _FOLDER = re.compile(
     r"|décisions|decisiones|decis[oõ]es|decisioni|beslissingen)$",
     re.IGNORECASE,
 )
+_DATES = re.compile(r"(?<=[^/])/(?:19|20)\d\d(?:[-_./](?:0[1-9]|1[0-2])(?:[-_./](?:0[1-9]|[12]\d|3[01]))?)?$")
 _LOG = re.compile(
     r"(?:\d{1,2}[-_. ])?(?:(?:adr|architectur(?:e|al)|design|technical)[-_ ])?"
     r"decisions?(?:[-_ ]?(?:log|records?))?$"
@@ -102,6 +103,13 @@ def is_decision_name(name: str) -> bool:
     """Say whether decisions are named like this file (without its ending) or folder."""
     found = read_name(name)
     return found is not None and found.is_decisions
+
+
+def undated(folder: str) -> str:
+    """Return a folder without the years, months and days at its end: `decisions/2024/03` and `decisions/2024-03` are
+    where `decisions` are kept.
+    """
+    return _DATES.sub("", folder)
 
 
 def is_decision_folder(name: str) -> bool:
