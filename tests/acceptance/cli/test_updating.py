@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.kinds.table import Kind, load_kinds
+
 
 @pytest.fixture
 def file(shell: Any) -> Path:
@@ -212,3 +214,13 @@ def test_a_status_is_no_field_to_update(shell: Any, arguments: tuple[str, str]) 
     verbs = re.findall(r"`orbit (adr [a-z]+)`", said["hint"])
     assert verbs == ["adr accept", "adr reject", "adr deprecate", "adr supersede"]
     assert [verb for verb in verbs if shell(*verb.split(), "--help")[0]] == []
+
+
+@pytest.mark.parametrize("kind", list(load_kinds()), ids=lambda kind: kind.name)
+def test_every_command_that_is_named_for_a_status_is_one(shell: Any, kind: Kind) -> None:
+    """Whatever a record is, the commands that would change it can be asked for help."""
+    ways = " ".join(kind.ways(status, "ID") for status in kind.statuses.values())
+    named = sorted(set(re.findall(r"`orbit ([a-z]+ [a-z]+) ID(?: --with NEW)?`", ways)))
+    assert ways.count("`") == 2 * len(re.findall(r"`orbit [a-z]+ [a-z]+ ID(?: --with NEW)?`", ways))
+    assert named
+    assert [command for command in named if shell(*command.split(), "--help")[0]] == []

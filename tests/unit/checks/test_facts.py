@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.store.test_cache import wait_for_the_next_tick
 
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
-from orbit_registry.store.facts import Facts, gather, untracked_files
-from orbit_registry.store.reader import Reading
+from orbit_registry.store.decisions.adrs import NewAdr
+from orbit_registry.store.facts import IMPORTED_BODY, Facts, gather, untracked_files
+from orbit_registry.store.reader import Reading, read_collection
 from orbit_registry.store.workspace import open_workspace
 
 Git = Callable[..., str]
@@ -235,3 +238,48 @@ def test_a_link_to_a_document_elsewhere_is_not_followed(project: Path, git: Git,
     (project / "docs" / "link.md").symlink_to(tmp_path / "secret.md")
     commit(project, git)
     assert Registry.open(project).check().diagnostics == ()
+
+
+def test_a_text_that_comes_to_stand_beside_a_decision_is_seen(project: Path, git: Git) -> None:
+    """What the last run found stands for each record, and this is another one; gone again, so is the finding."""
+    folder = project / Registry.open(project).add_adr(NewAdr("Use SQLite")).record.folder
+    commit(project, git)
+
+    def found() -> list[str]:
+        return [one.location.path for one in Registry.open(project).check().diagnostics if one.code == "ORB705"]
+
+    assert found() == []
+    aside = folder / IMPORTED_BODY
+    aside.write_text("What was imported.\n", "utf-8")
+    assert found() == [aside.relative_to(project).as_posix()]
+    aside.unlink()
+    assert found() == []
+
+
+def test_a_file_that_is_new_may_cite_too(project: Path) -> None:
+    """Files in which ids are looked up are not only those that git tracks."""
+    assert "docs/notes.md" not in facts(project).citing
+    (project / "docs").mkdir()
+    (project / "docs/notes.md").write_text("See ADR-0042.\n", "utf-8")
+    for _ in range(2):
+        assert "docs/notes.md" in facts(project).citing
+
+
+def test_on_a_branch_git_is_asked_of_no_record_that_stands_as_it_did(
+    project: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether what changed is compared with HEAD or with where it left another branch."""
+    git(project, "checkout", "-q", "-b", "feature")
+    (project / "src/app.py").write_text("print('more')\n", "utf-8")
+    commit(project, git)
+    wait_for_the_next_tick(project)
+    read_collection(open_workspace(project))
+    first = facts(project)
+    trace = project.parent / "trace"
+    monkeypatch.setenv("GIT_TRACE2_EVENT", str(trace))
+    assert facts(project) == first
+    assert first.base is not None
+    assert first.base.startswith("main at ")
+    starts = [event["argv"] for line in trace.read_text("utf-8").splitlines() if "argv" in (event := json.loads(line))]
+    (status,) = [argv for argv in starts if "status" in argv]
+    assert ":(exclude,glob).orbit/learnings/*/learning.yaml" in status

@@ -88,6 +88,15 @@ def test_the_default_branch_is_the_remote_s_if_there_is_one(repo: Path, git: Run
     assert {"refs/heads/main", "refs/remotes/origin/main"} <= set(Git(clone).refs())
 
 
+def test_a_remote_may_call_its_branch_as_it_likes(repo: Path, git: Run, tmp_path: Path) -> None:
+    """Not only main and master: what the origin's HEAD stands for."""
+    git(repo, "branch", "-m", "main", "trunk")
+    git(tmp_path, "clone", "-q", str(repo), "clone")
+
+    assert Git(tmp_path / "clone").default_tip() == ("refs/remotes/origin/trunk", Git(repo).head())
+    assert Git(repo).default_tip() is None
+
+
 def test_a_cut_off_history_is_known(repo: Path, git: Run, tmp_path: Path) -> None:
     """A shallow clone says that it is one."""
     git(tmp_path, "clone", "-q", "--depth", "1", repo.as_uri(), "shallow")

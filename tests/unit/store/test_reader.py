@@ -14,7 +14,7 @@ from tests.unit.store.test_cache import wait_for_the_next_tick
 from orbit_registry.store.reader import Reading, read_collection
 from orbit_registry.store.workspace import Workspace, open_workspace
 
-UID = "0123456789abcdef0123456789abcdef"
+SECRET = "AKIA" + "Q7RZ5T3MWK2NV8HB"
 LEARNING = """schema_version: 1
 id: {id}
 uid: {uid}
@@ -143,3 +143,21 @@ def test_votes_that_cannot_be_read_cost_their_record_alone(workspace: Workspace,
     found = read_collection(workspace)
     assert found.records.get("L-aaaaa").votes == ()
     assert [problem.code for problem in found.problems] == ["ORB107"]
+
+
+def test_what_a_record_names_is_known_where_it_is_not_kept(workspace: Workspace) -> None:
+    """One with a secret in it leaves nothing behind, and what it rests on is asked all the same."""
+    proof = "evidence: [{kind: file, reference: src/app.py}]\n"
+    for code, summary in (("aaaaa", "Summary"), ("bbbbb", f"Key {SECRET}")):
+        file = write(workspace.root, code, summary)
+        file.write_text(file.read_text("utf-8") + proof, "utf-8")
+    for _ in range(2):
+        wait_for_the_next_tick(workspace.root)
+        reading = Reading(workspace)
+        named = {entry.path.split("/")[2]: reading.named(entry) for entry in reading.entries}
+        reading.save()
+        assert {name: one and [*map(list, one.evidence)] for name, one in named.items()} == {
+            "L-aaaaa": [["file", "src/app.py"]],
+            "L-bbbbb": [["file", "src/app.py"]],
+            "L-ccccc": None,
+        }

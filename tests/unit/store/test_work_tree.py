@@ -184,6 +184,18 @@ def test_git_is_asked_of_no_record_that_stands_as_it_did(workspace: Workspace, m
     ]
 
 
+def test_where_many_moved_git_looks_at_all(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command line that names each of ten thousand files is longer than some systems take."""
+    asked(workspace)
+    files = [
+        ".orbit/learnings/L-aaaaa/learning.yaml",
+        *(f".orbit/learnings/L-b{n:04}/learning.yaml" for n in range(101)),
+    ]
+    reading, head = Reading(workspace), workspace.git.head()
+    ((*_, last),) = traced(workspace, monkeypatch, lambda: edited_files(workspace, reading, files, head))
+    assert last == "."
+
+
 def edited_of(workspace: Workspace) -> set[str]:
     """Return what `asked` does, with the files listed beforehand."""
     files = [f".orbit/learnings/L-{code}/learning.yaml" for code in CODES]
