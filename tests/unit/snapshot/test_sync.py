@@ -17,7 +17,7 @@ from orbit_registry.errors import LockTimeoutError, WriteError
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.build import STORAGE
 from orbit_registry.snapshot.current import query
-from orbit_registry.snapshot.sync import sync_snapshot
+from orbit_registry.snapshot.sync import sync, sync_snapshot
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import CACHE
@@ -199,6 +199,9 @@ def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None
         names = sorted(file.name for file in project.workspace.cache.glob("snapshot-*.duckdb*"))
         assert names == ["snapshot-000004.duckdb", "snapshot-000005.duckdb"]
         assert reader.execute("SELECT priority FROM records").fetchall() == [(0,)]
+    project.sync(rebuild=True)
+    names = sorted(file.name for file in project.workspace.cache.glob("snapshot-*.duckdb*"))
+    assert names == ["snapshot-000005.duckdb", "snapshot-000006.duckdb"]
 
 
 def test_the_file_stands_alone(project: Any) -> None:
@@ -295,6 +298,50 @@ def test_of_a_snapshot_that_the_disk_takes_a_part_of_no_part_stays(project: Any,
     said = ("File too large", "was not checkpointed")  # DuckDB 1.5 keeps the system's reason to itself
     assert (done.returncode, done.stderr.splitlines()[0].endswith(said)) == (1, True), done.stderr
     assert [path for path in project.root.rglob("*.duckdb*") if "tmp-" in path.name or "copy" in path.name] == []
+
+
+def test_a_snapshot_that_the_disk_has_no_room_to_copy_stands(project: Any) -> None:
+    """The next one begins as a copy of it: where that fails nothing of it stays, and with room again it is made."""
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        project.learning(code)
+    before = project.sync()
+    project.learning("aaaaa", priority=1)
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_DISK, "sync"], cwd=project.root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert [file.name for file in project.workspace.cache.iterdir() if ".duckdb" in file.name] == [before.path.name]
+    after = project.sync()
+    assert (after.built, after.changed) == (True, 1)
+
+
+def test_a_build_that_fails_halfway_leaves_nothing(project: Any) -> None:
+    """What stands is not known before all else is; the copy that was begun meanwhile goes."""
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        project.learning(code)
+    before = project.sync()
+    project.learning("aaaaa", priority=1)
+
+    def fail() -> list[Any]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        sync(project.workspace, diagnostics=fail)
+    assert [file.name for file in project.workspace.cache.iterdir() if ".duckdb" in file.name] == [before.path.name]
+
+
+def test_where_most_records_changed_the_copy_that_was_begun_is_not_built_upon(project: Any) -> None:
+    """Whether enough stays is known late: the file is then made of rows alone."""
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        project.learning(code)
+    project.sync()
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        project.learning(code, priority=1)
+    done = project.sync()
+    assert (done.built, done.changed) == (True, 3)
+    assert done.digest == project.sync(rebuild=True).digest
+    assert [file.name for file in project.workspace.cache.glob(".tmp-*")] == []
 
 
 def test_an_empty_workspace_has_a_snapshot(project: Any) -> None:

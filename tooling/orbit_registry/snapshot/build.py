@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.lifetime import keep
+from orbit_registry.snapshot.copying import Copy
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
@@ -96,11 +97,11 @@ def compress(connection: duckdb.DuckDBPyConnection) -> None:
 
 @contextlib.contextmanager
 def new_database(
-    connection: duckdb.DuckDBPyConnection, path: Path, like: Path | None = None, source: Path | None = None
+    connection: duckdb.DuckDBPyConnection, path: Path, like: Copy | None = None, source: Path | None = None
 ) -> Iterator[None]:
     """Make a new file with our tables the current database of a connection; it is complete when the block ends.
 
-    `like` is a snapshot that the new one begins as a copy of; of `source`, a snapshot that is attached as `held`, it
+    `like` is the copy of a snapshot that the new one begins as; of `source`, a snapshot that is attached as `held`, it
     has the tables and macros alone, and no row. When anything fails, no part of the file stays.
 
     Raises:
@@ -108,7 +109,7 @@ def new_database(
     """
     try:
         if like is not None:
-            shutil.copyfile(like, path)
+            like.wait()
         connection.execute(f"ATTACH {quoted(str(path))} AS snapshot (STORAGE_VERSION '{STORAGE}')")
         try:
             connection.execute("USE snapshot")
@@ -184,11 +185,12 @@ def _settle(path: Path) -> None:
 
 def write_database(
     path: Path, rows: Rows, meta: Mapping[str, str | None], base: Base | None = None, events: Sequence[str] = (),
-    within: duckdb.DuckDBPyConnection | None = None,
+    within: duckdb.DuckDBPyConnection | None = None, copy: Copy | None = None,
 ) -> str:  # fmt: skip
     """Write a snapshot file that must not exist yet: of rows alone, or of an earlier one in which they replace others.
 
-    `events` are the lines of the event log, `within` a connection of `engine`, else one is made. Returns the digest.
+    `events` are the lines of the event log, `within` a connection of `engine`, else one is made; `copy` is one of
+    `base.file` at `path` that was begun already. Returns the digest.
 
     Rows go through files of JSON lines: DuckDB reads them about a hundred times faster than values handed over one
     by one, and no further library is needed.
@@ -200,7 +202,8 @@ def write_database(
         lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=path.parent))
         try:
             made = engine() if within is None else contextlib.nullcontext(within)
-            with made as connection, new_database(connection, path, base.file if base is not None else None):
+            like = (copy or Copy(base.file, path)) if base is not None else None
+            with made as connection, new_database(connection, path, like):
                 texts = base if base is not None and base.texts is not None else None
                 rest = 0 if texts is None else _said(connection) ^ _digest(connection, texts)
                 if base is not None:

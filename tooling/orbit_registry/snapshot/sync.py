@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.lifetime import keep
-from orbit_registry.patterns import lazy
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
+from orbit_registry.snapshot.numbered import NAME, STATE, forget, last_number, tidy
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.decisions.prose import ProseReading, lines_of, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
@@ -34,12 +32,10 @@ from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.snapshot.build import Held
+    from orbit_registry.snapshot.copying import Copy
     from orbit_registry.snapshot.delta import Planned
     from orbit_registry.snapshot.engine import duckdb
     from orbit_registry.snapshot.push_index import IndexSync
-
-STATE = "snapshot.json"
-_NAME = lazy(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +213,7 @@ def _current(folder: Path, inputs: str | None) -> _State | None:
     try:
         said = json.loads(read_bytes(folder / STATE, limit=10_000))
         state = _State(**said)
-        if not _NAME.match(state.file) or (inputs is not None and state.inputs != inputs):
+        if not NAME.match(state.file) or (inputs is not None and state.inputs != inputs):
             return None
         return state if is_sealed(folder / state.file, state.stamp) else None
     except (OrbitError, ValueError, TypeError, RecursionError):
@@ -263,20 +259,40 @@ class _Build:
     ) -> SyncResult:
         """Write the next file, out of the one at hand where that was made by the same code and settings."""
         # DuckDB, and what makes rows, cost more to import than it costs to find that nothing changed.
-        from orbit_registry.snapshot.build import engine
-
         previous = _current(self.folder, None)
-        with engine() as connection:
-            held, planned = self.plan(connection, previous, diagnostics, freshness)
-            _tidy(self.folder)
-            try:
-                state = self._publish(connection, planned)
-            except SnapshotError:
-                if planned.base is None:
-                    raise
-                return replace(self, rebuild=True, seen=None).run(diagnostics, freshness)  # that one may be damaged
-        _tidy(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
+        tidy(self.folder)
+        temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
+        copy = self._copy(previous, temporary)
+        try:
+            from orbit_registry.snapshot.build import engine
+
+            with engine() as connection:
+                held, planned = self.plan(connection, previous, diagnostics, freshness)
+                if copy is not None and planned.base is None:
+                    copy.drop()
+                try:
+                    state = self._publish(connection, planned, temporary, copy)
+                except SnapshotError:
+                    if planned.base is None:
+                        raise
+                    return replace(self, rebuild=True, seen=None).run(diagnostics, freshness)  # that one may be damaged
+        finally:
+            if copy is not None:
+                copy.drop()
+        forget(self.folder, {state.file} | ({previous.file} if previous is not None else set()))
         return _counted(held, planned, state.digest, self.folder / state.file)
+
+    def _is_usable(self, previous: _State | None) -> TypeGuard[_State]:
+        """Say whether the same code and settings made the snapshot at hand."""
+        return previous is not None and previous.settings == self.settings and not self.rebuild
+
+    def _copy(self, previous: _State | None, path: Path) -> Copy | None:
+        """Begin to copy the snapshot at hand, where the next one may be made of it, in place of the one before it."""
+        from orbit_registry.snapshot.copying import Copy
+
+        if not self._is_usable(previous):
+            return None
+        return Copy(self.folder / previous.file, path, lambda: forget(self.folder, {previous.file}))
 
     def plan(
         self,
@@ -292,7 +308,7 @@ class _Build:
 
         material = Material(self.workspace, self.reading, self.prose, self.skills)
         file = self.folder / previous.file if previous is not None else None
-        usable = previous is not None and previous.settings == self.settings and not self.rebuild
+        usable = self._is_usable(previous)
         meta = meta_of(self.workspace, self.commit, previous.tool if usable and previous is not None else None)
         if file is not None and previous is not None and usable and self.seen is not None and freshness is None:
             records, texts, _ = previous.inputs.split(" ")
@@ -303,15 +319,16 @@ class _Build:
         held, rows, base = material.rows(connection, file, usable, diagnostics, freshness, shared=shared)
         return held, Planned(rows, base, meta, len(rows.hashes))
 
-    def _publish(self, connection: duckdb.DuckDBPyConnection, planned: Planned) -> _State:
+    def _publish(
+        self, connection: duckdb.DuckDBPyConnection, planned: Planned, temporary: Path, copy: Copy | None
+    ) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""
         from orbit_registry.snapshot.build import write_database
         from orbit_registry.snapshot.events import event_lines
 
-        temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
         lines = event_lines(self.workspace.state)
-        digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines, connection)
-        name = f"snapshot-{_last_number(self.folder) + 1:06d}.duckdb"
+        digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines, connection, copy)
+        name = f"snapshot-{last_number(self.folder) + 1:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
         timed = any(one.code == BROKEN_VOTE for one in self.reading.problems)
         try:
@@ -349,42 +366,6 @@ def _counted(held: Held, planned: Planned, digest: str, file: Path) -> SyncResul
         seconds=0.0,
         built=True,
     )
-
-
-def _last_number(folder: Path) -> int:
-    """Return the highest number in use, that of a lost file among them.
-
-    A process that has a file open gets the old content when it opens the same name again, so names are not reused.
-    """
-    names = [entry.name for entry in os.scandir(folder)]
-    with contextlib.suppress(OrbitError, ValueError, TypeError, KeyError, RecursionError):
-        names.append(str(json.loads(read_bytes(folder / STATE, limit=10_000))["file"]))
-    return max((int(found[1]) for name in names if (found := _NAME.match(name))), default=0)
-
-
-def _tidy(folder: Path, kept: set[str] | None = None) -> None:
-    """Remove what killed processes left, and all snapshots but those to keep; a reader that holds one open keeps it.
-
-    What a build leaves goes at once, since no other one runs; another process may be at any other temporary file.
-    """
-    hour_ago = time.time() - 3600
-    for entry in list(os.scandir(folder)):
-        left = entry.name.startswith((f"{TEMPORARY}snapshot", f"{TEMPORARY}rows-"))
-        with contextlib.suppress(OSError):
-            left |= entry.name.startswith(TEMPORARY) and entry.stat(follow_symlinks=False).st_mtime < hour_ago
-        old = (
-            kept is not None
-            and entry.name.startswith("snapshot-")
-            and entry.name.endswith((".duckdb", ".wal"))
-            and entry.name not in kept
-        )
-        with contextlib.suppress(OSError):
-            if left and entry.is_dir(follow_symlinks=False):
-                for file in os.scandir(entry.path):
-                    Path(file.path).unlink()
-                Path(entry.path).rmdir()
-            elif left or old:
-                Path(entry.path).unlink()
 
 
 def _count(number: int) -> str:
