@@ -204,6 +204,22 @@ def test_two_snapshots_are_kept_and_a_reader_keeps_its_own(project: Any) -> None
     assert names == ["snapshot-000005.duckdb", "snapshot-000006.duckdb"]
 
 
+def test_what_edits_added_is_merged_now_and_then(project: Any) -> None:
+    """Each time would write the whole table again, and never would leave a piece of it for each edit there ever was."""
+    for code in ("aaaaa", "bbbbb", "ccccc"):
+        project.learning(code)
+    pieces = []
+    for number in range(18):
+        project.learning("aaaaa", priority=number)
+        with duckdb.connect(str(project.sync().path), read_only=True) as reader:
+            asked = "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('records')"
+            pieces += reader.execute(asked).fetchone() or ()
+            assert reader.execute("SELECT count(*), max(priority) FROM records").fetchall() == [(3, number)]
+    assert pieces[:2] == [1, 2]
+    assert pieces[7] == pieces[15] == 1
+    assert max(pieces) < 9
+
+
 def test_the_file_stands_alone(project: Any) -> None:
     """No log and no temporary file is left beside a snapshot, and its storage version is the one browsers read."""
     project.learning("aaaaa")

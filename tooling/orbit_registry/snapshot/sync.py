@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from orbit_registry.snapshot.engine import duckdb
     from orbit_registry.snapshot.push_index import IndexSync
 
+_MERGED = 8
+"""Every so many snapshots what edits added is merged with the rest of its table."""
+
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
@@ -323,12 +326,13 @@ class _Build:
         self, connection: duckdb.DuckDBPyConnection, planned: Planned, temporary: Path, copy: Copy | None
     ) -> _State:
         """Write a file, give it the next number and name it in the state file: from then on readers take it."""
-        from orbit_registry.snapshot.build import write_database
+        from orbit_registry.snapshot.build import merge_rows, write_database
         from orbit_registry.snapshot.events import event_lines
 
-        lines = event_lines(self.workspace.state)
+        lines, number = event_lines(self.workspace.state), last_number(self.folder) + 1
+        merge_rows(connection, wanted=number % _MERGED == 0)
         digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines, connection, copy)
-        name = f"snapshot-{last_number(self.folder) + 1:06d}.duckdb"
+        name = f"snapshot-{number:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
         timed = any(one.code == BROKEN_VOTE for one in self.reading.problems)
         try:
