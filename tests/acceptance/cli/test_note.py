@@ -86,7 +86,8 @@ def test_total_failure_leaves_what_is_unsolved_once(shell: Any) -> None:
     assert "Tried 4 times, not solved." in record["body"]
     assert record["evidence"] == [{"kind": "task", "reference": "T-7"}]
     assert (first["data"]["asks"], first["next"]) == ([], [f"orbit show {record['id']}"])
-    assert first["data"]["failure"]["title"] == f"task:T-7 failed: {TEXT}"
+    failure = shell.json("show", first["data"]["failure"]["id"])[1]["data"]
+    assert (failure["title"], failure["attempts"]) == (f"task:T-7 failed: {TEXT}", 4)
     assert shell("fail", "--check", "task:T-7")[0] == 1
     again = shell.json("note", TEXT, "--failed", "--attempts", "4", "--task", "T-7")[1]
     assert again["data"]["unsolved"]["id"] == record["id"]

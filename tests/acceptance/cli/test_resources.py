@@ -171,6 +171,23 @@ def test_a_document_that_moved_keeps_its_record(files: Shell, git: Git) -> None:
     assert files("check")[0] == 0
 
 
+def test_a_script_is_compared_with_what_was_taken_over_alone(files: Shell, git: Git) -> None:
+    """Of one that had changes when it was, git holds another text: it is said that no difference can be shown."""
+    script = Path("tools/hi.sh")
+    script.write_text("#!/bin/sh\necho never committed\n", "utf-8")
+    data = taken(files, "script", "tools/hi.sh")
+    script.write_text("#!/bin/sh\necho other\n", "utf-8")
+    git(files.root, "commit", "-qam", "Say another thing")
+
+    done = files.json("refresh", data["id"])[1]["data"]
+    assert (done["changed"], done["diff"]) == (True, "")
+    assert any("not known any more" in note for note in done["notes"])
+
+    script.write_text("#!/bin/sh\necho third\n", "utf-8")
+    git(files.root, "commit", "-qam", "Say a third thing")
+    assert "-echo other\n+echo third\n" in files.json("refresh", data["id"])[1]["data"]["diff"]
+
+
 def test_a_refresh_makes_no_second_record_of_a_document(files: Shell) -> None:
     """Neither with the versions of another record of that file, nor with the path of another script."""
     first, second = (taken(files, "doc", "docs/deploy.md", "--version", one)["id"] for one in "23")

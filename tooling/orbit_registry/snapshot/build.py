@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.lifetime import keep
-from orbit_registry.snapshot.copying import Copy
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
@@ -22,6 +21,7 @@ from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors
+    from orbit_registry.snapshot.copying import Copy
 
 STORAGE = "v1.2.0"
 """The storage version that DuckDB 1.2 to 2.0 and the browser engine read."""
@@ -198,8 +198,8 @@ def write_database(
 ) -> str:  # fmt: skip
     """Write a snapshot file that must not exist yet: of rows alone, or of an earlier one in which they replace others.
 
-    `events` are the lines of the event log, `within` a connection of `engine`, else one is made; `copy` is one of
-    `base.file` at `path` that was begun already. Returns the digest.
+    `events` are the lines of the event log, `within` a connection of `engine`, else one is made; `copy` is that of
+    `base.file` at `path`, which a base needs. Returns the digest.
 
     Rows go through files of JSON lines: DuckDB reads them about a hundred times faster than values handed over one
     by one, and no further library is needed.
@@ -211,8 +211,7 @@ def write_database(
         lines = Path(tempfile.mkdtemp(prefix=".tmp-rows-", dir=path.parent))
         try:
             made = engine() if within is None else contextlib.nullcontext(within)
-            like = (copy or Copy(base.file, path)) if base is not None else None
-            with made as connection, new_database(connection, path, like):
+            with made as connection, new_database(connection, path, copy if base is not None else None):
                 texts = base if base is not None and base.texts is not None else None
                 rest = 0 if texts is None else _said(connection) ^ _digest(connection, texts)
                 if base is not None:

@@ -21,7 +21,7 @@ class Copy:
     """
 
     def __init__(self, source: Path, path: Path, first: Callable[[], None] | None = None) -> None:
-        self.source, self.path, self._first = source, path, first
+        self._source, self._path, self._first = source, path, first
         self._error: OSError | None = None
         self._thread = threading.Thread(target=self._make)
         self._thread.start()
@@ -40,15 +40,15 @@ class Copy:
         """Return once there is no copy at the path any more."""
         self._thread.join()
         with contextlib.suppress(OSError):
-            self.path.unlink()
+            self._path.unlink()
 
     def _make(self) -> None:
         try:
             if self._first is not None:
                 self._first()
-            shutil.copyfile(self.source, self.path)
+            shutil.copyfile(self._source, self._path)
             # What a database writes into it later is little: the kernel takes the rest to disk while that is found out.
-            with self.path.open("rb") as file:
+            with self._path.open("rb") as file:
                 os.fsync(file.fileno())
         except OSError as error:
             self._error = error

@@ -261,18 +261,18 @@ class _Build:
         self, diagnostics: Callable[[], Iterable[Diagnostic]], freshness: Mapping[str, Freshness] | None
     ) -> SyncResult:
         """Write the next file, out of the one at hand where that was made by the same code and settings."""
-        # DuckDB, and what makes rows, cost more to import than it costs to find that nothing changed.
         previous = _current(self.folder, None)
         tidy(self.folder)
         temporary = self.folder / f"{TEMPORARY}snapshot-{secrets.token_hex(4)}.duckdb"
         copy = self._copy(previous, temporary)
         try:
+            # DuckDB, and what makes rows, cost more to import than it costs to find that nothing changed.
             from orbit_registry.snapshot.build import engine
 
             with engine() as connection:
                 held, planned = self.plan(connection, previous, diagnostics, freshness)
                 if copy is not None and planned.base is None:
-                    copy.drop()
+                    copy.drop()  # too much changed to build upon it, and the file is made where it stands
                 try:
                     state = self._publish(connection, planned, temporary, copy)
                 except SnapshotError:
