@@ -14,6 +14,7 @@ from orbit_registry.checks.material import Material, Pairs
 from orbit_registry.checks.members import Member, Memory, Reach, tokens_of
 from orbit_registry.checks.neighbours import FEWEST_TO_ERR
 from orbit_registry.checks.remembered import Result
+from orbit_registry.lifetime import keep
 from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.store.decisions.documents import UNREADABLE_DOCUMENT
 
@@ -26,6 +27,7 @@ _SAID_EACH_TIME = CODES - {UNREADABLE_DOCUMENT}
 def run(inputs: Inputs) -> tuple[Result, bool]:
     """Return what the checks find, and whether it may be remembered under the key of these inputs."""
     memory, material = Memory(inputs), Material(inputs)
+    keep(memory, material)
     now, changed = _members(memory, material, inputs)
     again = looked_at = set(now)
     if len(changed) < len(now):
@@ -58,16 +60,24 @@ def run(inputs: Inputs) -> tuple[Result, bool]:
 def _members(memory: Memory, material: Material, inputs: Inputs) -> tuple[dict[str, Member], set[str]]:
     """Return all members as they are now, and the paths of those that are not as they were."""
     before, now, changed = memory.members, dict[str, Member](), set[str]()
-    for path, token in tokens_of(inputs).items():
-        member = before.get(path)
-        if member is None or member.token != token:
-            member = material.member(path, token)
-            changed.add(path)
-        now[path] = member
+
+    def look_at(tokens: Mapping[str, str]) -> None:
+        for path, token in tokens.items():
+            member = before.get(path)
+            if member is None or member.token != token:
+                member = material.member(path, token)
+                changed.add(path)
+            now[path] = member
+
+    own, others = tokens_of(inputs)
+    look_at(own)
+    material.begin_pairs(now)  # from here to where they are asked for, another process may be at work
+    look_at(others)
     for path, seen in material.seen(now, [*changed] if memory.has_files else [*now]):
         if seen != now[path].seen:
             now[path] = now[path]._replace(seen=seen)
             changed.add(path)
+    inputs.reading.save()
     moved = {*changed, *(before.keys() - now.keys())}
     pairs: Pairs = {path: held.pairs for path in now if (held := before.get(path)) is not None and held.pairs}
     if any(_said(before, path) != _said(now, path) for path in moved):
@@ -87,7 +97,8 @@ def _said(members: Mapping[str, Member], path: str) -> str | None:
 def context_of(inputs: Inputs) -> CheckContext:
     """Return what the checks look at where all of it is looked at, whatever the last run left."""
     material = Material(inputs)
-    members = {path: material.member(path, token) for path, token in tokens_of(inputs).items()}
+    own, others = tokens_of(inputs)
+    members = {path: material.member(path, token) for path, token in (own | others).items()}
     for path, pairs in material.pairs(members, FEWEST_TO_ERR).items():
         members[path] = members[path]._replace(pairs=pairs)
     return material.context(members, members.keys())

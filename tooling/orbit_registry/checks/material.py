@@ -36,6 +36,9 @@ Cited = Sequence[tuple[str, int, int]]
 Pairs = Mapping[str, Sequence[Sequence[object]]]
 """By a record's path the records that say nearly the same, as a member holds them."""
 
+_FEWEST_TO_PART = 2_000
+"""How many texts are worth a second process: to copy this one takes some 30 ms of both, to compare so many 200."""
+
 
 class Material(Pieces):
     """What the inputs name, read when it is asked for."""
@@ -54,6 +57,8 @@ class Material(Pieces):
         self._counts = Counts(self._workspace)
         self._inside = Folders(self._workspace.root)
         self._is_steady = True
+        threshold = self._workspace.config.duplicates["warning"]
+        self._near = Near(self._workspace, self._text_of, threshold, lambda: self.is_steady)
 
     @property
     def is_steady(self) -> bool:
@@ -216,22 +221,35 @@ class Material(Pieces):
                 found[self._entries[path].kind.name] += 1
         return found
 
+    def begin_pairs(self, members: Mapping[str, Member]) -> None:
+        """Let a second process compare the records of the kind that has the most, if all are among these and many."""
+        if len(self._words) < _FEWEST_TO_PART:
+            return
+        compared = self._compared(members)
+        kind = max(compared, key=lambda name: len(compared[name]), default="")
+        said = compared.get(kind, {})
+        if len(said) >= _FEWEST_TO_PART and said.keys() <= self._words.keys():  # so that nothing is read there
+            self._near.begin(kind, said)
+
     def pairs(self, members: Mapping[str, Member], fewest: int) -> Pairs:
         """Return which records say nearly the same, copies but the first left out; `fewest` are enough to tell."""
-        threshold = self._workspace.config.duplicates["warning"]
         sizes = self._sizes(members)
         found: dict[str, list[list[object]]] = defaultdict(list)
-        by_kind: dict[str, dict[str, str]] = defaultdict(dict)
+        compared = self._compared(members)
+        for kind in sorted(compared, key=self._near.is_begun):
+            for a, b, score in self._near(kind, compared[kind]):
+                is_enough = sizes[kind] >= fewest
+                found[a].append([b, score, is_enough])
+                found[b].append([a, score, is_enough])
+        return found
+
+    def _compared(self, members: Mapping[str, Member]) -> Mapping[str, Mapping[str, str]]:
+        """Return by kind the records that are compared, copies left out, each with a hash of what it says."""
+        found: dict[str, dict[str, str]] = defaultdict(dict)
         copied = self._copied(members)
         for path, member in members.items():
             if member.said is not None and path not in copied:
-                by_kind[self._entries[path].kind.name][path] = member.said
-        near = Near(self._workspace, lambda: self.is_steady)
-        for kind, said in by_kind.items():
-            for pair in near(kind, said, self._text_of, threshold):
-                is_enough = sizes[kind] >= fewest
-                found[pair.a].append([pair.b, pair.score, is_enough])
-                found[pair.b].append([pair.a, pair.score, is_enough])
+                found[self._entries[path].kind.name][path] = member.said
         return found
 
     def _copied(self, members: Mapping[str, Member]) -> set[str]:

@@ -72,11 +72,18 @@ class Memory:
 # --- tokens
 
 
-def tokens_of(inputs: Inputs) -> dict[str, str]:
-    """Return the token of each record's file, of each document and of each text in which ids are looked up."""
+def tokens_of(inputs: Inputs) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the tokens of the files of records that hold all they say, and those of the other records' files, of each
+    document and of each text in which ids are looked up.
+    """
     texts = {path: _text_token(inputs, path) for path in inputs.members}
     aside = {path.rpartition("/")[0] for path in inputs.facts.beside if path.endswith(f"/{IMPORTED_BODY}")}
-    return {**{entry.path: _record_token(inputs, entry, texts, aside) for entry in inputs.reading.entries}, **texts}
+    own: dict[str, str] = {}
+    others: dict[str, str] = {}
+    for entry in inputs.reading.entries:
+        side = others if entry.kind.in_document or entry.kind.in_file else own
+        side[entry.path] = _record_token(inputs, entry, texts, aside)
+    return own, others | texts
 
 
 def _text_token(inputs: Inputs, path: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from orbit_registry.beside import beside
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptValue, digest
 from orbit_registry.store.workspace import Workspace
-
-if TYPE_CHECKING:
-    from orbit_registry.search.similarity import Pair
 
 _FEW_FILES = 100
 _SPECIAL = re.compile(r"[*?\[{]")
@@ -55,24 +53,40 @@ def _reaching(texts: Iterable[str], files: Sequence[str]) -> list[str]:
 class Near:
     """The pairs of texts that are nearly the same: remembered while no text changed, else computed from what is."""
 
-    def __init__(self, workspace: Workspace, is_steady: Callable[[], bool]) -> None:
+    def __init__(
+        self, workspace: Workspace, text_of: Callable[[str], str], threshold: float, is_steady: Callable[[], bool]
+    ) -> None:
         """`is_steady` says, once the texts were read, whether they are those of the hashes: only then is it kept."""
-        self._workspace, self._is_steady = workspace, is_steady
+        self._workspace, self._text_of, self._threshold, self._is_steady = workspace, text_of, threshold, is_steady
+        self._begun: dict[str, tuple[Mapping[str, str], Callable[[], object]]] = {}
 
-    def __call__(
-        self, kind: str, said: Mapping[str, str], text_of: Callable[[str], str], threshold: float
-    ) -> Sequence[Pair]:
-        """Return the pairs of keys whose texts are `threshold` alike; `said` has a hash of each text."""
-        from orbit_registry.search.similarity import KeptIndex, Pair  # those who count matches do without
+    def begin(self, kind: str, said: Mapping[str, str]) -> None:
+        """Let a second process compare the texts of a kind until they are asked about, where there can be one."""
+        begun = beside(lambda: self._compared(kind, said))
+        if begun is not None:
+            self._begun[kind] = said, begun
 
-        pairs = KeptValue(self._workspace, f"near-{kind}", digest(code_stamp(), threshold, sorted(said.items())))
+    def is_begun(self, kind: str) -> bool:
+        """Say whether a second process compares the texts of a kind."""
+        return kind in self._begun
+
+    def __call__(self, kind: str, said: Mapping[str, str]) -> Sequence[Sequence[Any]]:
+        """Return the pairs of keys whose texts are nearly the same, each with how alike; `said` hashes each text."""
+        before, result = self._begun.pop(kind, ({}, None))
+        rows = result() if result is not None and before == said else self._compared(kind, said)
+        return rows if isinstance(rows, list) else []
+
+    def _compared(self, kind: str, said: Mapping[str, str]) -> list[list[object]]:
+        from orbit_registry.search.similarity import KeptIndex  # those who count matches do without
+
+        pairs = KeptValue(self._workspace, f"near-{kind}", digest(code_stamp(), self._threshold, sorted(said.items())))
         rows = pairs.value.get("pairs")
         if isinstance(rows, list):
-            return [Pair(str(a), str(b), float(score)) for a, b, score in rows]
+            return rows
         kept = KeptIndex(self._workspace, kind)
-        index = kept.of(said, text_of)
-        found = index.pairs(threshold)
+        index = kept.of(said, self._text_of)
+        found: list[list[object]] = [[pair.a, pair.b, pair.score] for pair in index.pairs(self._threshold)]
         if self._is_steady():
-            pairs.keep({"pairs": [[pair.a, pair.b, pair.score] for pair in found]})
+            pairs.keep({"pairs": found})
             kept.keep(index, said)
         return found
