@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.text.adr.build import read_date
+from orbit_registry.text.adr.dates import read_date
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import get_args
 
 from orbit_registry.text import is_markdown
+from orbit_registry.text.adr.dates import read_date
 from orbit_registry.text.adr.header import Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
 from orbit_registry.text.adr.relations import find_phrases, find_targets, opening_phrases, target_key
@@ -15,59 +14,15 @@ from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.styles import STYLES
 from orbit_registry.text.adr.titles import TitleParts, split_title
-from orbit_registry.text.adr.words import MONTH_OF, plain
 from orbit_registry.text.position import Position, Problem, Span
 from orbit_registry.text.structure import Heading, within
 
-_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
-_OF = r"(?:\.?,?[ -](?:de |del |of )?)"
-_DATES = tuple(
-    re.compile(form)
-    for form in (
-        r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
-        r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
-        r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
-        r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # no other order makes sense
-        r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
-        r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
-        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
-        r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
-        rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
-    )
-)
 _RELS = frozenset(get_args(Rel))
 
 
 def read_facts(header: Header) -> tuple[Fact, ...]:
     """Return every fact of the header, the style that wins first."""
     return tuple(fact for style in STYLES for fact in style.read(header))
-
-
-def is_iso_date(text: str) -> bool:
-    """Say whether `text` is a real `YYYY-MM` or `YYYY-MM-DD`."""
-    try:
-        datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
-    except ValueError:
-        return False
-    return len(text) in (7, 10)
-
-
-def read_date(text: str) -> str | None:
-    """Return the `YYYY-MM-DD` or `YYYY-MM` that a text begins with, in figures or with the month's name.
-
-    `03/04/2026` is none: it is read differently in different countries. `17/04/2026` is not.
-    """
-    match = _DATE.match(text)
-    if match:
-        return match.group() if is_iso_date(match.group()) else None
-    for form in _DATES:
-        match = form.match(text)
-        if match:
-            found = match.groupdict()
-            month = found["m"] if found["m"].isdigit() else MONTH_OF.get(plain(found["m"]), "")
-            iso = "-".join(part.zfill(2) for part in (found["y"], month, found.get("d") or "") if part)
-            return iso if month and is_iso_date(iso) else None
-    return None
 
 
 def build(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from orbit_registry.text.adr.fields import Field, read_fields
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.words import KEY_OF, plain
+from orbit_registry.text.adr.words import KEY_OF, STATUS_OF, plain
 from orbit_registry.text.citations import Citation
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, MarkdownDocument
@@ -21,6 +21,20 @@ _KEYED = re.compile(
     rf"[ \t]{{0,3}}(?:>[ \t]{{0,3}})?(?P<open>{_MARK})(?P<key>[^\W\d_](?:[^\W\d]|[ -]){{1,30}}?)[ \t]?"
     rf"(?:{_MARK}[ \t]?[:：][ \t]?(?P<close>{_MARK}))(?P<gap>[ \t]*)"
 )
+
+
+_RUN_IN = re.compile(
+    r"[ \t]{0,3}(?:>[ \t]{0,3})?(?P<mark>\*\*|__)(?P<key>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)"
+    r"(?:(?P<stop>\.)(?P=mark)|(?P=mark)(?P<after>\.?))(?:[ \t]+|$)(?P<value>[^\r\n]*)"
+)
+"""`**Status.** Accepted`, and `**Status** Accepted`."""
+_FIRST_WORD = re.compile(r"[^\w]*(?P<word>[^\W\d_]+)")
+_CUT = re.compile(
+    r"[ \t]+[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[ \t]+[·•][ \t]+(?=\*\*|__)"
+    r"|(?P<known>[ \t]*[,;][ \t]+|[ \t]+[·•/—–-][ \t]+|[ ]{2,}|[ ]*\t[ \t]*)"
+)
+"""Where a line may go on with another key; after what is `known`, only one that says something here."""
+_ON_ONE_LINE = frozenset({"status", "date", "tags", "superseded_by", "supersedes", *ROLES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +102,7 @@ def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     """Return (known key, span of the value) if `text[start:end]` is `Key: value`, bold or plain."""
     match = _KEYED.match(text, start, end)
     if match is None:
-        return None
+        return _run_in(text, start, end)
     key = KEY_OF.get(plain(match["key"].strip()))
     if key is None:
         return None
@@ -106,6 +120,35 @@ def keyed(text: str, start: int, end: int) -> tuple[str, Span] | None:
     ):
         stop -= len(match["open"])  # `**Status: Accepted**`: the mark closes after the value
     return key, Span(min(value_start, stop), stop)
+
+
+def _run_in(text: str, start: int, end: int) -> tuple[str, Span] | None:
+    """Return key and value of `**Status.** Accepted`; without the stop only where the value is surely none of prose."""
+    match = _RUN_IN.match(text, start, end)
+    key = KEY_OF.get(plain(match["key"].strip())) if match is not None else None
+    if match is None or key not in ("status", "date", "deciders"):
+        return None
+    value = match["value"].rstrip(" \t\\")
+    word = _FIRST_WORD.match(value)
+    is_status = key == "status" and word is not None and plain(word["word"]) in STATUS_OF
+    is_date = key == "date" and any(char.isdigit() for char in value[:20])
+    stopped = (match["stop"] or match["after"]) and key != "date"
+    if not (stopped or not value or is_status or is_date):
+        return None
+    return key, Span(match.start("value"), match.start("value") + len(value))
+
+
+def keyed_parts(text: str, start: int, end: int) -> list[Span]:
+    """Cut a line where it goes on with another key: `Status: accepted | Date: 2026-05-01`."""
+    if _KEYED.match(text, start, end) is None:
+        return [Span(start, end)]
+    cuts = [
+        cut
+        for cut in _CUT.finditer(text, start, end)
+        if cut["known"] is None or ((found := keyed(text, cut.end(), end)) is not None and found[0] in _ON_ONE_LINE)
+    ]
+    starts, ends = [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end]
+    return [Span(begin, stop) for begin, stop in zip(starts, ends, strict=True)]
 
 
 def whole_line(text: str, span: Span) -> Span:

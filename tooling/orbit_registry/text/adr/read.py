@@ -9,7 +9,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from orbit_registry.text import is_markdown
-from orbit_registry.text.adr.build import build, is_iso_date
+from orbit_registry.text.adr.build import build
+from orbit_registry.text.adr.dates import is_iso_date
 from orbit_registry.text.adr.fields import Field
 from orbit_registry.text.adr.file_names import (
     GENERIC_NAMES,

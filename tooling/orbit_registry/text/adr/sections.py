@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from orbit_registry.text.adr.dates import read_date
 from orbit_registry.text.adr.header import visible_lines, visible_starts
 from orbit_registry.text.adr.model import Section
-from orbit_registry.text.adr.words import SECTION_OF, plain
+from orbit_registry.text.adr.words import SECTION_OF, STATUS_OF, plain
 from orbit_registry.text.position import Position, Span
 from orbit_registry.text.structure import Heading, MarkdownDocument
 
@@ -22,6 +23,11 @@ _ORNAMENT = re.compile(r"^[^\w(\[{<]+|[^\w)\]}>?!]+$")
 """What stands around a heading's words: pictures, marks, a colon."""
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>|<!--.{0,200}?-->", re.IGNORECASE)
 _PARTS = re.compile(r"\s*[/(（)）|｜]\s*")
+_VALUED = re.compile(
+    r"[\W\d_]*(?P<name>[^\W\d_](?:[^\W\d_]|[ -]){1,30}?)[*_]{0,2}"
+    r"(?:[ ]?(?P<colon>[:：])[*_]{0,2}[ ]*|[ ]+[—–-][ ]+|[ ]?(?P<open>[(（]))(?P<value>[^\s()（）].*?)(?(open)[)）])\s*"
+)
+"""A heading that states what its section is about: `Status: Accepted`, `Status (Accepted)`."""
 _NUMBERING = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?|[A-Z][.)]|[IVX]{1,5}\.)\s+")
 _STATUS = re.compile(
     r"(?:(?:what is|describe) )?(?:the )?(?:(?:proposal|decision|adr|rfc) )?status(?: of (?:the|this) \w+)?\??"
@@ -30,6 +36,7 @@ _RUN_IN = re.compile(
     r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
     r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _BOLD = r"[ \t]{0,3}(?:\*\*|__)[^\W\d_]"
 _COST = (
     r"(?i:[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
@@ -55,6 +62,8 @@ def section_key(heading: str) -> str:
     found = SECTION_OF.get(name)
     if found is None:  # `背景 / Context`, `Negative (costs)`
         found = next((SECTION_OF[part] for part in _PARTS.split(name) if part in SECTION_OF), None)
+    if found is None and (valued := heading_value(heading)) is not None:  # `Status: Accepted`
+        return valued[0]
     if found is None and _STATUS.fullmatch(name):  # `What is the status of the proposal?`
         return "status"
     if found is None and name.startswith(_CONTEXT_AND):
@@ -64,6 +73,23 @@ def section_key(heading: str) -> str:
     if found is None and name.startswith(("consequences ", "consequences,")):
         return "consequences"
     return found or "other"
+
+
+def heading_value(title: str) -> tuple[str, int, int] | None:
+    """Return what a heading states of its own (`status`, `date` or `deciders`), and where in it the value stands.
+
+    After a colon it may be any status; after a dash or in brackets only one that is known.
+    """
+    found = _VALUED.fullmatch(title)
+    key = SECTION_OF.get(plain(found["name"].strip())) if found is not None else None
+    if found is None or key not in ("status", "date", "deciders"):
+        return None
+    word = _WORD.search(found["value"])
+    if key == "date":
+        sure = read_date(found["value"]) is not None
+    else:
+        sure = bool(found["colon"]) or (key == "status" and word is not None and plain(word.group()) in STATUS_OF)
+    return (key, found.start("value"), found.end("value")) if sure else None
 
 
 def section_level(headings: Sequence[tuple[int, str]]) -> int:

@@ -11,6 +11,7 @@ from orbit_registry.text.adr.fields import read_fields, scalar
 from orbit_registry.text.adr.languages import Language, language_of
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.adr.read import read_document
+from orbit_registry.text.adr.sections import heading_value
 from orbit_registry.text.adr.statement import read_statement
 from orbit_registry.text.adr.words import field_of
 from orbit_registry.text.adr.write import heading_title, newline_of
@@ -246,6 +247,8 @@ def _sections(text: str, entry: AdrDocument, newline: str) -> Iterator[str]:
             start = text.rfind("\n", 0, section.body.start) + 1
             gap = newline * (2 if prompt.startswith("- ") else 0)
             yield _literal(text[start : section.body.start].rstrip()) + (gap or " ") + prompt
+        elif (stated := heading_value(section.heading)) is not None:  # `## Status: Accepted`
+            yield f"{'#' * section.level} {_literal(section.heading[: stated[1]])}{_PLACEHOLDERS[stated[0]]}"
         else:
             heading = f"{'#' * section.level} {_literal(_renumbered(section, given))}"
             yield heading + (newline * 2 + prompt if prompt else "")

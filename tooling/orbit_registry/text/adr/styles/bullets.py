@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.header import Header, first_offset, keyed
+from orbit_registry.text.adr.header import Header, first_offset, keyed, keyed_parts
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import stated
 from orbit_registry.text.position import Span
@@ -19,11 +19,11 @@ def read(header: Header) -> Iterator[Fact]:
     text = header.text
     for line in header.lines():
         bullet = _BULLET.match(text, line.start, line.end)
-        found = keyed(text, bullet.end(), line.end) if bullet else None
-        if found is None:
-            continue
-        key, span = found
-        yield from stated(text, key, _without_comment(text, span), NAME)
+        for part in keyed_parts(text, bullet.end(), line.end) if bullet else ():
+            found = keyed(text, part.start, part.end)
+            if found is not None:
+                key, span = found
+                yield from stated(text, key, _without_comment(text, span), NAME)
 
 
 def _without_comment(text: str, span: Span) -> Span:

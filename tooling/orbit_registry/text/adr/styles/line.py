@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.header import Header, first_offset, keyed, whole_line
+from orbit_registry.text.adr.header import Header, first_offset, keyed, keyed_parts, whole_line
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import NOTICE, find_phrases, opening_phrases
-from orbit_registry.text.adr.statement import stated
+from orbit_registry.text.adr.statement import normalise_status, stated
 from orbit_registry.text.position import Span
 
 NAME = "line"
-_NEXT_KEY = re.compile(
-    r"[ \t]+(?:[|｜][ \t]+(?=(?:\*\*|__)?[^\W\d][\w -]{1,30}(?:\*\*|__)?[:：])|[·•][ \t]+(?=\*\*|__))"
-)
-"""Where a line goes on with another key."""
+_BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
+_SHORT = 80
 _OTHER_KEY = re.compile(r"[A-Z][\w-]*(?:[ ][\w-]+){0,4}:[ ]")
 """A line with a key that means nothing here: `Implementation Status: verified`."""
 
@@ -25,19 +23,23 @@ def read(header: Header) -> Iterator[Fact]:
     text = header.text
     current: tuple[str, Span] | None = None
     previous_end = -1
+    is_open = False
     for line in header.lines():
         content = text[line.start : line.end]
-        first, *others = _cut(text, line.start, line.end)
+        first, *others = keyed_parts(text, line.start, line.end)
         found = keyed(text, first.start, first.end)
         follows = current is not None and text[previous_end : line.start].strip(" \t\\") in ("\n", "\r\n", "\r")
         if found or not follows or not content.strip() or not _continues(content):
             if current:
                 yield from stated(text, *current, NAME)
             current = found
-            for part in others if found else ():
+            for part in others if found or _OTHER_KEY.match(content.lstrip("*_> ")) else ():
                 more = keyed(text, part.start, part.end)
                 if more is not None:
                     yield from stated(text, *more, NAME)
+            if found is None and is_open and (below := _status_alone(text, line.start, line.end)):
+                yield from stated(text, "status", below, NAME)
+            is_open = found == ("status", Span(line.end, line.end)) or (is_open and not content.strip())
             if found is None and _says_superseded(text, line.start, line.end):
                 start = _mark_above(text, line.start)
                 yield Fact("superseding", content.strip(), whole_line(text, Span(start, line.end)), NAME)
@@ -49,15 +51,14 @@ def read(header: Header) -> Iterator[Fact]:
         yield from stated(text, *current, NAME)
 
 
-def _cut(text: str, start: int, end: int) -> list[Span]:
-    """Cut a line where it goes on with another key."""
-    cuts = list(_NEXT_KEY.finditer(text, start, end))
-    return [
-        Span(begin, stop)
-        for begin, stop in zip(
-            [start, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), end], strict=True
-        )
-    ]
+def _status_alone(text: str, start: int, end: int) -> Span | None:
+    """Return where a line states a status and little else, below a key that stands alone: `**Status:**`."""
+    bullet = _BULLET.match(text, start, end)
+    content = text[bullet.end() if bullet else start : end].strip()
+    if len(content) > _SHORT or normalise_status(content)[0] == "unknown":
+        return None
+    at = text.index(content, start)
+    return Span(at, at + len(content))
 
 
 def _says_superseded(text: str, start: int, end: int) -> bool:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from orbit_registry.text.adr.header import Header, keyed, visible_lines
+from orbit_registry.text.adr.header import Header, keyed, keyed_parts, visible_lines
+from orbit_registry.text.adr.history import Dated, dated_line, dated_rows, read_history
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import NOTICE, find_phrases
-from orbit_registry.text.adr.sections import section_key, section_level
-from orbit_registry.text.adr.statement import normalise_status, read_statement
+from orbit_registry.text.adr.sections import heading_value, section_key, section_level
+from orbit_registry.text.adr.statement import normalise_status, read_statement, stated
+from orbit_registry.text.adr.styles.table import pairs
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, within
 
 NAME = "section"
 _DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
 _BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
+_LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _LEAD = re.compile(r"[ \t]{0,3}(?:[*+-][ \t]{1,4})?")
 _BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
 _KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "tags"}
@@ -30,6 +33,9 @@ def read(header: Header) -> Iterator[Fact]:
             continue
         if key == "status":
             yield from _status(header, heading)
+            continue
+        if (own := _in_heading(header, heading)) is not None:
+            yield Fact(key, own.of(header.text), own, NAME, (own.of(header.text),))
             continue
         for span in _paragraphs(header, heading)[:1]:
             yield Fact(key, span.of(header.text), span, NAME, (span.of(header.text),))
@@ -65,10 +71,33 @@ def _states_relation(text: str, start: int, end: int) -> bool:
     return first is not None and first.verb.start <= start + 2
 
 
+def _in_heading(header: Header, heading: Heading) -> Span | None:
+    """Return where the heading itself states its value: `## Status: Accepted`."""
+    found = heading_value(heading.title.of(header.text))
+    return Span(heading.title.start + found[1], heading.title.start + found[2]) if found is not None else None
+
+
 def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     paragraphs = _paragraphs(header, heading)
+    own = _in_heading(header, heading)
+    if own is not None:
+        yield from read_statement(header.text, own, NAME)
+        yield from _remarks(header, own, paragraphs)
+        return
+    history = _history(header, heading, paragraphs)
+    if history:
+        yield from read_history(header.text, history, NAME)
+        yield from _remarks(header, history[0].statement, [one for one in paragraphs if not _is_of(one, history)])
+        return
+    if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
+        yield from read_statement(header.text, cell, NAME)
+        return
     if not paragraphs and (quoted := _quoted(header, heading)):
         yield from read_statement(header.text, quoted, NAME)
+        return
+    if not paragraphs and (fenced := list(_fenced(header, heading))):
+        for key, span in fenced:
+            yield from stated(header.text, "status_date" if key == "date" else key, span, NAME)
         return
     if not paragraphs:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
@@ -82,7 +111,62 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     at = next((index for index, named in enumerate(keys) if named and named[0] == "status"), 0)
     first, named = paragraphs[at], keys[at]
     yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, NAME)
-    for span in (*paragraphs[:at], *paragraphs[at + 1 :]):
+    yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
+
+
+def _history(header: Header, heading: Heading, paragraphs: Sequence[Span]) -> list[Dated]:
+    """Return the dated entries of a section that is a history: of its table, or of its list where it begins so."""
+    tables = within(header.document.tables, heading.body, lambda table: table.span.start)
+    if tables and (not paragraphs or tables[0].span.start <= paragraphs[0].start):
+        return dated_rows(header.text, tables[0])
+    found: list[Dated] = []
+    for paragraph in paragraphs:
+        lines = [match.span() for match in _LINE.finditer(header.text, paragraph.start, paragraph.end)]
+        entries = [dated_line(header.text, Span(*line)) for line in lines]
+        if len(entries) > 1 and all(entry is not None for entry in entries):
+            found += [entry for entry in entries if entry is not None]
+        elif entries and entries[0] is not None:
+            found.append(entries[0])
+        elif not found:
+            return []
+    return found if len(found) > 1 else []
+
+
+def _cell(header: Header, first: Span) -> Span | None:
+    """Return the cell that states a known status in a table that the section begins with."""
+    tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
+    found = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
+    return next((span for span in found if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
+
+
+def _is_of(paragraph: Span, history: Sequence[Dated]) -> bool:
+    """Say whether a paragraph holds an entry of a history, or is a row of its table."""
+    return any(
+        paragraph.start <= one.statement.start < paragraph.end or paragraph.start <= one.dated.start < paragraph.end
+        for one in history
+    )
+
+
+def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
+    """Yield what a block of code right below the heading states: a known status alone, or `status: …` and its like."""
+    text = header.text
+    block = next(iter(within(header.document.code, heading.body, lambda code: code.start)), None)
+    if block is None or text[heading.body.start : block.start].strip():
+        return
+    inside = [Span(*match.span()) for match in _LINE.finditer(text, block.start, block.end)]
+    lines = [span for span in inside if not span.of(text).startswith(("```", "~~~"))]
+    if len(lines) == 1 and normalise_status(lines[0].of(text))[0] != "unknown":
+        yield "status", lines[0]
+        return
+    for span in lines:
+        for part in keyed_parts(text, span.start, span.end):
+            if (found := keyed(text, part.start, part.end)) is not None and found[0] in _KEYS:
+                yield found
+
+
+def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterator[Fact]:
+    """Yield what else the section says, beside the statement that `first` is."""
+    for span in paragraphs:
         found = keyed(header.text, span.start, span.end)
         if found and found[0] == "date":
             yield Fact("date", found[1].of(header.text), found[1], NAME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orbit_registry.text.adr.header import Header
+from orbit_registry.text.adr.history import dated_rows, read_history
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import read_statement
 from orbit_registry.text.adr.words import KEY_OF, plain
@@ -18,7 +19,12 @@ def read(header: Header) -> Iterator[Fact]:
     """Yield the known keys of the tables in the header."""
     tables = header.document.tables
     for table in (table for zone in header.zone for table in within(tables, zone, lambda table: table.span.start)):
-        for key, cell in _pairs(table):
+        first = {_key(cell) for cell in table.rows[0]} if table.rows else set()
+        history = dated_rows(header.text, table) if {"status", "date"} <= first else []
+        if len(history) > 1:
+            yield from read_history(header.text, history, NAME)
+            continue
+        for key, cell in pairs(table):
             if cell.span is None:
                 continue
             if key == "status":
@@ -28,8 +34,8 @@ def read(header: Header) -> Iterator[Fact]:
                 yield Fact(key, raw, cell.span, NAME, (raw,))
 
 
-def _pairs(table: Table) -> Iterator[tuple[str, Cell]]:
-    """Yield (key, value cell) from either shape of table."""
+def pairs(table: Table) -> Iterator[tuple[str, Cell]]:
+    """Yield (key, value cell) of a table that is rows of key and value, or one row under the keys."""
     first = [_key(cell) for cell in table.rows[0]] if table.rows else []
     if len(table.rows) == 2 and sum(key is not None for key in first) > 1:
         for key, cell in zip(first, table.rows[1], strict=False):

@@ -1,0 +1,71 @@
+"""Reads the dates that decision documents state, in figures or with the month's name; it invents none."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from orbit_registry.text.adr.words import MONTH_OF, plain
+from orbit_registry.text.position import Span
+
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
+_OF = r"(?:\.?,?[ -](?:de |del |of )?)"
+_DATES = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<y>(?:19|20)\d\d)-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?![\w-])",
+        r"(?P<y>(?:19|20)\d\d)[./年년][ ]?(?P<m>\d{1,2})[./月월][ ]?(?P<d>\d{1,2})(?![\w/])",
+        r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
+        r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # no other order makes sense
+        r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
+        r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
+        rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+        r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
+        rf"(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
+    )
+)
+
+_STARTS = re.compile(r"(?<![\w-])(?=\w)")
+_LONGEST = 200
+
+
+def is_iso_date(text: str) -> bool:
+    """Say whether `text` is a real `YYYY-MM` or `YYYY-MM-DD`."""
+    try:
+        datetime.date.fromisoformat(text if len(text) > 7 else f"{text}-01")
+    except ValueError:
+        return False
+    return len(text) in (7, 10)
+
+
+def read_date(text: str) -> str | None:
+    """Return the `YYYY-MM-DD` or `YYYY-MM` that a text begins with, in figures or with the month's name.
+
+    `03/04/2026` is none: it is read differently in different countries. `17/04/2026` is not.
+    """
+    found = _read(text, 0)
+    return found[0] if found is not None else None
+
+
+def find_date(text: str) -> tuple[str, Span] | None:
+    """Return the first date in a short text, and where it stands."""
+    for start in _STARTS.finditer(text[:_LONGEST]):
+        found = _read(text, start.start())
+        if found is not None:
+            return found[0], Span(start.start(), found[1])
+    return None
+
+
+def _read(text: str, at: int) -> tuple[str, int] | None:
+    """Return the date that stands at an offset, and where it ends; None where what looks like one is none."""
+    match = _DATE.match(text, at)
+    if match:
+        return (match.group(), match.end()) if is_iso_date(match.group()) else None
+    for form in _DATES:
+        match = form.match(text, at)
+        if match:
+            found = match.groupdict()
+            month = found["m"] if found["m"].isdigit() else MONTH_OF.get(plain(found["m"]), "")
+            iso = "-".join(part.zfill(2) for part in (found["y"], month, found.get("d") or "") if part)
+            return (iso, match.end()) if month and is_iso_date(iso) else None
+    return None
