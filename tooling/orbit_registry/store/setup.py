@@ -20,7 +20,7 @@ from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
-from orbit_registry.text.adr.file_names import is_decision_folder, is_decision_name, undated
+from orbit_registry.text.adr.file_names import home_of, is_aside, is_decision_folder, is_decision_name
 from orbit_registry.text.yaml import scalar
 from orbit_registry.values import dataclass
 
@@ -138,10 +138,10 @@ def _elsewhere(root: Path) -> Counter[str]:
     """Count the decision files of folders anywhere that are called after decisions, but for those of tests."""
     counts: Counter[str] = Counter()
     for path in walk(root, hidden=False):
-        folder, name = undated(posixpath.dirname(path)), posixpath.basename(path)
+        folder, name = home_of(posixpath.dirname(path)), posixpath.basename(path)
         stem, suffix = posixpath.splitext(name)
         parts = folder.lower().split("/")
-        named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts)
+        named = is_decision_folder(parts[-1]) and NOT_OURS.isdisjoint(parts) and not any(map(is_aside, parts))
         counts[folder] += named and suffix == ".md" and is_decision_name(stem)
     return counts
 
@@ -166,8 +166,11 @@ def _told_folder(root: Path) -> str | None:
 
 
 def _numbered(folder: Path) -> int:
+    """Count the decision files of a folder, those put away in folders below it (`accepted`, `archive`) too."""
     try:
-        return sum(1 for entry in folder.iterdir() if entry.suffix == ".md" and is_decision_name(entry.stem))
+        entries = list(folder.iterdir())
+        own = sum(entry.suffix == ".md" and is_decision_name(entry.stem) for entry in entries)
+        return own + sum(_numbered(entry) for entry in entries if is_aside(entry.name) and not entry.is_symlink())
     except OSError:
         return 0
 

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.text.adr.file_names import date_of_path, is_decision_name, number_of_path, title_of_path, undated
+from orbit_registry.text.adr.file_names import (
+    date_of_path,
+    home_of,
+    is_decision_name,
+    number_of_path,
+    status_of_path,
+    title_of_path,
+    undated,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,3 +81,42 @@ def test_nobody_else_reads_numbers_out_of_file_names() -> None:
 def test_a_date_is_no_folder_of_its_own(folder: str, kept_in: str) -> None:
     """What is kept by year or month is kept in the folder above; a date that has none above it stays."""
     assert undated(folder) == kept_in
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("docs/adr/rejected/0001-x.md", "rejected"),
+        ("docs/adr/02-accepted/0001-x.md", "accepted"),
+        ("docs/adr/_superseded/0001-x.md", "superseded"),
+        ("docs/adr/deprecated-adrs/0001-x.md", "deprecated"),
+        ("docs/adr/drafts/2024/0001-x.md", "proposed"),
+        ("docs/adr/abgelehnt/0001-x/README.md", "rejected"),
+        ("rfcs/implemented/mail/0001-x.md", "accepted"),
+        ("docs/adr/0001-x.md", None),
+        ("docs/adr/archive/0001-x.md", None),
+        ("docs/adr/done/0001-x.md", None),
+        ("rejected/docs/adr/0001-x.md", None),
+        ("docs/rejected/team/mail/0001-x.md", None),
+        ("rejected.md", None),
+    ],
+)
+def test_a_folder_may_say_a_status(path: str, status: str | None) -> None:
+    """The nearest folder that is named after one, below that of all decisions; work is `done` for other reasons."""
+    assert status_of_path(path) == status
+
+
+@pytest.mark.parametrize(
+    ("folder", "home"),
+    [
+        ("docs/adr/rejected", "docs/adr"),
+        ("docs/adr/archive/2024", "docs/adr"),
+        ("docs/adr/archive/rejected", "docs/adr"),
+        ("docs/archive/adr", "docs/archive/adr"),
+        ("rejected", "rejected"),
+        ("", ""),
+    ],
+)
+def test_nobody_writes_new_decisions_where_they_are_put_away(folder: str, home: str) -> None:
+    """A folder named after a status or an archive belongs to the one above it."""
+    assert home_of(folder) == home

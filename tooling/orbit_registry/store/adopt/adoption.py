@@ -6,6 +6,7 @@ resolving what they say of each other happens here; which files are worth readin
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -25,7 +26,7 @@ from orbit_registry.store.adopt.edges import (
     tabulate,
 )
 from orbit_registry.store.adopt.fields import document_fields, document_uid
-from orbit_registry.store.adopt.ids import Named, number_candidates
+from orbit_registry.store.adopt.ids import Candidate, Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.adopt.moved import follow
 from orbit_registry.store.adopt.next_steps import with_step
@@ -40,6 +41,7 @@ from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
+from orbit_registry.text.adr.model import FOLDER
 from orbit_registry.values import dataclass
 
 STEP_LIMIT = 40_000_000
@@ -249,7 +251,14 @@ def _new_records(
             outcomes.append(Outcome("changed", candidate.label, one.id, f"a new number, because {one.why_not}"))
         if candidate.entry.status == "unknown" and candidate.entry.status_raw.strip():
             outcomes.append(Outcome("changed", candidate.label, one.id, _not_known(candidate.entry.status_raw)))
+        if candidate.entry.format == FOLDER:
+            outcomes.append(Outcome("changed", candidate.label, one.id, _said_by_folder(candidate)))
         yield Change(path, None, text)
+
+
+def _said_by_folder(candidate: Candidate) -> str:
+    folder = posixpath.dirname(candidate.path)
+    return f"the document states no status; it is `{candidate.entry.status}`, as its folder's name says: {folder}"
 
 
 def _not_known(status: str) -> str:

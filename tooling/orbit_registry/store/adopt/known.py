@@ -20,8 +20,9 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
+from orbit_registry.text.adr.doubts import OF_ITS_PLACE
 from orbit_registry.text.adr.file_names import own_folders, whole_of
-from orbit_registry.text.adr.read import OF_ITS_PLACE, UNNAMED
+from orbit_registry.text.adr.read import UNNAMED
 from orbit_registry.values import dataclass
 
 NO_ENTRY = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.outcome import Outcome
-from orbit_registry.text.adr.read import OF_ITS_PLACE
+from orbit_registry.text.adr.doubts import OF_ITS_PLACE
 
 _RENAME = "nothing to do; where it is a decision, rename it"
 _LATER = "the next `orbit adr backfill` makes it once that decision has a record"

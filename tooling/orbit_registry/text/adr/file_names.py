@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 
+from orbit_registry.text.adr.model import Status
+from orbit_registry.text.adr.words import NO_STATUS_FOLDERS, STATUS_OF, plain
 from orbit_registry.values import dataclass
 
 GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
@@ -38,6 +40,11 @@ _LOG = re.compile(
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r"rfcs?[-_ ]?\d", re.IGNORECASE)
+_ORDER = re.compile(r"^(?:\d{1,2}[-_. ]+|[_.]+)")
+_ARCHIVE = re.compile(r"archive[sd]?|archivio|archivo|attic|old|history", re.IGNORECASE)
+_OF_DECISIONS = re.compile(r"[-_ ](?:adrs?|decisions?)$", re.IGNORECASE)
+_FAR = 2
+"""Folders above a document that may say its status."""
 _FEWEST_DIGITS = 3
 """Digits that a bare number has to have: `1-intro.md` and `02-setup.md` are chapters of a guide."""
 
@@ -115,6 +122,35 @@ def undated(folder: str) -> str:
 def is_decision_folder(name: str) -> bool:
     """Say whether a folder is named after decisions: `adr`, `decisions`, `architecture-decision-records`."""
     return _FOLDER.match(name) is not None
+
+
+def status_of_folder(name: str) -> Status | None:
+    """Return the status that a folder is named after: `rejected`, `02-accepted`, `drafts`."""
+    word = plain(_ORDER.sub("", name))
+    return STATUS_OF.get("draft" if word == "drafts" else word) if word not in NO_STATUS_FOLDERS else None
+
+
+def is_aside(name: str) -> bool:
+    """Say whether a folder is one that decisions are put away in, and no home of their own: `rejected`, `archive`."""
+    return _ARCHIVE.fullmatch(_ORDER.sub("", name)) is not None or status_of_folder(name) is not None
+
+
+def home_of(folder: str) -> str:
+    """Return where the decisions of a folder are kept: `adr` for `adr/rejected/2024`, for nobody writes one there."""
+    folder = undated(folder)
+    above, _, name = folder.rpartition("/")
+    return home_of(above) if above and is_aside(name) else folder
+
+
+def status_of_path(path: str) -> Status | None:
+    """Return the status that the folders of a document say: the nearest that has one, below that of all decisions."""
+    pure = PurePosixPath(path.replace("\\", "/"))
+    folder = pure.parent.parent if _has_own_folder(path) else pure.parent
+    for name in reversed(undated(folder.as_posix()).split("/")[-_FAR:]):
+        status = status_of_folder(_OF_DECISIONS.sub("", name))  # `rejected-adrs`
+        if status is not None or is_decision_folder(name):
+            return status
+    return None
 
 
 def is_log_name(name: str) -> bool:

@@ -9,6 +9,9 @@ from orbit_registry.values import dataclass
 
 Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
 
+FOLDER = "folder"
+"""The format of a document that states no status itself, and stands in a folder named after one."""
+
 Rel = Literal[
     "supersedes",
     "superseded_by",
@@ -88,7 +91,8 @@ class AdrDocument:
     has_cost: bool
     cost_position: Position | None
     format: str
-    """The style that states the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`), or `none`."""
+    """The style that states the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`, `notice`), or
+    `folder` where only the folder's name says it, or `none`."""
     anchor: str
     """The explicit `{#id}` of the heading, or ''."""
     position: Position

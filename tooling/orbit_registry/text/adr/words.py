@@ -92,6 +92,15 @@ STATUSES: Mapping[Status, str] = {
 
 STATUS_OF = _by_word(STATUSES)
 
+NO_STATUS_FOLDERS = frozenset(
+    _by_word({"no": """
+        archived, open, offen, ouvert, abierto, aberto, done, current, complete, completed, final, active, activa,
+        activo, ativo, ativa, aktiv, attivo, review, reviewing, call, hold, idea, discussion, proposal, rfc, removed,
+        dropped, released, living, valid, force, merged, concept, arbeit, shipped, decided, candidate, amended, extended
+    """})
+)  # fmt: skip
+"""Words for a status that folders have for other reasons too: work in `done`, a program in `released`."""
+
 NEGATIONS = frozenset(
     _by_word({"no": "not, un, never, no, isn't, aint, nicht, kein, non, pas, não, niet, nie, inte, не, нет, 未, 非"})
 )
