@@ -45,9 +45,9 @@ WORDINGS = [
     ("~~Accepted~~ Superseded by ADR-0009", "superseded", [("superseded_by", "ADR-0009")]),
     ("Proposed → Accepted", "accepted", []),
     ("[![Generic badge](https://badgen.net/badge/ADR/approved/green/)](https://example.org)", "accepted", []),
-    ("被 ADR-045 取代", "superseded", []),
+    ("被 ADR-045 取代", "superseded", [("superseded_by", "ADR-045")]),
     ("废弃。正在讨论替代方案", "deprecated", []),
-    ("ADR-0045 に置き換え", "superseded", []),
+    ("ADR-0045 に置き換え", "superseded", [("superseded_by", "ADR-0045")]),
     ("Accepted, implemented", "accepted", []),
     ("Vorgeschlagen", "proposed", []),
     ("En revisión", "proposed", []),
@@ -173,6 +173,57 @@ WORDINGS = [
             "撤销",
         )
     ),
+    *(
+        (said, "superseded", [("superseded_by", "ADR-9")])
+        for said in (
+            "Durch ADR-9 ersetzt",
+            "Überholt durch ADR-9",
+            "Sostituita dall'ADR-9",
+            "Reemplazada por ADR-9",
+            "已被 ADR-9 取代",
+            "由 ADR-9 替代",
+            "已被取代：ADR-9",
+            "ADR-9 により置き換え",
+            "ADR-9によって置き換えられた",
+            "ADR-9로 대체됨",
+            "ADR-9에 의해 대체됨",
+            "대체됨: ADR-9",
+        )
+    ),
+    *(
+        (said, "accepted", [("supersedes", "ADR-3")])
+        for said in (
+            "Akzeptiert, ersetzt ADR-3",
+            "Acceptée (remplace ADR-3)",
+            "Accettata; sostituisce ADR-3",
+            "Aceita, substitui ADR-3",
+            "Aceptada, reemplaza ADR-3",
+            "已接受，取代 ADR-3",
+            "已接受，本决策取代了 ADR-3",
+            "承認済み (ADR-3 を置き換える)",
+            "승인됨, ADR-3을 대체",
+        )
+    ),
+    *(
+        (said, "accepted", [("amended_by", "ADR-4")])
+        for said in (
+            "Akzeptiert; ergänzt durch ADR-4",
+            "Acceptée, modifiée par ADR-4",
+            "Accettata, modificata da ADR-4",
+            "Aceita, alterada por ADR-4",
+            "Aceptada; modificada por ADR-4",
+            "已接受（由 ADR-4 补充）",
+            "承認済み。ADR-4 により改訂",
+            "승인됨 (ADR-4에 의해 보완)",
+        )
+    ),
+    ("Ersetzt ADR-3", "unknown", [("supersedes", "ADR-3")]),
+    ("取代 ADR-3", "unknown", [("supersedes", "ADR-3")]),
+    ("被 ADR-8 和 [九](9.md) 取代", "superseded", [("superseded_by", "ADR-8"), ("superseded_by", "9.md")]),
+    ("Superseded 2020-01-01", "superseded", []),
+    ("2020-05-05 に廃止", "unknown", []),
+    ("Superseded by [[0009-x]]", "superseded", [("superseded_by", "0009-x")]),
+    ("Superseded by [[adr/0009-x#Decision|the new one]]", "superseded", [("superseded_by", "adr/0009-x")]),
     ("The two points above have been accepted", "unknown", []),
     ("", "unknown", []),
 ]

@@ -164,7 +164,8 @@ class Targets:
             if found:
                 return tuple(dict.fromkeys(found)), "the number is that of several decisions"
         of_a_page = written.partition("#")[0].rstrip("/").rpartition("/")[2] if "/" in written else written
-        found = self._by_name.get(written.casefold()) or self._by_name.get(of_a_page.casefold(), [])
+        names = (written, of_a_page, "-".join(of_a_page.split()))  # `[[Use one queue]]` is a file with blanks
+        found = next((held for name in names if (held := self._by_name.get(name.casefold()))), [])
         return (tuple(dict.fromkeys(found)), "several decisions have that name") if found else None
 
     def _nearest(self, path: str, found: list[str]) -> list[str]:

@@ -9,7 +9,14 @@ from orbit_registry.text import is_markdown
 from orbit_registry.text.adr.dates import read_date
 from orbit_registry.text.adr.header import Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
-from orbit_registry.text.adr.relations import find_phrases, find_targets, opening_phrases, target_key
+from orbit_registry.text.adr.relations import (
+    Phrase,
+    find_phrases,
+    find_targets,
+    opening_phrases,
+    target_key,
+    wiki_links,
+)
 from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.styles import STYLES
@@ -182,9 +189,16 @@ def _stated(header: Header, facts: Sequence[Fact]) -> Iterator[Relation]:
                     yield Relation(rel, target, lines.position(fact.span.start), fact.span, target)
                 continue
             for phrase in find_phrases(header.text, fact.span.start, fact.span.end):
-                yield Relation(phrase.rel, phrase.target, lines.position(phrase.span.start), phrase.span, phrase.text)
+                position = lines.position(phrase.span.start)
+                yield Relation(phrase.rel, _target(header, phrase), position, phrase.span, phrase.text)
         elif fact.key in _RELS:
             yield from _targets_of(header, fact)
+
+
+def _target(header: Header, phrase: Phrase) -> str:
+    """Return what a phrase leads to: of `[text][label]` and `[label]` what the label stands for in the document."""
+    links = within(header.document.links, phrase.span, lambda link: link.span.start)
+    return next((link.target for link in links if link.kind == "reference"), phrase.target)
 
 
 def _targets_of(header: Header, fact: Fact) -> Iterator[Relation]:
@@ -210,7 +224,7 @@ def _linked(header: Header, sections: Sequence[Section]) -> Iterator[Relation]:
                 if "://" in phrase.target and phrase.rel in ("implements", "related_to"):
                     continue  # an issue or a page, not a decision
                 position = document.lines.position(phrase.span.start)
-                yield Relation(phrase.rel, phrase.target, position, phrase.span, phrase.text)
+                yield Relation(phrase.rel, _target(header, phrase), position, phrase.span, phrase.text)
 
 
 def _mentioned(header: Header, body: Span, number: str | None, own: Collection[str]) -> Iterator[Relation]:
@@ -220,6 +234,9 @@ def _mentioned(header: Header, body: Span, number: str | None, own: Collection[s
         target = link.target.partition("#")[0]
         if link.kind != "image" and "://" not in target and is_markdown(target):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
+    for place in visible_lines(document, body, document.hidden) if "[[" in header.text else ():
+        for target, shown, span in wiki_links(header.text, place.start, place.end):
+            yield Relation("references", f"{target}.md", document.lines.position(span.start), span, shown)
     for citation in within(header.citations, body, lambda citation: citation.span.start):
         if citation.id in own or (_same_number(citation.id, number) and "/" not in citation.id):
             continue

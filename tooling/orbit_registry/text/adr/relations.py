@@ -17,27 +17,68 @@ _VERBS: tuple[tuple[str, Rel], ...] = (
     (r"(?:partially|partly)[ ]super[sc]edes|super[sc]edes[ ](?:in[ ]part|parts?[ ]of|section[ ]of)", "amends"),
     (
         r"super[sc]eded[ ]by|super[sc]eded(?=:?[ ]\[)|replaced[ ]by|obsoleted[ ]by|retired[ ]by"
-        r"|(?:ersetzt|abgelöst)[ ]durch|remplacée?[ ]par"
-        r"|(?:reemplazad|sustituid|substituíd|substituid|supersedid)[oa][ ]por|sostituit[oa][ ]da|vervangen[ ]door"
-        r"|замен[её]н[ао]?[ ]на|zastąpion[aey][ ]przez|ersatt[ ]av|(?:已被取代|置換済み|대체됨)[:：]",
+        r"|(?:ersetzt|abgelöst|überholt|aufgehoben)[ ]durch|(?:remplac|supplant|abrog)ée?[ ]par"
+        r"|(?:reemplazad|sustituid|substituíd|substituid|supersedid|superad|derogad|revogad)[oa][ ]por"
+        r"|(?:sostituit|rimpiazzat|superat)[oa][ ]da(?:ll[ao']|l)?|vervangen[ ]door"
+        r"|замен[её]н[ао]?[ ]на|zastąpion[aey][ ]przez|ersatt[ ]av"
+        r"|已?被(?:取代|替代)[:：]?|(?:取代者|替代者|后继|後継|後繼|置換先|置換済み|대체됨|후속)(?:[ ]ADR)?[:：]",
         "superseded_by",
     ),
     (
-        r"super[sc]edes|replaces|obsoletes|ersetzt|remplace|reemplaza|sustituye|substitui|sostituisce|заменяет",
+        r"super[sc]edes|replaces|obsoletes|ersetzt|remplace|reemplaza|sustituye|substitui|sostituisce|rimpiazza"
+        r"|заменяет|(?<![被由])(?:取代|替代|替换|替換)了?",
         "supersedes",
     ),
-    (rf"amended{_PARTIAL}[ ]by|modified[ ]by|updated[ ]by", "amended_by"),
-    (r"amends|modifies", "amends"),
-    (rf"extended{_PARTIAL}[ ]by|refined[ ]by", "extended_by"),
-    (r"extends|refines|builds[ ]on", "extends"),
+    (
+        rf"amended{_PARTIAL}[ ]by|modified[ ]by|updated[ ]by|(?:geändert|ergänzt|angepasst|präzisiert)[ ]durch"
+        r"|(?:modifi|amend|complét)ée?[ ]par|(?:modificad|enmendad|emendad|alterad|complementad)[oa][ ]por"
+        r"|(?:modificat|emendat|integrat)[oa][ ]da(?:ll[ao']|l)?",
+        "amended_by",
+    ),
+    (
+        r"amends|modifies|ergänzt|ändert|präzisiert|modifie|amende|complète|modifica|enmienda|emenda|altera|complementa"
+        r"|integra|(?:修订|修改|补充|修訂|補充)了?",
+        "amends",
+    ),
+    (
+        rf"extended{_PARTIAL}[ ]by|refined[ ]by|erweitert[ ]durch|étendue?[ ]par|(?:ampliad|estendid)[oa][ ]por"
+        r"|estes[oa][ ]da(?:ll[ao']|l)?",
+        "extended_by",
+    ),
+    (r"extends|refines|builds[ ]on|erweitert|étend|amplía|extiende|estende|(?:扩展|擴展)了?", "extends"),
     (r"reverted[ ]by", "reverted_by"),
     (r"reverts", "reverts"),
     (r"implements", "implements"),
     (
-        r"(?:relates|related)[ ]to|related|depends[ ]on|see[ ]also|in[ ]favou?r[ ]of|clarifie[sd](?:[ ]by)?",
+        r"(?:relates|related)[ ]to|related|depends[ ]on|see[ ]also|in[ ]favou?r[ ]of|clarifie[sd](?:[ ]by)?"
+        r"|siehe[ ]auch|voir[ ]aussi|véase[ ]también|ver[ ]também|vedi[ ]anche|参见|參見|(?:関連|관련)(?:[ ]ADR)?[:：]",
         "related_to",
     ),
 )
+_ENDINGS: tuple[tuple[str, str, Rel], ...] = (
+    (r"durch[ ]", r"[ ](?:ersetzt|abgelöst|überholt)", "superseded_by"),
+    (r"durch[ ]", r"[ ](?:ergänzt|geändert)", "amended_by"),
+    (r"door[ ]", r"[ ]vervangen", "superseded_by"),
+    (r"[被由][ ]?", r"[ ]?(?:所|完全)?(?:取代|替代|代替|替换|替換)", "superseded_by"),
+    (r"[被由][ ]?", r"[ ]?所?(?:修订|修改|补充|修訂|補充)", "amended_by"),
+    ("", r"[ ]?(?:に(?:より|よって|て)?|で)[ ]?(?:置き?換え|置換|代替|廃止)", "superseded_by"),
+    ("", r"[ ]?を[ ]?(?:置き?換え|置換|代替|廃止)", "supersedes"),
+    ("", r"[ ]?(?:に(?:より|よって|て)|で)[ ]?(?:改訂|改定|修正|補足)", "amended_by"),
+    ("", r"[ ]?を[ ]?(?:改訂|改定|修正|補足)", "amends"),
+    ("", r"[ ]?を[ ]?拡張", "extends"),
+    ("", r"[ ]?(?:으로|로|에[ ]?의해)[ ]?(?:대체|교체)", "superseded_by"),
+    ("", r"[ ]?[을를][ ]?(?:대체|교체)", "supersedes"),
+    ("", r"[ ]?에[ ]?의해[ ]?(?:수정|보완|개정)", "amended_by"),
+    ("", r"[ ]?[을를][ ]?(?:수정|보완|개정)", "amends"),
+    ("", r"[ ]?[을를][ ]?확장", "extends"),
+)
+"""Verbs that stand behind the decision that they are about: what is before it, what follows it, and the relation."""
+_ENDS_SO = tuple(
+    (re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None, re.compile(after), rel)
+    for before, after, rel in _ENDINGS
+)
+_MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _VERB = re.compile("|".join(rf"(?P<v{i}>{pattern})" for i, (pattern, _) in enumerate(_VERBS)), re.IGNORECASE)
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ ]record)?|adr|rfc|record|document|proposal)"
@@ -54,11 +95,20 @@ _SENTENCE_ENDS = re.compile(r"[\s*_)\]\"]*(?:$|[.;,(—–])")
 _WORD_BEFORE = re.compile(r"[\w-]")
 
 _LINK = r"\[(?P<text>[^\[\]\n]{0,300})\]\((?P<href>[^()\s]{1,500})(?:[ ]\"[^\"\n]{0,200}\")?\)"
+_WIKI = r"\[\[(?P<wiki>[^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\\?\|(?P<shown>[^\[\]\n]{1,200}))?\]\]"
 _BRACKET = r"\[(?P<bracket>[^\[\]\n]{1,200})\](?:\[(?P<label>[^\[\]\n]{0,100})\])?"
 _ID = r"(?P<id>(?:[A-Za-z0-9][\w.-]{0,60}/){0,3}(?:ADRs?|RFC)[- #]{0,2}(?:[0-9]{8}-[0-9]{1,3}(?!\w)|[0-9]{1,9}))"
-_FILE = r"(?P<file>(?:[\w.-]{1,60}/){0,4}[0-9]{3,8}-[\w.-]{1,150}|[0-9]{3,5}|#?[0-9]{1,5}(?=[\s,;.)]|$))"
-_TARGET = re.compile(rf"`?(?:{_LINK}|{_BRACKET}|{_ID}|{_FILE})`?")
-_GLUE = re.compile(r"[ \t]{0,3}(?:[,&+:][ \t\r\n]{0,4}|(?:,[ ])?(?:and|or)[ \t\r\n]{1,4}|by[ ]){0,2}[ \t\r\n]{0,4}")
+_NO_DATE = r"(?!(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-]))"
+_FILE = (
+    rf"(?P<file>{_NO_DATE}(?:(?:[\w.-]{{1,60}}/){{0,4}}[0-9]{{3,8}}-[\w.-]{{1,150}}|[0-9]{{3,5}}"
+    r"|#?[0-9]{1,5}(?=[\s,;.)]|$)))"
+)
+_WIKI_LINK = re.compile(_WIKI)
+_TARGET = re.compile(rf"`?(?:{_LINK}|{_WIKI}|{_BRACKET}|{_ID}|{_FILE})`?")
+_GLUE = re.compile(
+    r"[ \t]{0,3}(?:[,&+:：、和与與及와과と][ \t\r\n]{0,4}|및[ ]|(?:,[ ])?(?:and|or|und|et|y|e)[ \t\r\n]{1,4}"
+    r"|by[ ]){0,2}[ \t\r\n]{0,4}"
+)
 _MARK = re.compile(r"[*_]{1,3}(?=[ \t])")
 _FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
 _ID_SHAPE = re.compile(r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE)
@@ -93,8 +143,23 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
     """Yield what `text[start:end]` says about other decisions, in order."""
     limit = len(text) if end is None else end
+    behind = list(_ending_phrases(text, start, limit)) if _MAY_END_SO.search(text, start, limit) else []
+    if behind:
+        before = [one for one in _leading_phrases(text, start, limit) if not _is_within(one.verb, behind)]
+        yield from sorted([*behind, *before], key=lambda one: one.span.start)
+    else:
+        yield from _leading_phrases(text, start, limit)
+
+
+def _is_within(verb: Span, phrases: Collection[Phrase]) -> bool:
+    return any(one.verb.start <= verb.start < one.verb.end for one in phrases)
+
+
+def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
+    """Yield the phrases whose verb comes first: `Superseded by ADR-9`."""
     for match in _VERB.finditer(text, start, limit):
-        if match.start() > start and _WORD_BEFORE.match(text[match.start() - 1]):
+        before = text[match.start() - 1] if match.start() > start else ""
+        if _WORD_BEFORE.match(before) and not _CJK.match(text, match.start()):
             continue
         rel = _VERBS[int(str(match.lastgroup)[1:])][1]
         mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
@@ -106,6 +171,26 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
             if following == target[2].end:
                 break
             target = _target(text, following, limit)
+
+
+def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
+    """Yield the phrases whose verb comes last: `durch ADR-9 ersetzt`, `被 ADR-9 取代`, `ADR-9 に置き換え`."""
+    group: list[tuple[str, str, Span]] = []
+    for match in _TARGET.finditer(text, start, limit):
+        target = _target(text, match.start(), limit)
+        before_it = text[match.start() - 1] if match.start() > start else ""
+        if target is None or (_WORD_BEFORE.match(before_it) and not _CJK.match(before_it)):
+            continue
+        if group and _skip_glue(text, group[-1][2].end, limit) != target[2].start:
+            group = []
+        group.append(target)
+        for before, after, rel in _ENDS_SO:
+            verb = after.match(text, target[2].end, limit)
+            lead = before.search(text, start, group[0][2].start) if before is not None else None
+            if verb is not None and (before is None or lead is not None):
+                first = lead.start() if lead is not None else group[0][2].start
+                yield from (Phrase(rel, *one, Span(first, verb.end())) for one in group)
+                break
 
 
 def _skip_glue(text: str, at: int, limit: int) -> int:
@@ -126,12 +211,25 @@ def _target(text: str, at: int, limit: int) -> tuple[str, str, Span] | None:
     span = Span(match.start(), match.end())
     if match["href"]:
         return match["href"], match["text"], span
+    if match["wiki"]:
+        wiki = match["wiki"].strip().removesuffix("\\")
+        return wiki, (match["shown"] or wiki).strip(), span
     if match["bracket"]:
         bracket = match["bracket"].strip("`* ")
+        if match["label"]:  # `[the new one][n]`: whoever has the document knows what `n` is
+            return match["label"].strip(), bracket, span
         return (bracket, bracket, span) if _ID_SHAPE.search(bracket) else None
     written = match["id"] or match["file"]
     written = written.rstrip(".")
     return written, written, span
+
+
+def wiki_links(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
+    """Yield (target, text, span) of each `[[name]]` of a line that is no code."""
+    for match in _WIKI_LINK.finditer(text, start, end):
+        target = _target(text, match.start(), end)
+        if target is not None and text.count("`", start, match.start()) % 2 == 0:
+            yield target
 
 
 def find_targets(text: str, start: int, end: int) -> Iterator[tuple[str, str, Span]]:

@@ -73,7 +73,11 @@ def _status(text: str) -> Status:
         text = unquote(badge["status"]).replace("_", " ")
     if _PARTIAL.match(text.lstrip("*_`\"' ")):
         return "accepted"  # a part was replaced, the rest stays in force
-    if _TAKEN_OVER.match(text):
+    said = next(find_phrases(text.lstrip("*_`\"' ")), None)
+    opens = said.rel if said is not None and said.verb.start <= len("已") else None
+    if opens == "supersedes":
+        return "unknown"  # `Ersetzt ADR-3`: what it does to another one
+    if opens == "superseded_by" or (_TAKEN_OVER.match(text) and (said is None or said.rel == "superseded_by")):
         return "superseded"  # the word stands last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"

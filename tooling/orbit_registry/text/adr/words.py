@@ -133,14 +133,23 @@ KEY_OF: Mapping[str, str] = _by_word({
     "tags": "tag, tags, labels, etiquetas, étiquettes, теги, 标签, 標籤, タグ, 태그",
     "tasks": "task, tasks, ticket, tickets",
     "legacy_ids": "legacy_id, legacy_ids, legacy id, legacy ids",
-    "supersedes": "supersedes, supercedes, replaces, ersetzt, remplace, reemplaza, sustituye, substitui, sostituisce",
+    "supersedes": """
+        supersedes, supercedes, replaces, ersetzt, löst ab, remplace, reemplaza, sustituye, substitui, sostituisce,
+        取代, 替代, 置換対象, 대체 대상
+    """,
     "superseded_by": """
         superseded by, superceded by, superseded-by, superseded_by, supersededby, replaced by, ersetzt durch,
-        abgelöst durch, remplacé par, reemplazado por, sustituido por, substituído por, sostituito da,
-        vervangen door
+        abgelöst durch, nachfolger, remplacé par, remplacée par, successeur, reemplazado por, reemplazada por,
+        sustituido por, sustituida por, sucesor, substituído por, substituída por, sucessor, sostituito da,
+        sostituita da, successore, vervangen door, successor, 被取代, 已被取代, 取代者, 替代者, 后继, 後継, 後継 adr,
+        置換先, 대체됨, 후속, 후속 adr
     """,
-    "amends": "amends",
-    "amended_by": "amended by, amended-by, amended_by, amendedby",
+    "amends": "amends, ergänzt, ändert, modifie, complète, enmienda, emenda",
+    "amended_by": """
+        amended by, amended-by, amended_by, amendedby, geändert durch, ergänzt durch, modifié par, modifiée par,
+        complété par, complétée par, modificado por, modificada por, alterado por, alterada por, modificato da,
+        modificata da
+    """,
     "extends": "extends",
     "extended_by": "extended by",
     "related_to": "relates to, relatesto, related, related_to, related adrs, related_adrs",
