@@ -24,6 +24,7 @@ HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")
 _PLAIN_SERIES = ("", "adr", "decision")
 """What files begin with whose decisions have no name but their number."""
+_ZEROS = re.compile(r"0\d{2,}")
 _DIGITS = re.compile(r"\d{1,9}\Z")
 
 
@@ -126,16 +127,24 @@ def number_candidates(
     wanting = [index for index, why in reasons.items() if why is not None]
     fresh = dict(zip(wanting, take(len(wanting), {*taken, *holder}), strict=True)) if wanting else {}
     folders = {posixpath.dirname(candidate.path) for candidate in candidates if not candidate.in_log}
+    series = _series_of(candidates)
     named = []
     for index, candidate in enumerate(candidates):
         record_id = fresh.get(index) or sequence_id(prefix, candidate.number or 0)
         shared = candidate.number is not None and (claims[candidate.number] > 1 or candidate.number in taken)
-        names = _legacy_names(candidate, record_id, folders, shared=shared)
+        names = _legacy_names(candidate, record_id, folders, series, shared=shared)
         named.append(Named(candidate, record_id, names, reasons[index]))
     return named
 
 
-def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str], *, shared: bool) -> tuple[str, ...]:
+def _legacy_names(
+    candidate: Candidate,
+    record_id: str,
+    folders: Collection[str],
+    series: Collection[tuple[str, str]],
+    *,
+    shared: bool,
+) -> tuple[str, ...]:
     """Return the names a decision was known by, the most specific last."""
     entry = candidate.entry
     names: list[str] = [*entry.legacy_ids]
@@ -150,7 +159,7 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
             names.append(entry.number)
             if folder and (nested or shared):
                 names.append(f"{posixpath.basename(folder)}/ADR-{entry.number}")
-        names += [*_series_name(pure.stem, entry.number)]
+        names += [*_series_name(pure.stem, entry.number, [code for place, code in series if place == folder])]
         names += [fact.raw for fact in entry.facts if fact.key == "number" and fact.style == "front-matter"]
         names += [fact.raw.strip("/ ").rpartition("/")[2] for fact in entry.facts if fact.key == "page"]
         names.append(posixpath.basename(folder) if pure.stem.lower() in GENERIC_NAMES else pure.stem)
@@ -158,20 +167,44 @@ def _legacy_names(candidate: Candidate, record_id: str, folders: Collection[str]
     return tuple(dict.fromkeys(name for name in tidy if name and name != record_id))
 
 
-def _series_name(stem: str, number: str | None) -> list[str]:
+def _series_of(candidates: Sequence[Candidate]) -> set[tuple[str, str]]:
+    """Return (folder, `framework-`) of the series whose names only their files have: two numbers, or one with zeros.
+
+    `use-http-404-pages` alone is a title.
+    """
+    numbers: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for candidate in candidates:
+        found = read_series_name(PurePosixPath(candidate.path).stem) if not candidate.in_log else None
+        if found is not None and found.number is not None:
+            numbers[posixpath.dirname(candidate.path), found.lead.lower()].add(found.number)
+    return {one for one, seen in numbers.items() if len(seen) > 1 or any(_ZEROS.match(number) for number in seen)}
+
+
+def _series_name(stem: str, number: str | None, series: Collection[str]) -> list[str]:
     """Return what people call a decision of a series with its own name: `OPS-ADR-0001` of `OPS-ADR-0001-queues`.
 
-    Where names begin with a date and a counter, `20260401-02-queues`, that is `ADR-20260401-02`.
+    `series` are those of its folder whose names only the files have. Where names begin with a date and a counter,
+    `20260401-02-queues`, that is `ADR-20260401-02`.
     """
     found = read_name(stem)
     counter = _OF_THE_DAY.match(found.title) if found is not None and found.date else None
     if found is not None and found.date and counter:
         return [f"ADR-{found.date.replace('-', '')}-{counter.group()}"]
     told = read_series_name(stem) if found is None else None
-    found = told if told is not None and told.number == number else found
+    same = (
+        told is not None
+        and told.number is not None
+        and (number or "").isdigit()
+        and int(told.number) == int(number or 0)
+    )
+    found = told if told is not None and (same or told.lead.lower() in series) else found
     if found is None or found.number is None or found.lead.strip("-_ ").lower() in _PLAIN_SERIES:
         return []
     return [f"{found.lead}{found.number}"]
+
+
+def _same(number: str | None, other: str | None) -> bool:
+    return None not in (number, other) and (number or "").lstrip("0") == (other or "").lstrip("0")
 
 
 def _above(folder: str) -> list[str]:
