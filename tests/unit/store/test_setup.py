@@ -168,6 +168,7 @@ def test_decisions_that_git_ignores_are_somebody_elses(git_repo: Path, git: Git)
         (["src/tests/resources/decisions/0001-x.md"], AdrConfig("file", "docs/adr")),
         (["doc/adr/rejected/0001-x.md", "doc/archive/decisions/0002-y.md"], AdrConfig("file", "doc/adr")),
         (["lib/adr/archive/0001-x.md", "lib/archive/adr/0002-y.md"], AdrConfig("file", "lib/adr")),
+        (["versioned_docs/version-1/adr/0001-x.md", "wiki/adr/0001-x.md"], AdrConfig("file", "wiki/adr")),
         (["docs/adr/README.md", "docs/adr/template.md"], AdrConfig("file", "docs/adr")),
         (["docs/design/search/4_decisions.md"], AdrConfig("log", "docs/adr")),
         (["docs/design/search/4_decisions.md", "docs/adr/0001-x.md"], AdrConfig("file", "docs/adr")),

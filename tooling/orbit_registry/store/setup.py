@@ -29,7 +29,9 @@ GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")
 OWN_GITIGNORE = ("/state/", ".tmp-*")
 """The same from within `.orbit/`, where there is no repository yet whose file it could be."""
 GITATTRIBUTES = (".orbit/**/votes.jsonl merge=union", f"**/{LOG_NAME} merge={DRIVER}")
-NOT_OURS = frozenset({"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor"})
+NOT_OURS = frozenset(
+    {"test", "tests", "testdata", "fixtures", "example", "examples", "samples", "vendor", "versioned_docs"}
+)
 """Folders whose decisions are somebody else's, or nobody's."""
 ADR_FOLDERS = (
     "docs/adr",

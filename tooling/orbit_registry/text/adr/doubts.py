@@ -23,7 +23,31 @@ _TEMPLATE_NAME = re.compile(
     r"(?:[-_. ].*)?$",
     re.IGNORECASE,
 )
-_TEMPLATE_FOLDER = re.compile(r"_?(?:adr[-_])?templates?$", re.IGNORECASE)
+_BLANK_NAME = re.compile(
+    r"(?:(?:m?adr|decision|record|0+)[-_ ])*(?:empty|blank|skeleton|boilerplate|stub|leer|vide|vac[ií]o|vazio|vuoto)"
+    r"(?:[-_ ](?:m?adr|decision|record|document|doc))*$",
+    re.IGNORECASE,
+)
+_TEMPLATE_FOLDER = re.compile(
+    r"_?(?:adr[-_]|issue[-_]|pull[-_]request[-_]|merge[-_]request[-_])?templates?$", re.IGNORECASE
+)
+_OF_ALL = r"(?:(?:m?adrs?|(?:architectur(?:e|al)[-_ ])?decisions?(?:[-_ ]records?)?|0+)[-_ ])"
+_INDEX_NAME = re.compile(
+    rf"{_OF_ALL}*(?:index|toc|table[-_ ]of[-_ ]contents|overview|catalog|catalogue|gap[-_ ]?(?:map|analysis|list))"
+    rf"(?:[-_ ](?:of[-_ ])?(?:m?adrs?|decisions?))?$"
+    rf"|{_OF_ALL}+(?:list|map|matrix|register|roadmap|backlog|dashboard|status|summary|guide|process|how-?to)$",
+    re.IGNORECASE,
+)
+"""What is said of all decisions together: `adr-index`, `gap-map`, `decision-register`."""
+_SESSION_NAME = re.compile(
+    r"(?:\d{4}-?\d\d-?\d\d[-_ ])?(?:(?:dev|work|working|coding|agent|ai|chat|claude|codex|cursor)[-_ ])?session"
+    r"(?:[-_ ]?(?:logs?|notes?|summary|report|handoff|journal)(?:[-_ ].*)?|[-_ ]?\d.*)?$",
+    re.IGNORECASE,
+)
+_SESSION_FOLDER = re.compile(r"(?:[a-z]+[-_])?session[-_ ]?(?:logs?|notes?|summaries|reports?)$", re.IGNORECASE)
+_SESSION_TITLE = re.compile(r"session(?:[ -](?:log|notes?|summary|report|handoff)\b|[ #:–—-]*\d)", re.IGNORECASE)
+_COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-plugin-)")
+"""Where Docusaurus keeps the pages of older versions, and their translations."""
 _TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
 _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
 """What a template has in place of a title; `{{fn}} helper` is one, of a program that templates are written in."""
@@ -40,13 +64,16 @@ _STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it de
 _DECIDED = EVIDENCE - {"context"}
 """Sections that a page of a manual does not have: `Background` is one of many."""
 _NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
-OF_ITS_PLACE = (_NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, _NOTHING_DECIDED, _STATUS_ALONE)
+_SESSION = "a log of a session, by its name"
+_COPY = "a copy that a site generator keeps, of an older version or in another language"
+OF_ITS_PLACE = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, _NOTHING_DECIDED, _STATUS_ALONE)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 
 
 def is_template(pure: PurePosixPath, stem: str) -> bool:
     """Say whether a file is a template, by its name or its folder's."""
-    return _TEMPLATE_NAME.match(stem) is not None or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts)
+    by_name = _TEMPLATE_NAME.match(stem) or _BLANK_NAME.match(stem)
+    return by_name is not None or any(_TEMPLATE_FOLDER.match(part) for part in pure.parent.parts)
 
 
 def why_no_decision(
@@ -56,10 +83,15 @@ def why_no_decision(
     named = read_name(stem)
     if (
         stem.lower() in _NOT_ADR_NAMES
+        or _INDEX_NAME.match(stem)
         or (named is not None and named.title.lower() in _INDEX_NAMES)
         or (stem.lower() == "readme" and not in_series and not is_decision_name(pure.parent.name))
     ):
         return "an index or a guide, by its name"
+    if _COPIES.search(pure.as_posix()):
+        return _COPY
+    if _is_session(entry, stem, pure):
+        return _SESSION
     if _PLACEHOLDER.match(entry.title) or _TO_FILL_IN.search(entry.title):
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
@@ -80,6 +112,16 @@ def why_no_decision(
         is_named = named is not None and named.is_decisions and named.title
         return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
+
+
+def _is_session(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:
+    """Say whether a document logs what was done in a session; one with a number is about sessions of its program."""
+    named = read_name(stem)
+    if named is not None and named.number is not None:
+        return False
+    folder = pure.parent.name
+    in_folder = _SESSION_FOLDER.match(folder) or (folder.lower() == "sessions" and named is not None and named.dated)
+    return bool(in_folder or _SESSION_NAME.match(stem) or _SESSION_TITLE.match(entry.title))
 
 
 def _is_bare_number(stem: str) -> bool:
