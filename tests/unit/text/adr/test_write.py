@@ -297,3 +297,25 @@ def test_a_status_in_english_stays_english() -> None:
     """Teams that write German decisions often keep the statuses of their tool."""
     text = "# 3. Titel\n\nStatus: accepted\n\n## Kontext\n\nText.\n\n## Entscheidung\n\nText.\n"
     assert "Status: superseded by ADR-4\n" in set_status(text, only(text), "superseded by ADR-4")
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "after"),
+    [
+        ("Status: Entwurf", "accepted", "Status: Akzeptiert"),
+        ("**Statut :** proposée", "accepted", "**Statut :** acceptée"),
+        ("Estado: Aceptada", "superseded by [ADR-9](9.md)", "Estado: Reemplazada por [ADR-9](9.md)"),
+        ("Stato: obsoleto", "accepted", "Stato: accettato"),
+        ("Status: obsoleto", "accepted", "Status: accepted"),
+        ("## Status\n\n承認済み", "deprecated", "## Status\n\n非推奨"),
+        ("| 상태 | 초안 |\n|---|---|\n| A | B |", "accepted", "| 상태 | 승인 |\n|---|---|\n| A | B |"),
+        ("Status: Experimental", "accepted", "Status: Accepted"),
+    ],
+)  # fmt: skip
+def test_a_status_line_keeps_its_language(line: str, status: str, after: str) -> None:
+    """Headings may be in English: the word counts, then its key; one of several languages that nothing tells apart
+    becomes English.
+    """
+    text = f"# 3. Title\n\n{line}\n\n## Context\n\nText.\n\n## Decision\n\nText.\n"
+
+    assert set_status(text, only(text), status) == text.replace(line, after)

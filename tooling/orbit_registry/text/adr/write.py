@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from orbit_registry.errors import UsageError
 from orbit_registry.text.adr.given import begins_block, fitted
-from orbit_registry.text.adr.languages import language_of
+from orbit_registry.text.adr.languages import language_of, language_of_status
 from orbit_registry.text.adr.model import AdrDocument, AdrFile
 from orbit_registry.text.adr.read import entry_header, read_document
 from orbit_registry.text.adr.sections import section_key, section_level
@@ -39,7 +39,9 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     superseded go when `status` says something else. Where none is stated, one is added in the style of the header.
     """
     removed = [] if status.lower().startswith("super") else list(entry.superseding_spans)
-    language = language_of(section.heading for section in entry.sections)
+    language = language_of_status(
+        entry.status_raw, _key_of_status(text, entry), (one.heading for one in entry.sections)
+    )
     status = language.status(status, entry.status_raw.strip("*_` ")) if language is not None else status
     fact = next((fact for fact in entry.facts if fact.key == "status" and fact.span == entry.status_span), None)
     if fact is None:
@@ -55,6 +57,15 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     value = BY_NAME[fact.style].written(fact, f"{before}{_cased(status, capital=capital)}{after}")
     apart = [span for span in removed if span.end <= fact.span.start or fact.span.end <= span.start]
     return _splice(text, [(fact.span, value), *((span, "") for span in apart)])
+
+
+def _key_of_status(text: str, entry: AdrDocument) -> str:
+    """Return what stands before the status on its line, or its section's heading."""
+    if entry.status_span is None:
+        return ""
+    before = text[text.rfind("\n", 0, entry.status_span.start) + 1 : entry.status_span.start].strip("*_`:：|> \t-")
+    section = next((one.heading for one in entry.sections if one.key == "status"), "")
+    return before or section
 
 
 def set_date(text: str, entry: AdrDocument, date: str) -> str:
