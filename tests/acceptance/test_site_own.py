@@ -111,6 +111,15 @@ def mkdocs(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_folders_that_their_site_watches_do_not_stop_a_build(own: Path, tmp_path: Path) -> None:
+    """They stand beside their own `mkdocs.yml`, not in the tree that the site is built from."""
+    (own / "mkdocs.yml").write_text(f"{CONFIG}watch: [src, ../repo/docs/index.md]\n", "utf-8")
+
+    build(own, tmp_path / "site")
+
+    assert (tmp_path / "site/index.html").is_file()
+
+
 def test_their_pages_stay_and_the_registry_joins(own: Path, tmp_path: Path) -> None:
     """The site keeps its name and pages; the indexes and documents are added to the navigation."""
     result = build(own, tmp_path / "site")

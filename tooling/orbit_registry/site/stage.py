@@ -277,6 +277,8 @@ def _configure(sources: Sources, out: Output, nav: list[Any], problems: list[Dia
         }
         if own.makes_nav:
             del base["nav"]
+        if own.data.get("watch"):  # paths from its own folder, which would be looked for in the staged tree
+            base["watch"] = []
         if own.held_back:
             base |= {name: own.words(name) for name in ("plugins", "markdown_extensions")}
             said = f"its templates, plugins and snippets of files are left out: {own.held_back}"
