@@ -125,7 +125,8 @@ def compare(ratio: Ratio, repositories: Repositories) -> tuple[str, str, float, 
         for command, codes in ((ratio.ours(root, ratio.size), (0, 1)), (peer, (0,))):
             if ratio.prepare is not None:
                 ratio.prepare(root, ratio.size)
-            pair.append(run(command, root, codes).cpu)
+            cost = run(command, root, codes)
+            pair.append(cost.wall if ratio.on_clock else cost.cpu)
         pairs.append((pair[0], pair[1]))
     print(f"{ratio.name}: {', '.join(f'{theirs:.3g} s / {ours:.3g} s' for ours, theirs in pairs)}", flush=True)
     return ratio.name, ratio.words, ratio.target, statistics.median(theirs / ours for ours, theirs in pairs)
