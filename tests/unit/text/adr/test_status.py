@@ -217,6 +217,13 @@ WORDINGS = [
             "승인됨 (ADR-4에 의해 보완)",
         )
     ),
+    ("Drafted & Accepted", "accepted", []),
+    ("Vorgeschlagen und abgelehnt", "rejected", []),
+    ("Proposed and implemented later", "accepted", []),
+    ("Proposed and discussed", "proposed", []),
+    ("Proposed/Accepted", "proposed", []),
+    ("Proposed [Proposed, Accepted, Rejected, Deprecated, etc.]", "proposed", []),
+    ("[Proposed, Accepted, Rejected, Deprecated]", "unknown", []),
     ("Ersetzt ADR-3", "unknown", [("supersedes", "ADR-3")]),
     ("取代 ADR-3", "unknown", [("supersedes", "ADR-3")]),
     ("被 ADR-8 和 [九](9.md) 取代", "superseded", [("superseded_by", "ADR-8"), ("superseded_by", "9.md")]),

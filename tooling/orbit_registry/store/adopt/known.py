@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shlex
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
@@ -19,9 +21,9 @@ from orbit_registry.store.decisions.documents import Document, heading_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.adr import AdrDocument, AdrFile, read_document
-from orbit_registry.text.adr.doubts import OF_ITS_PLACE
-from orbit_registry.text.adr.file_names import own_folders, whole_of
+from orbit_registry.text.adr import AdrDocument, AdrFile
+from orbit_registry.text.adr.doubts import NOTHING_DECIDED, OF_ITS_PLACE
+from orbit_registry.text.adr.file_names import number_of_path, own_folders, whole_of
 from orbit_registry.text.adr.read import UNNAMED
 from orbit_registry.values import dataclass
 
@@ -29,6 +31,8 @@ NO_ENTRY = (
     "none of its headings is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"
 )
 """Why a log has nothing to adopt."""
+_FEW = 2
+"""Decisions in a folder, from which on what is numbered as they are and states a status is one too."""
 _DIGITS = re.compile(r"\d{1,9}")
 
 
@@ -69,22 +73,14 @@ def candidates_of(
 
     In a document that somebody chose `by_name`, or a record names, decisions are not doubted for where it stands.
     """
+    documents = list(_documents(workspace, paths, outcomes))
+    beside = _beside_decisions(documents, known)
     found: list[Candidate] = []
-    for path in paths:
-        if not path.isprintable():
-            outcomes.append(
-                Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written; rename it")
-            )
-            continue
-        try:
-            text = read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT)
-        except OrbitError as error:
-            outcomes.append(Outcome("left", path, None, of_error(error, path, f"{workspace.root}{os.sep}")))
-            continue
-        file = read_document(text, path)
-        document = Document(path, text)
+    for document in documents:
+        path, file = document.path, document.file
         outcomes += _unnamed(document)
-        is_sure = path in known.by_path or (path in by_name and file.skipped_reason in OF_ITS_PLACE)
+        named = path in by_name and file.skipped_reason in OF_ITS_PLACE
+        is_sure = named or path in known.by_path or path in beside
         entries = document.entries if is_sure else file.entries
         if not entries:
             outcomes.append(Outcome("left", path, None, why_none(file)))
@@ -108,6 +104,36 @@ def candidates_of(
             else:
                 found.append(candidate)
     return list(_wholes(found, known, by_name, outcomes))
+
+
+def _documents(workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]) -> Iterator[Document]:
+    """Yield the documents that can be read."""
+    for path in paths:
+        if not path.isprintable():
+            outcomes.append(
+                Outcome("left", repr(path)[1:-1], None, "its name has characters that can't be written; rename it")
+            )
+            continue
+        try:
+            yield Document(path, read_text(inside(workspace.root, path), limit=DOCUMENT_LIMIT))
+        except OrbitError as error:
+            outcomes.append(Outcome("left", path, None, of_error(error, path, f"{workspace.root}{os.sep}")))
+
+
+def _beside_decisions(documents: Sequence[Document], known: Known) -> set[str]:
+    """Return the numbered documents that state a status and stand among decisions: tickets and tests don't."""
+    sure = Counter(posixpath.dirname(path) for path in known.by_path if number_of_path(path))
+    doubted: dict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        folder, file = posixpath.dirname(document.path), document.file
+        if document.path in known.by_path or not number_of_path(document.path):
+            continue
+        if file.format == "file":
+            sure[folder] += 1
+        elif file.skipped_reason == NOTHING_DECIDED and file.doubted and file.doubted.status != "unknown":
+            doubted[folder].append(document.path)
+    among = (paths for folder, paths in doubted.items() if sure[folder] >= _FEW and 2 * sure[folder] >= len(paths))
+    return {path for paths in among for path in paths}
 
 
 def _wholes(

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from orbit_registry.text.adr.file_names import (
+    is_aside,
     is_decision_folder,
     is_decision_name,
     is_request_folder,
     is_request_name,
     read_name,
 )
-from orbit_registry.text.adr.model import AdrDocument
+from orbit_registry.text.adr.model import FOLDER, AdrDocument
 from orbit_registry.text.adr.sections import EVIDENCE, decides
 from orbit_registry.text.structure import Heading
 
@@ -59,14 +60,14 @@ _NOT_ADR_NAMES = _INDEX_NAMES | frozenset(
 )
 _NAME_ALONE = "a number in its name, but neither a title, nor a status, nor a section that holds a decision"
 _NO_VERDICT = "a request for comments that states no known status"
-_NOTHING_DECIDED = "a number and a status, but nothing that it decides"
+NOTHING_DECIDED = "a number and a status, but nothing that it decides"
 _STATUS_ALONE = "a status, as pages of a manual have one, but nothing that it decides"
 _DECIDED = EVIDENCE - {"context"}
 """Sections that a page of a manual does not have: `Background` is one of many."""
 _NUMBER_ALONE = "a number or a date in its name, but no status and no section that holds a decision"
 _SESSION = "a log of a session, by its name"
 _COPY = "a copy that a site generator keeps, of an older version or in another language"
-OF_ITS_PLACE = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, _NOTHING_DECIDED, _STATUS_ALONE)
+OF_ITS_PLACE = (_COPY, _SESSION, _NAME_ALONE, _NUMBER_ALONE, _NO_VERDICT, NOTHING_DECIDED, _STATUS_ALONE)
 """Why a document is no decision where nobody said that decisions are there; whoever names the file says so."""
 
 
@@ -86,7 +87,7 @@ def why_no_decision(
         or _INDEX_NAME.match(stem)
         or (named is not None and named.title.lower() in _INDEX_NAMES)
         or (stem.lower() == "readme" and not in_series and not is_decision_name(pure.parent.name))
-    ):
+    ) and not _has_folder_of_its_own(entry, stem, pure):
         return "an index or a guide, by its name"
     if _COPIES.search(pure.as_posix()):
         return _COPY
@@ -107,11 +108,19 @@ def why_no_decision(
         if in_place or not _is_bare_number(stem):
             sure = in_place or in_series or named is not None or entry.number_spans or keys & _DECIDED
             return None if sure else _STATUS_ALONE
-        return _NOTHING_DECIDED
+        return NOTHING_DECIDED
     if not in_place or not (is_decision_name(stem) or is_decision_name(pure.parent.name)):
         is_named = named is not None and named.is_decisions and named.title
         return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
+
+
+def _has_folder_of_its_own(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:
+    """Say whether a document is a whole decision in a folder without a number: `docs/adr/use-x/README.md`."""
+    above = pure.parent.parent.name
+    is_below = is_decision_folder(above) and not is_decision_folder(pure.parent.name) and not is_aside(pure.parent.name)
+    stated = entry.status != "unknown" and entry.format not in ("none", FOLDER)
+    return stem.lower() in ("readme", "index") and is_below and stated and decides(entry.sections, alone=True)
 
 
 def _is_session(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:

@@ -306,18 +306,22 @@ def _zones(document: MarkdownDocument, after: int, inside: Sequence[Heading], ti
     What stands above the title comes last: a notice that the decision was superseded is often put there, and what the
     header says below it counts first.
     """
-    yield from _zones_below(document, after, inside)
+    yield from _zones_below(document, after, inside, title)
     if title is not None and document.text[document.content_start : title.section.start].strip():
         yield Span(document.content_start, title.section.start)
 
 
-def _zones_below(document: MarkdownDocument, after: int, inside: Sequence[Heading]) -> Iterator[Span]:
+def _zones_below(
+    document: MarkdownDocument, after: int, inside: Sequence[Heading], title: Heading | None
+) -> Iterator[Span]:
     end = inside[0].section.start if inside else len(document.text)
     yield Span(after, end)
-    for heading in inside:
+    for index, heading in enumerate(inside):
         key = section_key(heading.text)
         if key == "metadata":
             yield heading.body
+        elif index == 0 and title is not None and heading.text.casefold() == title.text.casefold():  # the title again
+            yield Span(heading.body.start, inside[1].section.start if len(inside) > 1 else len(document.text))
         elif key not in HEADER_KEYS:
             return
 

@@ -24,6 +24,8 @@ _BADGE = re.compile(r"/badge/(?:(?:adr[-_ ]?)?status[-/]|adr/)(?P<status>[^-/?#)
 _STRUCK = re.compile(r"~~.{1,200}?~~", re.DOTALL)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒)\s*")
 _LISTED = re.compile(r"\s*[,/|·、，]\s*|\s+(?:or|oder|ou|o)\s+")
+_OPTIONS = re.compile(r"[\[({](?P<listed>[^\[\](){}]{8,300})[\])}](?!\()")
+_BOTH = re.compile(r"[^\w]*[ ](?:&|and|und|et|y|e)[ ][^\w]*")
 _CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)")
 _TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
@@ -51,7 +53,7 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     (`proposed | accepted`) and words that name no status are `unknown`; where one of them is marked, it was made.
     What is struck through is over, and of `Proposed → Accepted` the last holds.
     """
-    text = _STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT])).strip()
+    text = _without_options(_STRUCK.sub(" ", _COMMENT.sub(" ", raw[:_LIMIT]))).strip()
     current = _ARROW.split(_WAS.sub(" ", text))[-1]
     listed = [_status(part.strip("*_`[]{}() ")) for part in _LISTED.split(_LINK.sub(r"\1", current))]
     if sum(status != "unknown" for status in listed) > 2:
@@ -61,6 +63,15 @@ def normalise_status(raw: str) -> tuple[Status, tuple[tuple[Rel, str], ...]]:
     if _CHOICE.search(_LINK.sub(r"\1", current)) and not targets:
         return "unknown", ()  # a template's choice that nobody made
     return _status(current), targets
+
+
+def _without_options(text: str) -> str:
+    """Return a status without the list of those that there are: `Proposed [Proposed, Accepted, Rejected]`."""
+    found = _OPTIONS.search(text)
+    if found is None or not text[: found.start()].strip("*_` "):
+        return text
+    listed = [_status(part.strip("*_` ")) for part in _LISTED.split(found["listed"])]
+    return text[: found.start()] + text[found.end() :] if sum(one != "unknown" for one in listed) > 2 else text
 
 
 def _targets(text: str) -> tuple[tuple[Rel, str], ...]:
@@ -81,12 +92,16 @@ def _status(text: str) -> Status:
         return "superseded"  # the word stands last: `被 ADR-0045 取代`
     if _IN_PROGRESS.match(text.lstrip("*_`\"'{[( ")):
         return "proposed"
-    words = [plain(word) for word in _WORD.findall(_LINK.sub(r"\1", text)[:400])]
+    shown = _LINK.sub(r"\1", text)[:400]
+    words = [plain(word) for word in _WORD.findall(shown)]
     for index, word in enumerate(words[:4]):
         if word in NEGATIONS:
             return "unknown"
         found = STATUS_OF.get(word)
         if found is not None:
+            after = _after_both(shown) if found == "proposed" else None
+            if after is not None:
+                return after
             if word in ("retired", "obsoleted") and any(rel == "superseded_by" for rel, _ in _targets(text)):
                 return "superseded"
             return found
@@ -95,6 +110,14 @@ def _status(text: str) -> Status:
     return "unknown"
 
 
+def _after_both(text: str) -> Status | None:
+    """Return what `Drafted & Accepted` says last, where it is a verdict."""
+    first, *rest = _BOTH.split(text, maxsplit=1)
+    found = STATUS_OF.get(plain(rest[0].split()[0].strip(".,;:*_`")), "unknown") if rest and rest[0].split() else None
+    return found if found in ("accepted", "rejected") and len(first.split()) < _FEW_WORDS else None
+
+
+_FEW_WORDS = 4
 _SEPARATOR = re.compile(r"[ \t]+[·•][ \t\r\n]+|;[ \t\r\n]+|[ \t]+[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id)")
 _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
