@@ -39,6 +39,14 @@ def test_every_command_that_a_page_shows_exists(page: Path) -> None:
     assert [one[:80] for one in COMMAND.findall(page.read_text("utf-8")) if misspelled(one)] == []
 
 
+def test_no_paragraph_is_swallowed_by_a_table() -> None:
+    """A line right below a table's last row would be another row of it on the site."""
+    pages = {page: re.sub(r"(?ms)^```.*?^```", "", page.read_text("utf-8")) for page in DOCS.rglob("*.md")}
+    assert [
+        (page.name, said) for page, text in pages.items() for said in re.findall(r"(?m)^\|.*\n([^|\n].*)", text)
+    ] == []
+
+
 def test_a_command_that_is_not_there_is_seen() -> None:
     """Its first wrong word is named, and every option that it does not have."""
     assert misspelled("learning archive L-7k3fq --tag x") == ["archive"]
