@@ -52,6 +52,15 @@ def test_a_check_has_a_section_in_the_docs(check: Check) -> None:
     assert ("**Fix available?** Yes" in section) is mends
 
 
+def test_the_table_of_families_has_every_check() -> None:
+    """Under its family, by code and name, in their order; and no other."""
+    rows = re.findall(r"(?m)^\| (\d)xx [^|]+\| (.+) \|$", (ROOT / DOCS).read_text("utf-8"))
+    listed = [
+        (code, name, family) for family, cell in rows for code, name in re.findall(r"\[(ORB\d+)\]\S+ (\S+)", cell)
+    ]
+    assert listed == sorted((check.code, check.name, check.code[3]) for check in all_checks())
+
+
 @each_check
 def test_a_check_has_a_failing_and_a_passing_case(check: Check) -> None:
     """A folder of cases stands under the check's code."""
