@@ -136,6 +136,14 @@ def adr_add(session: nox.Session) -> None:
 
 
 @nox.session(venv_backend="none", default=False)
+def reference(session: nox.Session) -> None:
+    """Write docs/reference/cli.md anew from what the commands say."""
+    python = environment(session) / "python"
+    page = session.run(str(python), "-m", "orbit_registry.cli.reference", external=True, silent=True)
+    (ROOT / "docs" / "reference" / "cli.md").write_text(str(page), "utf-8")
+
+
+@nox.session(venv_backend="none", default=False)
 def snapshot(session: nox.Session) -> None:
     """Write the snapshot to build/snapshot.duckdb, or to the file given."""
     tools = environment(session)

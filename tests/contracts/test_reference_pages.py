@@ -27,7 +27,7 @@ END = re.compile(r"\s(?:#|--|\||&&|;|…)(?=\s|$)|;")
 
 
 def test_the_page_of_commands_is_what_the_commands_say() -> None:
-    """`python -m orbit_registry.cli.reference > docs/reference/cli.md` brings it up to date."""
+    """`nox -s reference` brings it up to date."""
     assert (DOCS / "reference/cli.md").read_text("utf-8") == reference()
 
 

@@ -18,6 +18,7 @@ SESSIONS = {
     "serve-site",
     "adr-add",
     "agents",
+    "reference",
     "snapshot",
     "bench",
     "build",
@@ -54,6 +55,23 @@ def test_every_session_that_is_named_exists(name: str) -> None:
     named = {word for line in re.findall(r"\bnox -s ((?:[a-z][a-z-]+ ?)+)", read(name)) for word in line.split()}
     assert named
     assert named <= SESSIONS
+
+
+def test_the_readme_names_every_session() -> None:
+    """Its row of `noxfile.py`, every task, lacks none; CONTRIBUTING says what each does."""
+    (row,) = re.findall(r"(?m)^\| `noxfile\.py` \|(.*)", read("README.md"))
+    assert set(re.findall(r"`([a-z-]+)`", row)) == SESSIONS
+    table = re.findall(r"(?m)^\| (`python3 -m nox .*?) \|", read("CONTRIBUTING.md"))
+    assert {name for said in table for name in re.findall(r"(?:nox -s |, `)([a-z-]+)", said)} == SESSIONS
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_every_place_of_the_repository_that_is_named_is_there(name: str) -> None:
+    """In a sentence, a link or a command; of a name in angle brackets its folder. `docs/adr` is a user's own."""
+    rooms = r"(?<![\w/.-])((?:tests|tooling|docs|changelog\.d|site-overrides|\.ci|\.github)/[\w./-]*)"
+    named = set(re.findall(rooms, read(name))) - {"docs/adr"}
+    assert named
+    assert [place for place in sorted(named) if not (ROOT / place).exists()] == []
 
 
 @pytest.mark.parametrize(
