@@ -40,9 +40,9 @@ _CLOSED = {
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = (
-    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, outcome_scores, cited_chunks, "
-    "system_knowledge; macros: scope_match(path, project), search(text), ranked(tag, half_life, project), "
-    "resolve_id(id); "
+    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, vote_history, outcome_scores, "
+    "cited_chunks, system_knowledge; macros: scope_match(path, project), search(text), "
+    "ranked(tag, half_life, project), resolve_id(id), vote_scores(half_life_days); "
     "with a model configured vectors(content_hash, model, vector), meaning(text), near(id)"
 )
 
