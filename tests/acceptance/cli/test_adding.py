@@ -99,6 +99,16 @@ def test_a_dry_run_writes_nothing(shell: Any) -> None:
     assert known(shell) == [shell.learning]
 
 
+def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
+    """The neighbours and the globs that match no file are named on the side, as they are when it is written."""
+    arguments = ["learning", "add", "--summary", "Don't look before you leap", "--path", "nowhere/**"]
+    tried, written = shell(*arguments, "--dry-run")[2], shell(*arguments)[2]
+
+    assert f"near: {shell.learning} (100% alike" in tried
+    assert "note: `nowhere/**` matches no file" in tried
+    assert tried == written
+
+
 def test_one_text_comes_from_one_place(shell: Any) -> None:
     """`--body` and `--body-file` together are a wrong call."""
     code, _, err = shell("learning", "add", "--summary", "X", "--body", "a", "--body-file", "-")

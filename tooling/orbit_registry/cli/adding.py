@@ -16,7 +16,7 @@ from orbit_registry.cli.editor import copy_path, edited_text, kept_name
 from orbit_registry.cli.fields import MANAGED, add_options, fields_from, text_from
 from orbit_registry.cli.kind import one_of, with_examples
 from orbit_registry.cli.output import emit, format_option, refuse
-from orbit_registry.cli.places import open_registry, say_astray
+from orbit_registry.cli.places import open_registry, say_astray, say_unmatched
 from orbit_registry.cli.terminal import visible
 from orbit_registry.cli.voting import say_vote
 from orbit_registry.errors import RefusedError, UsageError
@@ -126,6 +126,8 @@ class _Adding:
                 {**record_data(draft), "neighbours": neighbours_data(near), "dry_run": True},
                 said.rstrip("\n"),
             )
+            say_near(near)
+            say_unmatched(self.registry, draft)
         else:
             compared = {record.path for record in self.registry.collection.records.of_kind(self.kind.name)}
 

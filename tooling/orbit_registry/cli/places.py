@@ -26,7 +26,7 @@ def say_astray(registry: Registry, record: Record) -> None:
     if record.is_never_shown:
         hint = f"`orbit {record.kind.name} update {record.id} --path 'src/**'`, or `orbit scope suggest {record.id}`"
         _note(f"it names no path and no tag, so no edit will show it: {hint}")
-    _say_unmatched(registry, record)
+    say_unmatched(registry, record)
     rests = record.evidence or "freshness" in record.data  # to look costs a Markdown parser
     for freshness in registry.freshness([record]).values() if rests else ():
         for reason in freshness.reasons:
@@ -34,8 +34,8 @@ def say_astray(registry: Registry, record: Record) -> None:
                 _note(reason.message)
 
 
-def _say_unmatched(registry: Registry, record: Record) -> None:
-    """Say on the side which globs of a record that was just written match no file."""
+def say_unmatched(registry: Registry, record: Record) -> None:
+    """Say on the side which globs of a new or changed record match no file."""
     root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
     below = here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
     for one in registry.unmatched(record, below):
