@@ -83,7 +83,7 @@ def test_a_workspace_without_a_hook_is_healthy_and_told_how_to_get_one(workspace
     data = examined(capsys)
     assert data["counts"]["problem"] == 0
     assert "orbit hook install claude" in found(data, "warning", "hook")
-    assert "1 records: 1 can be shown" in found(data, "ok", "workspace")
+    assert "1 record: 1 can be shown" in found(data, "ok", "workspace")
     assert {"versions", "workspace", "git", "derived", "hook", "log", "transcript"} == {
         one["topic"] for one in data["findings"]
     }
@@ -150,6 +150,16 @@ def test_a_command_that_is_not_todays_is_not_run(
     assert not (workspace / "owned").exists()
 
 
+def test_a_record_with_wrong_fields_is_found_and_a_torn_vote_is_no_record(workspace: Path, capsys: Capture) -> None:
+    """A file with a misspelt field is named as one that holds no record; a line of votes that is none is a warning."""
+    record = next((workspace / ".orbit/learnings").glob("*/learning.yaml"))
+    (record.parent / "votes.jsonl").write_text("{torn\n", "utf-8")
+    assert "votes.jsonl are no votes" in found(examined(capsys), "warning", "workspace")
+    record.write_text(record.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
+    said = found(examined(capsys, 1), "problem", "workspace")
+    assert f"1 file holds no record that can be read, the first one {record.relative_to(workspace)}" in said
+
+
 def test_settings_that_are_none_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:
     """A settings file that can't be read is a problem; the same hook in two of them a warning."""
     for scope in ("local", "project"):
@@ -167,7 +177,7 @@ def test_what_stands_below_is_examined(workspace: Path, capsys: Capture, git: Gi
     (workspace / ".gitattributes").write_text("", "utf-8")
     git(workspace, "config", "merge.orbit-log.driver", "/nowhere/python -m x")
     data = examined(capsys, 1)
-    assert "1 files hold no record" in found(data, "problem", "workspace")
+    assert "1 file holds no record that can be read" in found(data, "problem", "workspace")
     assert "-> orbit check" in found(data, "problem", "workspace")
     assert "/nowhere/python" in found(data, "problem", "git")
     git(workspace, "config", "merge.orbit-log.driver", f'"{sys.executable}" -m orbit_registry.cli.main merge-driver %O')

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from orbit_registry.answers.unread import unread_files, unread_text
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
@@ -84,15 +85,12 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
 
 def warn_of_unread(problems: Sequence[Diagnostic]) -> None:
     """Say on the error channel that files were left out because they hold no record."""
-    from orbit_registry.store.votes import BROKEN as BAD_VOTE  # a lock comes with it, which most commands do without
-
     old = next((problem for problem in problems if problem.code == OLD_LAYOUT), None)
     if old is not None:
         click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
-    paths = {problem.location.path for problem in problems if problem.code not in (OLD_LAYOUT, BAD_VOTE)}
-    if paths:
-        held = "1 file holds no record that can be read" if len(paths) == 1 else f"{len(paths)} files hold no record"
-        click.echo(f"{held}: `orbit check` says why", err=True)
+    files = unread_files(problems)
+    if files:
+        click.echo(f"{unread_text(files)}: `orbit check` says why", err=True)
 
 
 def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:

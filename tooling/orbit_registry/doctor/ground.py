@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from orbit_registry.answers.unread import unread_files, unread_text
 from orbit_registry.doctor.finding import Finding
 from orbit_registry.errors import OrbitError
 from orbit_registry.push.pack import is_whole
@@ -19,6 +20,7 @@ from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.journal import begun
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import DRIVER, GITATTRIBUTES
+from orbit_registry.store.votes import BROKEN
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
 
 LIBRARIES = ("duckdb", "ryaml", "jsonschema-rs", "click", "rich")
@@ -52,17 +54,26 @@ def versions() -> Iterator[Finding]:
     )  # fmt: skip
 
 
+def _records_of(count: int) -> str:
+    return f"{count} record{'' if count == 1 else 's'}"
+
+
 def _records(workspace: Workspace) -> Iterator[Finding]:
-    collection = read_collection(workspace, explain=False)
+    collection = read_collection(workspace)
     count = len(collection.records)
     live = sum(record.status.pushed for record in collection.records)
     waiting = sum(record.phase == "pending" for record in collection.records)
-    unread = {problem.location.path for problem in collection.problems}
-    said = f"{count} records: {live} can be shown, {waiting} await review"
+    unread = unread_files(collection.problems)
+    said = f"{_records_of(count)}: {live} can be shown, {waiting} await review"
     yield Finding("ok", "workspace", said, str(workspace.root), "" if live else "orbit learning add, or orbit adr add")
     if unread:
-        said = f"{len(unread)} files hold no record that can be read, the first one {min(unread)}"
+        said = f"{unread_text(unread)}, the first one {unread[0]}"
         yield Finding("problem", "workspace", said, str(workspace.orbit), "orbit check")
+    torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
+    if torn:
+        yield Finding(
+            "warning", "workspace", f"lines of {', '.join(torn)} are no votes", str(workspace.orbit), "orbit check"
+        )
     if begun(workspace):
         said = "a change was begun and not finished"
         yield Finding(
@@ -129,9 +140,9 @@ def _derived(workspace: Workspace) -> Iterator[Finding]:
     elif not is_whole(index.content):
         found, level = "the push index is damaged", "warning"
     elif index.stale:
-        found, level = f"the push index of {index.records} records was behind the files", "ok"
+        found, level = f"the push index of {_records_of(index.records)} was behind the files", "ok"
     else:
-        found, level = f"the push index of {index.records} records is current", "ok"
+        found, level = f"the push index of {_records_of(index.records)} is current", "ok"
     try:
         done = sync(workspace, rebuild=level != "ok")
     except OrbitError as error:

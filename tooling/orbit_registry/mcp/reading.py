@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.answers.records import in_order, reasons_data, record_data, record_text, table
+from orbit_registry.answers.unread import unread_files, unread_text
 from orbit_registry.errors import UsageError
 from orbit_registry.mcp.sidecar import note_opened
 from orbit_registry.mcp.tool import Answer, Asked
@@ -99,8 +100,8 @@ def list_records(asked: Asked) -> Answer:
     rows = [(record.id, record.kind.name, record.status.name, record.title) for record in page]
     after = max(len(wanted) - start - len(page), 0)
     more = [f"and {after} more: offset {start + limit}"] if after else []
-    unread = sorted({problem.location.path for problem in registry.collection.problems})
-    lost = [f"{len(unread)} files hold no record that can be read: `orbit check` says why"] if unread else []
+    unread = unread_files(registry.collection.problems)
+    lost = [f"{unread_text(unread)}: `orbit check` says why"] if unread else []
     return Answer(
         {"records": [_head(record) for record in page], "omitted": after, "unread": unread[:20]},
         "\n".join([table(("id", "kind", "status", "title"), rows) or "no records", *more, *lost]),
