@@ -26,12 +26,14 @@ from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, v
 from orbit_registry.text.adr.model import FOLDER, AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
+from orbit_registry.text.adr.styles.marked_title import with_mark
 from orbit_registry.text.adr.titles import (
     TitleParts,
     named_heading,
     split_dated,
     split_entry,
     split_title,
+    title_below,
     title_heading,
     title_text,
 )
@@ -164,6 +166,7 @@ def _entry(
         named_date=(parts.date, "heading") if parts.date and is_iso_date(parts.date) else None,
         changelog_date=None,
     )
+    entry = with_mark(document, entry)
     return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
 
 
@@ -267,6 +270,8 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         if named
         else TitleParts(None, None, title_of_path(path), titled)
     )
+    if named and (below := title_below(document, parts, inside)) is not None:
+        parts = replace(parts, title=below.of(document.text), title_span=below)
     series = _series_number(fields, pure)
     number = _number(stated) or path_number or series or parts.number
     entry = build(
@@ -279,6 +284,7 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         named_date=(path_date, "path") if path_date else None,
         changelog_date=_changelog(document, inside),
     )
+    entry = with_mark(document, entry)
     said = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
     reason = why_no_decision(entry, inside, stem, pure, in_series=series is not None)
     entry = replace(entry, status=said, format=FOLDER) if said is not None else entry

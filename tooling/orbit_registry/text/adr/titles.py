@@ -170,8 +170,24 @@ def title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[He
     """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
     if plain(heading.text.strip(" :")) in _TITLES:
         end = inside[0].section.start if inside else heading.body.end
-        for line in visible_lines(document, Span(heading.body.start, end), document.hidden):
-            if content := document.text[line.start : line.end].strip():
-                start = document.text.index(content, line.start)
-                return Span(start, start + len(content))
+        return _first_line(document, Span(heading.body.start, end)) or heading.title
     return heading.title
+
+
+def title_below(document: MarkdownDocument, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
+    """Return where the title of a heading that is a number alone stands: `# ADR 7` and below it `## Title`."""
+    first = inside[0] if inside else None
+    if first is None or parts.number is None or parts.title_span.start < parts.title_span.end:
+        return None
+    if plain(first.text.strip(" :")) not in _TITLES:
+        return None
+    end = inside[1].section.start if len(inside) > 1 else first.body.end
+    return _first_line(document, Span(first.body.start, end))
+
+
+def _first_line(document: MarkdownDocument, span: Span) -> Span | None:
+    for line in visible_lines(document, span, document.hidden):
+        if content := document.text[line.start : line.end].strip():
+            start = document.text.index(content, line.start)
+            return Span(start, start + len(content))
+    return None

@@ -12,7 +12,17 @@ from typing import Protocol
 
 from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.styles import badge, bullets, front_matter, line, notice, section, table
+from orbit_registry.text.adr.styles import (
+    badge,
+    bullets,
+    front_matter,
+    line,
+    marked_title,
+    notice,
+    section,
+    table,
+    toml,
+)
 
 
 class Style(Protocol):
@@ -30,5 +40,5 @@ class Style(Protocol):
         """Return where and what to insert so that the header states `key`, or None if the style is not in use."""
 
 
-STYLES: tuple[Style, ...] = (front_matter, bullets, line, table, section, badge, notice)
+STYLES: tuple[Style, ...] = (front_matter, toml, bullets, line, table, section, badge, notice, marked_title)
 BY_NAME: dict[str, Style] = {style.NAME: style for style in STYLES}
