@@ -119,7 +119,9 @@ def within(items: Sequence[Item], span: Span, start: Callable[[Item], int]) -> S
 
 _MAPPING_LINE = re.compile(r"""["']?[\w.-]+["']?[ \t]*:(?:[ \t]|$)""")
 _COMMENTS = re.compile(r"\ufeff?\s*(?:<!--(?:(?!-->).){0,4000}-->\s*)+(?=---[ \t]*[\r\n])", re.DOTALL)
-_FRONT_MATTER = re.compile(rf"\ufeff?(?:\s*<!--|---|{_MAPPING_LINE.pattern.removesuffix('$)')}[\r\n]|\Z))")
+_TOML = re.compile(r"\ufeff?\+{3}[ \t]*\r?\n(?:(?!\+{3})[^\n]*\n){0,400}?\+{3}[ \t]*(?:\r?\n|\Z)")
+_TOML_LINE = re.compile(r"^[ \t]*[\w-]+[ \t]*=", re.MULTILINE)
+_FRONT_MATTER = re.compile(rf"\ufeff?(?:\s*<!--|---|\+\+\+|{_MAPPING_LINE.pattern.removesuffix('$)')}[\r\n]|\Z))")
 """What a text begins with that has any; most have none."""
 _FENCE_LIMIT = 4096  # lines a front matter may have before it is taken for ordinary text
 
@@ -138,8 +140,11 @@ def find_front_matter(text: str, lines: TextLines) -> tuple[Span | None, int]:
     """Return the span between the `---` fences and the number of the first line after them (0: none).
 
     An opening fence that someone lost is forgiven where every line down to the closing one is an entry, and so are
-    comments above the fence: licences are written there.
+    comments above the fence: licences are written there. One in TOML (`+++`) is skipped and has no span.
     """
+    toml = _TOML.match(text)
+    if toml is not None and _TOML_LINE.search(toml.group()):
+        return None, lines.index_of(toml.end() - 1) + 1
     noted = _COMMENTS.match(text)
     top = lines.index_of(noted.end()) if noted else 0
     first = text[lines.starts[top] : lines.ends[top]].removeprefix("\ufeff")

@@ -285,12 +285,20 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         changelog_date=_changelog(document, inside),
     )
     entry = with_mark(document, entry)
+    if entry.number is None:
+        entry = replace(entry, number=_titled_number(entry))
     said = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
     reason = why_no_decision(entry, inside, stem, pure, in_series=series is not None)
     entry = replace(entry, status=said, format=FOLDER) if said is not None else entry
     if reason:
         return AdrFile("none", (), (), reason, entry)
     return AdrFile("file", (entry,), entry.problems, in_series=series is not None)
+
+
+def _titled_number(entry: AdrDocument) -> str | None:
+    """Return the number that a title in the front matter begins with: `ADR-0042: Use x`."""
+    stated = next((fact.raw for fact in entry.facts if fact.key == "title"), "")
+    return split_title(stated, Span(0, len(stated)), stated).number
 
 
 def _number(stated: str | None) -> str | None:

@@ -82,6 +82,11 @@ def split_title(text: str, span: Span, plain: str, expected: str | None = None) 
     `expected` is the number of the file: with it, `12 Title` without a separator is a number too.
     """
     raw = span.of(text)
+    picture = _words_start(text, span)
+    if picture > span.start:  # `🎨 ADR-021: Title`; before a title alone it belongs to it
+        found = split_title(text, Span(picture, span.end), _rest(plain, _PICTURE), expected)
+        if found.number is not None:
+            return found
     wordy = _WORDY.match(raw)
     if wordy and raw[wordy.end() :].strip():
         return TitleParts(None, None, _rest(plain, _WORDY), _after(text, span.start + wordy.end(), span.end))
