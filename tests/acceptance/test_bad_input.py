@@ -309,3 +309,28 @@ def test_a_foreign_orbit_is_refused_and_the_import_named(
     assert code == 2
     assert "orbit import" in said
     assert [path.name for path in (git_repo / ".orbit").iterdir()] == ["config.toml"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show"], ["learning", "vote", "--task", "T-1"], ["verify"], ["learning", "retire"],
+        ["link", "related_to", "ADR-0001"], ["learning", "supersede", "ADR-0001"], ["learning", "promote"],
+        ["learning", "update", "--tag", "x"], ["apply"], ["adr", "renumber"],
+        ["adr", "amend", "--task", "T-1", "--text", "x"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_command_says_why_a_record_can_not_be_read(shell: Shell, words: list[str]) -> None:
+    """Whoever names a record whose file holds none is told that place and reason, not that there is no such id."""
+    file = learning_file(shell.root)
+    file.write_text(file.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
+    verb, more = (words[:2], words[2:]) if words[0] in ("learning", "adr") else (words[:1], words[1:])
+    before = shell.tree()
+
+    code, said = shell(*verb, file.parent.name, *more)
+
+    assert code == 1
+    assert f"{file.parent.name} can't be read: {file.relative_to(shell.root)}:" in said
+    assert "`summary` is missing" in said
+    assert shell.tree() == before

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
@@ -125,16 +124,7 @@ class Registry:
 
     def _found(self, any_id: str) -> Record:
         """Return a record without its prose; where its file can't be read, the error says so."""
-        try:
-            return self.collection.records.get(any_id)
-        except RecordNotFoundError:
-            for problem in self.collection.problems:
-                if f"/{any_id}/" in f"{problem.location.path}/":
-                    said = f"{any_id} can't be read: {problem.location}: {problem.message}"
-                    raise RecordNotFoundError(
-                        said, hint=problem.hint or "correct it there; `orbit check` says more"
-                    ) from None
-            raise
+        return self.collection.records.get(any_id)
 
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
 from orbit_registry.patterns import lazy
+from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 
 NAMED = 3
@@ -19,12 +20,14 @@ _SHORT = lazy(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
 class RecordSet:
     """Records in the order of their ids; built once, never changed."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[Record], problems: Sequence[Diagnostic] = ()) -> None:
+        """Keep records, and what is wrong with files that hold none: whoever asks for one of these is told."""
+        self._problems = problems
         self._fill(sorted(records, key=lambda record: (record.sort_key, record.path)))
 
     def mapped(self, change: Callable[[Record], Record]) -> RecordSet:
         """Return a set with what `change` makes of each record; it must leave ids, legacy ids and paths as they are."""
-        made = RecordSet(())
+        made = RecordSet((), self._problems)
         made._fill([change(record) for record in self._records])
         return made
 
@@ -74,13 +77,17 @@ class RecordSet:
         """Return the one record an id or legacy id means.
 
         Raises:
-            RecordNotFoundError: nothing has that id.
+            RecordNotFoundError: nothing has that id, or its file holds no record: then it says why.
             AmbiguousIdError: several records have it; it lists them.
         """
         found = self.candidates(any_id)
         if len(found) == 1:
             return found[0]
         if not found:
+            for problem in self._problems:
+                if f"/{any_id}/" in f"{problem.location.path}/":
+                    said = f"{any_id} can't be read: {problem.location}: {problem.message}"
+                    raise RecordNotFoundError(said, hint=problem.hint or "correct it there; `orbit check` says more")
             raise RecordNotFoundError(f"no record has the id {any_id!r}", hint=self._hint(any_id))
         ids = tuple(record.id for record in found)
         listed = "\n".join(f"  {record.id}  {record.title}  ({record.path})" for record in found)

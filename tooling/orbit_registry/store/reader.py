@@ -195,7 +195,7 @@ class Reading:
             if record is not None:
                 records.append(record)
         self.save()
-        return Collection(RecordSet(records), tuple(problems))
+        return Collection(RecordSet(records, problems), tuple(problems))
 
     @cached_property
     def problems(self) -> tuple[Diagnostic, ...]:
