@@ -58,14 +58,18 @@ def test_an_orbit_that_is_no_folder_is_said(tmp_path: Path, make: str) -> None:
 
 
 def test_an_orbit_without_a_configuration_is_foreign(tmp_path: Path) -> None:
-    """Both ways out are named."""
-    (tmp_path / ".orbit").mkdir()
-
+    """The way out that works is named: `orbit init` where nothing but local state is there, else what holds files."""
+    (tmp_path / ".orbit/state").mkdir(parents=True)
     with pytest.raises(ForeignWorkspaceError) as caught:
         find_workspace(tmp_path)
+    assert caught.value.hint == "run `orbit init`"
 
-    assert "orbit init" in str(caught.value.hint)
-    assert "orbit import" in str(caught.value.hint)
+    (tmp_path / ".orbit/adrs").mkdir()
+    with pytest.raises(ForeignWorkspaceError) as caught:
+        find_workspace(tmp_path)
+    assert "orbit init" not in caught.value.hint
+    assert "git restore .orbit/config.yaml" in caught.value.hint
+    assert "orbit import" in caught.value.hint
 
 
 def test_paths_are_named_once(workspace_root: Path) -> None:

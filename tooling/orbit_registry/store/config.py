@@ -22,7 +22,10 @@ CONFIG_VERSION = 1
 CONFIG_SCHEMA = Path(__file__).with_name("config.schema.json")
 _INIT = "`orbit init` writes a new one"
 _CORRECT = "correct the setting there, or take it out to get its default"
-IMPORT_HINT = "`orbit import PATH` takes the records of another tool over"
+FOREIGN_HINT = (
+    "if it was yours, `git restore .orbit/config.yaml` brings it back; "
+    "`orbit import PATH` takes the records of another tool over"
+)
 PUBLISH = ("site", "publish")
 _PUBLISH_KEY = ".".join(PUBLISH)
 CHOICES = ("kinds", "statuses", "tags")
@@ -247,7 +250,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     except OrbitError as error:
         raise ConfigError(error.message, hint=error.hint if path.exists() else _INIT) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ForeignWorkspaceError(f"{path} is not an {FORMAT} configuration", hint=IMPORT_HINT)
+        raise ForeignWorkspaceError(f"{path} is not an {FORMAT} configuration", hint=FOREIGN_HINT)
     version = data.get("schema_version")
     if isinstance(version, int) and version > CONFIG_VERSION:
         raise ConfigError(

@@ -15,11 +15,11 @@ from orbit_registry.errors import ForeignWorkspaceError, GitError, OrbitError, W
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.records.task import TASK_SCHEMA
-from orbit_registry.store.config import CONFIG_SCHEMA, IMPORT_HINT, AdrConfig, config_of, config_schema
+from orbit_registry.store.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
 from orbit_registry.store.git import Git
-from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
+from orbit_registry.store.workspace import ORBIT, Workspace, is_begun_anew, open_workspace
 from orbit_registry.text.adr.file_names import home_of, is_aside, is_decision_folder, is_decision_name
 from orbit_registry.text.yaml import scalar
 from orbit_registry.values import dataclass
@@ -80,8 +80,8 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
         raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
     config = orbit / "config.yaml"
-    if orbit.is_dir() and not config.exists() and any(entry.name != "state" for entry in orbit.iterdir()):
-        raise ForeignWorkspaceError(f"{orbit} was not written by this tool", hint=IMPORT_HINT)
+    if orbit.is_dir() and not config.exists() and not is_begun_anew(orbit):
+        raise ForeignWorkspaceError(f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT)
     for path in (".gitignore", ".gitattributes") if git.top is not None else ():
         inside(root, path)
     report = SetupReport(root)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import ForeignWorkspaceError, UsageError, WorkspaceNotFoundError, WriteError
 from orbit_registry.kinds.table import Kind, KindTable, load_kinds
-from orbit_registry.store.config import IMPORT_HINT, Config, read_config
+from orbit_registry.store.config import FOREIGN_HINT, Config, read_config
 from orbit_registry.store.elsewhere import is_writable, own_cache, user_home
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
@@ -180,6 +180,11 @@ def git_folder(root: Path) -> Path | None:
     return None
 
 
+def is_begun_anew(orbit: Path) -> bool:
+    """Say whether an `.orbit/` holds nothing but this clone's state, so that `orbit init` may write into it."""
+    return all(entry.name == "state" for entry in orbit.iterdir())
+
+
 def open_workspace(root: Path) -> Workspace:
     """Return the workspace whose root is known; see `find_workspace` for what is raised."""
     orbit = root / ORBIT
@@ -188,7 +193,7 @@ def open_workspace(root: Path) -> Workspace:
         learnings = (
             "; `orbit learning migrate-layout` takes its learnings alone" if (orbit / "learnings").is_dir() else ""
         )
-        hint = f"run `orbit init` if it is yours; {IMPORT_HINT}{learnings}"
+        hint = "run `orbit init`" if is_begun_anew(orbit) else f"{FOREIGN_HINT}{learnings}"
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml", hint=hint)
     if (orbit / "state").is_symlink():
         raise ForeignWorkspaceError(f"{orbit / 'state'} is a symbolic link", hint="remove it; it holds nothing lasting")
