@@ -74,7 +74,9 @@ def coverage(workspace: Workspace) -> Coverage:
     index = current_index(workspace)
     files = workspace.git.tracked()
     if files is None:
-        raise GitError("there is no git repository here", hint="coverage is told of the files that git tracks")
+        raise GitError(
+            "there is no git repository here", hint="run it in a work tree of git: it asks about tracked files"
+        )
     ids: dict[int, str] = {}
     scoped: dict[str, int] = {}
     broad: list[str] = []
