@@ -223,6 +223,14 @@ def test_who_made_no_call_is_not_listed(workspace: Path, capsys: Capture) -> Non
     assert "\n  cli  " not in text
 
 
+def test_a_day_without_a_call_is_no_row(workspace: Path, capsys: Capture) -> None:
+    """A note is an event and no call: where it is all there is, nothing was shown on any day."""
+    assert run(["note", "Went well"]) == 0
+    page = said(capsys)
+    assert "no call is in the event log" in page
+    assert "by day" not in page
+
+
 def test_an_empty_log_and_one_of_garbage_say_so(workspace: Path, capsys: Capture) -> None:
     """Nothing is divided by nothing."""
     assert said(capsys) == "no call is in the event log\n"

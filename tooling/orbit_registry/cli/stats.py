@@ -135,7 +135,7 @@ def _sections(found: Stats) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
         "by surface: calls": _parts(tally.surfaces),
         "by agent: calls": _parts(tally.agents),
         f"by day, the last {DAYS}: records shown": [
-            (name, part.shown, f"{part.shown} in {plural(part.calls, 'call')}") for name, part in days
+            (name, part.shown, f"{part.shown} in {plural(part.calls, 'call')}") for name, part in days if part.calls
         ],
         "most shown": [(one, tally.shown[one], _record(found, one)) for one in shown],
     }
