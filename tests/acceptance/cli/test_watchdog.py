@@ -91,7 +91,16 @@ def test_an_empty_and_a_shrunken_store_are_told_apart(shell: Any) -> None:
     for name in ("learnings", "adrs"):
         shutil.rmtree(shell.root / ".orbit" / name)
     assert list(found(look(shell, timedelta(days=8)), "problem")) == ["store-empty"]
-    assert shell("watchdog")[0] == 1
+    code, out, _ = shell("watchdog")
+    assert code == 1
+    assert "next: git status .orbit" in out
+
+
+def test_a_store_that_never_had_a_record_is_told_how_to_get_one(shell: Any) -> None:
+    """Nothing is lost that git could bring back: what adds a record comes first."""
+    for name in ("learnings", "adrs"):
+        shutil.rmtree(shell.root / ".orbit" / name)
+    assert "next: orbit adr add, or orbit learning add" in shell("watchdog")[1]
 
 
 @pytest.mark.parametrize("later", [timedelta(hours=47), timedelta(hours=49)])

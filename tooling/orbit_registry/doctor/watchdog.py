@@ -101,9 +101,9 @@ def _store(workspace: Workspace, records: RecordSet, now: datetime) -> Iterator[
     count, most = len(records), _most(workspace, now)
     place = workspace.relative(workspace.orbit)
     if not count:
-        yield Finding(
-            "problem", "store-empty", "there is no record", place, "git status .orbit, then git restore .orbit"
-        )
+        had = "git status .orbit, then git restore .orbit"
+        hint = had if most else f"orbit adr add, or orbit learning add; where there were records {had}"
+        yield Finding("problem", "store-empty", "there is no record", place, hint)
     elif most - count >= 3 and count < SHRUNKEN * most:
         said = f"{count} records, and there were {most}"
         yield Finding("problem", "store-shrunken", said, place, "git log --stat -- .orbit")
