@@ -183,3 +183,15 @@ def test_what_a_new_record_rests_on_is_looked_for_at_once(shell: Any) -> None:
 
     quiet = shell("learning", "add", "--summary", "Name the owner", "--tag", "care", "--evidence", "file:src/app.py:1")
     assert quiet[2] == ""
+
+
+def test_evidence_is_named_from_the_root_below_it_too(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names a file as it is seen from a subfolder is told its right name; where none is there, nothing more."""
+    (shell.root / "src/read.py").write_text("", "utf-8")
+    monkeypatch.chdir(shell.root / "src")
+    gone = "note: its evidence is gone: file {}"
+
+    here = shell("learning", "add", "--summary", "Read in UTC", "--tag", "x", "--evidence", "file:read.py")[2]
+    assert here == f"{gone.format('read.py')}; files are named from the project's root: file:src/read.py\n"
+    nowhere = shell("learning", "add", "--summary", "Write twice", "--tag", "x", "--evidence", "file:none.py")[2]
+    assert nowhere == f"{gone.format('none.py')}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from posixpath import normpath
 
 import click
 
@@ -31,15 +32,26 @@ def say_astray(registry: Registry, record: Record) -> None:
     for freshness in registry.freshness([record]).values() if rests else ():
         for reason in freshness.reasons:
             if reason.subject != "scope.paths":  # told glob by glob above
-                _note(reason.message)
+                _note(reason.message + _from_root(registry, *reason.subject.split(":", 1)))
+
+
+def _from_root(registry: Registry, kind: str, reference: str = "") -> str:
+    """Return how evidence that is not there is named right, where a file stands there as seen from here, else ""."""
+    named = normpath(f"{_below(registry)}/{reference}") if kind == "file" and _below(registry) else ""
+    is_here = bool(named) and (registry.workspace.root / named).is_file()
+    return f"; files are named from the project's root: file:{named}" if is_here else ""
 
 
 def say_unmatched(registry: Registry, record: Record) -> None:
     """Say on the side which globs of a new or changed record match no file."""
-    root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
-    below = here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
-    for one in registry.unmatched(record, below):
+    for one in registry.unmatched(record, _below(registry)):
         _note(f"`{one.glob}` matches no file: {one.hint}")
+
+
+def _below(registry: Registry) -> str:
+    """Return the folder that one stands in, from the root; "" at the root or outside of it."""
+    root, here = registry.workspace.root.resolve(), Path.cwd().resolve()
+    return here.relative_to(root).as_posix() if here.is_relative_to(root) and here != root else ""
 
 
 def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
