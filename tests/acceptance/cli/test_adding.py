@@ -109,6 +109,15 @@ def test_a_dry_run_says_what_writing_would(shell: Any) -> None:
     assert tried == written
 
 
+def test_a_no_is_told_from_a_refusal_by_its_exit_code(shell: Any) -> None:
+    """Whoever says no to what a command shows has stopped it: 130, as by Ctrl-C, and nothing is changed."""
+    added = shell.json("rule", "add", "--title", "Look twice", "--rationale", "Once was not enough.")[1]["data"]
+    code, shown = on_terminal(shell.root, ["promote", added["id"]], [("into force?", "n")])
+
+    assert (code, "stopped; nothing half-written is left" in shown) == (130, True)
+    assert shell.json("show", added["id"])[1]["data"]["status"] == "suggested"
+
+
 def test_one_text_comes_from_one_place(shell: Any) -> None:
     """`--body` and `--body-file` together are a wrong call."""
     code, _, err = shell("learning", "add", "--summary", "X", "--body", "a", "--body-file", "-")
