@@ -78,6 +78,9 @@ def test_a_second_process_changes_nothing_but_the_time(tmp_path: Path) -> None:
     assert {"ORB102", "ORB602"} <= codes, codes
 
     assert checked(tmp_path) == (alone, [])
+    for name in ("checked.seal", "members.seal"):  # so that all is looked at again, and who is alike is known
+        (tmp_path / ".orbit/state/cache" / name).unlink()
+    assert checked(tmp_path) == (alone, [])
     learnings[800].write_text(other, "utf-8")
     mended, did = checked(tmp_path)
     assert did == ["near-learning.values"]

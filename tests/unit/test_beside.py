@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are c
 HEAD = """
 import json, os, pathlib, resource, signal, sys, threading
 from orbit_registry import lifetime
-from orbit_registry.beside import beside
+from orbit_registry.beside import beside, is_wanted
 first = os.getpid()
 lifetime.end_as_it_is()
 """
@@ -88,7 +88,7 @@ def test_some_processes_are_not_copied(before: str) -> None:
 
 
 def test_nothing_is_left_open(tmp_path: Path) -> None:
-    """Each pipe is closed by both sides, where a process could not be made too."""
+    """Each pipe is closed by both sides, where one of our own streams is closed too."""
     code = """
 def opened(): return sorted(os.listdir("/proc/self/fd"))
 before = opened()
@@ -108,18 +108,68 @@ def test_ends_that_nobody_hears_of_are_no_failure() -> None:
     assert said(code) == ["True"]
 
 
-def test_whoever_reads_our_output_waits_for_us_alone(tmp_path: Path) -> None:
-    """The second process has none of our files: a reader learns of our end while it is still at work."""
-    gate, done = tmp_path / "gate", tmp_path / "done"
+def test_a_result_is_told_once() -> None:
+    """Whoever asks again does the work, and touches no file that may be another's by now."""
+    code = """
+result = beside(lambda: os.getpid() == first)
+print(result(), result(), result())
+"""
+    assert said(code) == ["False True True"]
+
+
+def test_a_refused_copy_leaves_nothing_open() -> None:
+    """Where no further process is allowed the caller is told so."""
+    code = """
+def opened(): return sorted(os.listdir("/proc/self/fd"))
+before = opened()
+if os.getuid() == 0: os.setuid(65534)  # the superuser may always have another
+resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+print(beside(lambda: 1), opened() == before)
+"""
+    assert said(code) == ["None True"]
+
+
+def test_a_work_that_nobody_asked_for_ends_with_us(tmp_path: Path) -> None:
+    """What it would do later it does not; neither does a work that only a killed process wanted."""
+    begun, gate, done = tmp_path / "begun", tmp_path / "gate", tmp_path / "done"
+    os.mkfifo(begun)
     os.mkfifo(gate)
     os.mkfifo(done)
-    code = f"""
-beside(lambda: pathlib.Path({str(gate)!r}).read_text() + str(pathlib.Path({str(done)!r}).write_text("done")))
-print("ended")
+    work = f"""
+def work():
+    pathlib.Path({str(begun)!r}).write_text(str(os.getpid()))
+    pathlib.Path({str(gate)!r}).read_text()
+    pathlib.Path({str(done)!r}).write_text(str(is_wanted()))
+    return None
+print(is_wanted())
+result = beside(work)
+copy = int(pathlib.Path({str(begun)!r}).read_text())
 """
-    assert said(code) == ["ended"]  # at the end of the output, not of the work
+    [wanted, copy] = said(f"{work}print(copy)")
+    assert wanted == "True"
+    assert not Path("/proc", copy).exists()
+
+    code = f"{HEAD}{work}os.kill(first, signal.SIGKILL)"
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
     gate.write_text("go")
-    assert done.read_text() == "done"
+    assert done.read_text() == "False"
+
+
+def test_a_work_is_wanted_while_we_are_there() -> None:
+    """In the copy as in the process that it was made of."""
+    assert said("print(beside(is_wanted)(), is_wanted())") == ["True True"]
+
+
+def test_whoever_reads_our_output_waits_for_us_alone() -> None:
+    """The second process has none of our files, so that a reader learns of our end where nobody ends it."""
+    code = """
+reading, writing = os.pipe()
+beside(lambda: os.read(reading, 1))
+print("ended", flush=True)
+os.kill(first, signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", HEAD + code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "ended\n"
 
 
 def test_what_it_prints_is_nobodys(tmp_path: Path) -> None:

@@ -48,12 +48,12 @@ def test_a_database_is_closed_where_the_process_goes_on(monkeypatch: pytest.Monk
     assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
-@pytest.mark.parametrize(("command", "keeps"), [("sync", True), ("check", True), ("list", False)])
+@pytest.mark.parametrize(("command", "keeps"), [("sync", True), ("check", True), ("-C . check", True), ("list", False)])
 def test_one_command_alone_ends_so(git_repo: Path, command: str, keeps: bool) -> None:
     """A sync and a check do, and what a sync wrote is whole: the next one finds nothing to do."""
     Registry.init(git_repo)
     code = "import atexit, sys; from orbit_registry import lifetime; from orbit_registry.cli.main import main; "
-    code += f"atexit.register(lambda: print(lifetime._kept is not None)); sys.argv = ['orbit', {command!r}]; main()"
+    code += f"atexit.register(lambda: print(lifetime._kept is not None)); sys.argv[1:] = {command.split()!r}; main()"
     done = subprocess.run([sys.executable, "-c", code], cwd=git_repo, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == str(keeps)
     assert not Registry.open(git_repo).sync().built or command != "sync"

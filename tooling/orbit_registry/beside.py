@@ -7,9 +7,11 @@ the copy gives back, one that serves is not ours to double, and the libraries of
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import NoReturn
@@ -17,13 +19,16 @@ from typing import NoReturn
 from orbit_registry.lifetime import is_one_command
 
 _STREAMS = (0, 1, 2)
+_first: int | None = None
+"""In a copy the process that it was made of."""
 
 
 def beside(work: Callable[[], object]) -> Callable[[], object] | None:
-    """Begin a work, and return what waits for its result, to be called once; None where the caller has to do it.
+    """Begin a work, and return what waits for its result; None where the caller has to do it.
 
-    The result comes back as JSON holds it. A work that fails there, or whose process is killed, is done here when its
-    result is asked for, so that its error is the caller's. One that nobody asks for ends when it is done.
+    The result comes back as JSON holds it, to the first that asks; whoever asks again does the work. So does who asks
+    for one that failed, or whose process was killed: its error is the caller's. One that nobody asked for is ended with
+    this process, unless that is killed: whoever keeps what comes of a work asks before whether it `is_wanted`.
     """
     if not _may_be_copied():
         return None
@@ -31,6 +36,7 @@ def beside(work: Callable[[], object]) -> Callable[[], object] | None:
         reading, writing = os.pipe()
     except OSError:  # too many files are open
         return None
+    first = os.getpid()
     try:
         if min(reading, writing) in _STREAMS:  # one of ours is closed, and the copy would take the pipe for it
             raise OSError
@@ -40,9 +46,14 @@ def beside(work: Callable[[], object]) -> Callable[[], object] | None:
         os.close(writing)
         return None
     if process == 0:
-        _do(work, writing)
+        _do(work, writing, first)
     os.close(writing)
-    return lambda: _result(work, process, reading)
+    return _Begun(work, process, reading)
+
+
+def is_wanted() -> bool:
+    """Say whether somebody is there for whom a work is done: in a copy, the process that it was made of."""
+    return _first is None or os.getppid() == _first
 
 
 def _may_be_copied() -> bool:
@@ -54,8 +65,13 @@ def _may_be_copied() -> bool:
         return False
 
 
-def _do(work: Callable[[], object], writing: int) -> NoReturn:
-    """Do the work of the second process, and end it without a word: none of what the first has begun is its own."""
+def _do(work: Callable[[], object], writing: int, first: int) -> NoReturn:
+    """Do the work in the copy, and end it: no exit handler runs and no buffer is written, as they are the first's.
+
+    That it ends well says nothing; an answer that is not whole does.
+    """
+    global _first
+    _first = first
     try:
         _let_go_of_all_but(writing)
         with open(writing, "w", encoding="ascii") as answer:
@@ -75,12 +91,31 @@ def _let_go_of_all_but(kept: int) -> None:
                 os.close(int(name))
 
 
-def _result(work: Callable[[], object], process: int, reading: int) -> object:
-    with open(reading, encoding="ascii") as answer:
-        said = answer.read()
-    with contextlib.suppress(ChildProcessError):  # whoever started us may have asked not to hear of such ends
-        os.waitpid(process, 0)
-    try:
-        return json.loads(said)
-    except ValueError:
-        return work()
+class _Begun:
+    """A work that a copy does."""
+
+    def __init__(self, work: Callable[[], object], process: int, reading: int) -> None:
+        self._work, self._process, self._reading = work, process, reading
+        atexit.register(self._end)
+
+    def __call__(self) -> object:
+        """Return the result."""
+        if self._process == 0:
+            return self._work()
+        with os.fdopen(self._reading, encoding="ascii") as answer:
+            said = answer.read()
+        process, self._process = self._process, 0
+        with contextlib.suppress(ChildProcessError):  # whoever started us may have asked not to hear of such ends
+            os.waitpid(process, 0)
+        atexit.unregister(self._end)
+        try:
+            return json.loads(said)
+        except ValueError:
+            return self._work()
+
+    def _end(self) -> None:
+        """End the copy, which nobody asks any more."""
+        with contextlib.suppress(OSError):  # it has ended
+            if self._process and os.waitpid(self._process, os.WNOHANG) == (0, 0):
+                os.kill(self._process, signal.SIGKILL)
+                os.waitpid(self._process, 0)

@@ -1,4 +1,4 @@
-"""Keeps values to the end of a process that ends without taking them apart; it knows none of them.
+"""Knows whether this process runs one command and ends, and keeps values to that end; it knows none of them.
 
 A sync or a check of ten thousand records leaves some hundred thousand values behind, a sync an open database too. To
 give them back one by one, a moment before the process ends as it is, took 3 % of a sync that takes over an edit.
@@ -16,7 +16,7 @@ def end_as_it_is() -> None:
 
 
 def is_one_command() -> bool:
-    """Return whether this process was said to run one command."""
+    """Return whether this process was said to run one command: what it begins has to last no longer than that."""
     return _kept is not None
 
 

@@ -36,8 +36,8 @@ Cited = Sequence[tuple[str, int, int]]
 Pairs = Mapping[str, Sequence[Sequence[object]]]
 """By a record's path the records that say nearly the same, as a member holds them."""
 
-_FEWEST_TO_PART = 2_000
-"""How many texts are worth a second process: to copy this one takes some 30 ms of both, to compare so many 200."""
+_FEWEST_TO_COPY_FOR = 2_000
+"""How many texts are worth a copy of the process: that costs some 30 ms of processor time, to compare so many 200."""
 
 
 class Material(Pieces):
@@ -222,13 +222,15 @@ class Material(Pieces):
         return found
 
     def begin_pairs(self, members: Mapping[str, Member]) -> None:
-        """Let a second process compare the records of the kind that has the most, if all are among these and many."""
-        if len(self._words) < _FEWEST_TO_PART:
+        """Let a copy of this process compare the records of the kind that has the most, if they are many and were all
+        read in this run.
+        """
+        if len(self._words) < _FEWEST_TO_COPY_FOR:
             return
         compared = self._compared(members)
         kind = max(compared, key=lambda name: len(compared[name]), default="")
         said = compared.get(kind, {})
-        if len(said) >= _FEWEST_TO_PART and said.keys() <= self._words.keys():  # so that nothing is read there
+        if len(said) >= _FEWEST_TO_COPY_FOR and said.keys() <= self._words.keys():
             self._near.begin(kind, said)
 
     def pairs(self, members: Mapping[str, Member], fewest: int) -> Pairs:
@@ -236,7 +238,7 @@ class Material(Pieces):
         sizes = self._sizes(members)
         found: dict[str, list[list[object]]] = defaultdict(list)
         compared = self._compared(members)
-        for kind in sorted(compared, key=self._near.is_begun):
+        for kind in sorted(compared, key=self._near.is_begun):  # the copy has time until the others are done
             for a, b, score in self._near(kind, compared[kind]):
                 is_enough = sizes[kind] >= fewest
                 found[a].append([b, score, is_enough])

@@ -180,7 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(FEWEST_COLLECTIONS if {"check", "sync"}.intersection(given) else FEWER_COLLECTIONS, 20, 100)
-    if arguments is None and given[:1] in (["check"], ["sync"]):
+    command = given[2:3] if given[:1] == ["-C"] else given[:1]
+    if arguments is None and command in (["check"], ["sync"]):
         end_as_it_is()
     code = run(given)
     if arguments is None and threading.active_count() == 1:
