@@ -31,7 +31,8 @@ CODES = ("aaaaa", "bbbbb", "ccccc", "ddddd")
 
 def git(root: Path, *arguments: str) -> str:
     """Run git."""
-    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
+    return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def record(root: Path, code: str) -> Path:
@@ -39,7 +40,7 @@ def record(root: Path, code: str) -> Path:
     return root / f".orbit/learnings/L-{code}/learning.yaml"
 
 
-@pytest.fixture(params=["", "part/"])
+@pytest.fixture(params=["", "part/", "two\nlines/", "no \udcff Unicode/"], ids=ascii)
 def workspace(git_repo: Path, request: pytest.FixtureRequest) -> Workspace:
     """Return a workspace with four committed learnings, at the root of its repository or in a folder of it."""
     root = git_repo / request.param

@@ -173,11 +173,13 @@ class Git:
 
     @cached_property
     def _places(self) -> tuple[str, str]:
+        # The name of a folder may hold a line break; what is asked between the two tells where the first one ends.
+        asked = ("--show-toplevel", "--is-inside-work-tree", "--show-prefix")
         try:
-            answer = self.run("rev-parse", "--show-toplevel", "--show-prefix", check=False).decode("utf-8", "replace")
+            answer = self.run("rev-parse", *asked, check=False).decode("utf-8", "surrogateescape")
         except GitError:
             return "", ""
-        top, _, prefix = answer.removesuffix("\n").rpartition("\n")
+        top, _, prefix = answer.removesuffix("\n").partition("\ntrue\n")
         return top, prefix
 
     @cached_property
