@@ -68,6 +68,19 @@ def test_names_come_back_as_they_are(repo: Path) -> None:
     assert Git(repo).read("HEAD", "docs/none.md") is None
 
 
+@pytest.mark.parametrize("folder", ["two\nlines", "no \udcff Unicode", "end\n"], ids=ascii)
+def test_a_folder_may_be_called_anything(repo: Path, git: Run, folder: str) -> None:
+    """Its files are found in the work tree and in commits, and the repository's root is known."""
+    (repo / folder / "in").mkdir(parents=True)
+    (repo / folder / "in/a.md").write_text("A\n", "utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "More")
+    there = Git(repo / folder)
+    assert (there.top, there.prefix, there.tracked()) == (Git(repo).top, f"{folder}/", ["in/a.md"])
+    assert there.names(["HEAD", "HEAD~1"], f"{folder}/in") == {"HEAD": ["a.md"], "HEAD~1": []}
+    assert there.read("HEAD", "in/a.md") == b"A\n"
+
+
 @pytest.mark.parametrize("revision", ["--help", "-x", "", "no such", "HEAD~99", "main:README.md", "\n"])
 def test_a_strange_revision_is_none(repo: Path, revision: str) -> None:
     """Nothing that looks like an option is taken for one."""

@@ -255,10 +255,15 @@ class Git:
 
     def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
         """Return, for each revision, the names directly in a folder (a path from the root)."""
-        asked = "".join(f"{revision}:{folder}\n" for revision in revisions).encode()
-        answers = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked).decode().splitlines()
-        trees = [answer[5:] if answer.startswith("tree ") else "" for answer in answers]
-        listed = {tree: self.listed("ls-tree", "--name-only", "-z", tree) for tree in dict.fromkeys(trees) if tree}
+        if "\n" in folder:  # it would be two lines, and each is a question
+            trees = [self.ask("rev-parse", "--verify", "--quiet", f"{one}:{folder}/") or "" for one in revisions]
+        else:
+            asked = "".join(f"{one}:{folder}\n" for one in revisions).encode("utf-8", "surrogateescape")
+            answers = self.run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked).splitlines()
+            trees = [one[5:].decode() if one.startswith(b"tree ") else "" for one in answers]
+        asked_of = dict.fromkeys(filter(None, trees))
+        # From a folder git would look for that very folder within each tree.
+        listed = {tree: self.listed("ls-tree", "--full-tree", "--name-only", "-z", tree) for tree in asked_of}
         return {revision: listed.get(tree, []) for revision, tree in zip(revisions, trees, strict=True)}
 
     def refs(self) -> list[str]:

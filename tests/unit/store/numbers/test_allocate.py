@@ -161,3 +161,18 @@ def test_a_workspace_below_the_root_of_its_repository_counts_its_own(repo: Path,
     (repo / ".git/orbit/adr.json").unlink(missing_ok=True)
 
     assert [one.id for one in take(repo / "sub")] == ["ADR-0001"]
+
+
+@pytest.mark.parametrize("below", ["part", "part of/it", "two\nlines"], ids=ascii)
+def test_a_workspace_below_the_root_sees_other_branches(repo: Path, git: Git, below: str) -> None:
+    """A number that another branch has in the same folder is not given out."""
+    root = repo / below
+    (root / ".orbit").mkdir(parents=True)
+    (root / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Part")
+    git(repo, "checkout", "-qb", "other")
+    committed(root, git, "ADR-0041")
+    git(repo, "checkout", "-q", "main")
+
+    assert take(root) == [Allocation("ADR-0042", "ADR-0041 on other")]
