@@ -13,14 +13,14 @@ from typing import Any
 import duckdb
 import pytest
 
-from orbit_registry.errors import LockTimeoutError, WriteError
+from orbit_registry.errors import LockTimeoutError, SnapshotError, WriteError
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.build import STORAGE
 from orbit_registry.snapshot.current import query
 from orbit_registry.snapshot.sync import sync, sync_snapshot
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import CACHE
+from orbit_registry.store.workspace import CACHE, open_workspace
 
 COUNT = "SELECT count(*) AS n FROM records"
 
@@ -330,6 +330,16 @@ def test_a_snapshot_that_the_disk_has_no_room_to_copy_stands(project: Any) -> No
     assert [file.name for file in project.workspace.cache.iterdir() if ".duckdb" in file.name] == [before.path.name]
     after = project.sync()
     assert (after.built, after.changed) == (True, 1)
+
+
+@pytest.mark.parametrize("name", ["back\\slash", "no \udcff Unicode"], ids=ascii)
+def test_a_folder_whose_files_the_database_cannot_open_is_named(project: Any, name: str) -> None:
+    """It says so before anything is written, and never as a failure of our own."""
+    project.learning("aaaaa")
+    root = project.root.rename(project.root.with_name(name))
+    with pytest.raises(SnapshotError, match="DuckDB opens no file"):
+        sync(open_workspace(root))
+    assert [file.name for file in (root / CACHE).iterdir() if "snapshot-" in file.name] == []
 
 
 def test_a_build_that_fails_halfway_leaves_nothing(project: Any) -> None:

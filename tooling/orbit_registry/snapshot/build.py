@@ -119,11 +119,11 @@ def new_database(
     try:
         if like is not None:
             like.wait()
-        connection.execute(f"ATTACH {quoted(str(path))} AS snapshot (STORAGE_VERSION '{STORAGE}')")
+        connection.execute(f"ATTACH {opened_as(path)} AS snapshot (STORAGE_VERSION '{STORAGE}')")
         try:
             connection.execute("USE snapshot")
             if source is not None:
-                connection.execute(f"ATTACH {quoted(str(source))} AS held (READ_ONLY)")
+                connection.execute(f"ATTACH {opened_as(source)} AS held (READ_ONLY)")
             # What is written in one transaction, and at its end at once, never goes through the log.
             connection.execute("SET checkpoint_threshold = '1KB'")
             connection.execute("BEGIN")
@@ -302,7 +302,7 @@ def fill(
     held = connection.execute(f"DESCRIBE {table}").fetchall()
     types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind, *_ in held)
     connection.execute(
-        f"INSERT INTO {table} FROM read_json({quoted(str(file))}, format = 'newline_delimited', "
+        f"INSERT INTO {table} FROM read_json({opened_as(file)}, format = 'newline_delimited', "
         f"columns = {{{types}}}, maximum_object_size = {max(SMALLEST_BUFFER, longest)}) {chosen}"
     )
     file.unlink()
@@ -313,10 +313,23 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def opened_as(path: Path) -> str:
+    """Return the path of a file as an SQL string.
+
+    Raises:
+        SnapshotError: DuckDB opens no file that is called so.
+    """
+    text = str(path)
+    if "\\" in text or any("\udc80" <= character <= "\udcff" for character in text):
+        said = f"{text!a}: DuckDB opens no file with a backslash in its path, or one that is not UTF-8"
+        raise SnapshotError(said, hint="rename the folder, or work in a checkout elsewhere")
+    return quoted(text)
+
+
 @contextlib.contextmanager
 def _held(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
     """Make a snapshot the current database of a connection, read only."""
-    connection.execute(f"ATTACH {quoted(str(path))} AS held (READ_ONLY)")
+    connection.execute(f"ATTACH {opened_as(path)} AS held (READ_ONLY)")
     try:
         connection.execute("USE held")
         yield
