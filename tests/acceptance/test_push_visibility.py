@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from orbit_registry.errors import LockTimeoutError
 from orbit_registry.push.reader import BROAD, ID, Index, open_index
 from orbit_registry.snapshot.matches import current_index, match
+from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import open_workspace
 
 CONFIG = "format: orbit-registry\nschema_version: 1\nproject: demo\n"
@@ -284,6 +286,20 @@ def test_many_at_once_get_the_same_answer(tree: Tree) -> None:
     assert [[found["id"] for found in answer] for answer in answers] == [["L-aaaaa", "L-bbbbb", "L-ccccc"]] * 4
     assert tree.shown() == ["L-aaaaa", "L-bbbbb", "L-ccccc"]
     assert not [file.name for file in (tree.root / ".orbit/state/cache").iterdir() if file.name.startswith(".tmp-")]
+
+
+def test_stamps_alone_are_written_under_the_lock_too(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever builds takes a half-written seal for a leftover; who has nothing to renew does not wait."""
+    tree.sync()
+    monkeypatch.setenv("ORBIT_LOCK_WAIT_SECONDS", "0")
+    with locked(tree.root / ".orbit/state/cache/push.lock"):
+        tree.sync()
+        tree.git("commit", "-q", "--allow-empty", "-m", "More")
+        tree.git("checkout", "-q", "-b", "other")
+        with pytest.raises(LockTimeoutError):
+            tree.sync()
+    tree.sync()
+    assert tree.open().seal[1] == "push-000001.idx"
 
 
 def test_a_killed_writer_leaves_the_old_index(tree: Tree) -> None:

@@ -118,12 +118,14 @@ def sync_index(
     files += personal.lines() if personal is not None else ()
     wanted = _Wanted(_base(workspace), _digest(files), stamps, trust, personal)
     found = _Found() if rebuild else _unchanged(workspace, folder, wanted, known)
-    if found.done is not None:
+    if found.done is not None and not found.renews:
         return found.done
     with locked(folder / "push.lock"):
         if not rebuild and (found.index is None or reader.read_seal(str(folder)) != found.index.seal):
             found = _unchanged(workspace, folder, wanted, known)
         if found.done is not None:
+            if found.renews and found.index is not None:
+                _seal(folder, found.index.seal[1], found.index.seal[3], stamps)
             return found.done
         if found.index is not None and found.ground is not None and found.marked:
             path = _publish(folder, with_rows(found.index, found.marked), found.index.seal[3], stamps)
@@ -148,10 +150,12 @@ class _Found:
     index: Index | None = None
     ground: Seen | None = None
     marked: Mapping[int, Part] | None = None
+    renews: bool = False
+    """Whether the index is right, and stamps are not those that its seal holds."""
 
 
 def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted, known: Mapping[str, Stamp]) -> _Found:
-    """Return what is known of the index at hand, if it was made from these very files; its stamps are renewed."""
+    """Return what is known of the index at hand, if it was made from these very files."""
     index = open_index(workspace)
     if not isinstance(index, Index) or index.seal[3].split(" ")[:2] != [wanted.base, wanted.files]:
         return _Found()
@@ -168,9 +172,8 @@ def _unchanged(workspace: Workspace, folder: Path, wanted: _Wanted, known: Mappi
         return _Found(None, seen, index, ground, marked)
     if seen:
         ground.keep()
-    if index.seal[4:] != list(wanted.stamps):
-        _seal(folder, index.seal[1], index.seal[3], wanted.stamps)
-    return _Found(IndexSync(folder / index.seal[1], index.records, 0, False, seen))
+    done = IndexSync(folder / index.seal[1], index.records, 0, False, seen)
+    return _Found(done, seen, index, renews=index.seal[4:] != list(wanted.stamps))
 
 
 def _build(
