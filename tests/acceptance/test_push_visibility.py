@@ -224,6 +224,33 @@ def test_files_that_git_learns_of_decide_what_is_broad(tree: Tree) -> None:
     assert broad() == [True, False]
 
 
+def test_what_another_index_of_git_holds_is_not_taken_for_this_one(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In a hook git is told of an index of its own; a sync there leaves nothing that a later one believes."""
+    other, src = tmp_path / "index", tree.root / "src"
+    for place in ("src", "docs"):
+        (tree.root / place).mkdir(exist_ok=True)
+        (tree.root / place / "a.py").write_text("", "utf-8")
+    for number in range(20):
+        (tree.root / f"docs/f{number}.txt").write_text("", "utf-8")
+    tree.learning("bbbbb", ["src/*.py"])
+    tree.commit("More")
+    shutil.copy(tree.root / ".git/index", other)
+    with monkeypatch.context() as within:
+        within.setenv("GIT_INDEX_FILE", str(other))
+        for number in range(30):
+            (src / f"f{number}.py").write_text("", "utf-8")
+        tree.git("add", "src")
+        tree.learning("bbbbb", ["src/*.py", "src/**"])
+        tree.sync()
+        assert [bool(flags & BROAD) for flags in tree.open().flags] == [True, True]
+    for number in range(30):
+        (src / f"f{number}.py").unlink()
+    tree.sync()
+    assert [bool(flags & BROAD) for flags in tree.open().flags] == [False, False]
+
+
 @pytest.mark.parametrize("harm", ["index gone", "index torn", "index over", "seal gone", "seal torn"])
 def test_a_broken_index_is_made_anew(tree: Tree, harm: str) -> None:
     """Whatever happens to the files, the reader says that there is none, and the next question is answered."""

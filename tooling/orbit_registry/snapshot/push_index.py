@@ -30,6 +30,7 @@ from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_tru
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
 from orbit_registry.store.freshness.ground import kinds_of, windows_of
+from orbit_registry.store.git import looks_elsewhere
 from orbit_registry.store.lock import locked
 from orbit_registry.store.manifest import Stamp
 from orbit_registry.store.reader import Entry, Reading, fingerprint
@@ -334,7 +335,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
     own = git_folder(root)
     if own is not None:
         name = own.relative_to(root).as_posix() if own.is_relative_to(root) else str(own)
-        watched += [f"{name}/HEAD", f"{name}/index"]
+        watched += [f"{name}/HEAD", *([f"{name}/index"] if not looks_elsewhere() else [])]
         with contextlib.suppress(OSError):
             said = (own / "HEAD").read_text("utf-8", "replace").strip()
             if said.startswith("ref: refs/") and ".." not in said and own.is_relative_to(root):

@@ -32,6 +32,7 @@ _SPECIAL = lazy(r"[\\*?\[\]]| (?= *\Z)")
 _OWN_SCOPES = ("local", "worktree")
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
+_ELSEWHERE = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
 _DEFAULT_BRANCHES = (
     "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
     "refs/heads/master",
@@ -62,6 +63,11 @@ def _called(
         raise GitError("git is not installed", hint="install git 2.20 or newer") from None
     except subprocess.TimeoutExpired:
         raise GitError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
+
+
+def looks_elsewhere() -> bool:
+    """Say whether git may look at another index than that of the work tree, as it does in hooks."""
+    return any(os.environ.get(name) for name in _ELSEWHERE)
 
 
 def pattern_of(path: str) -> str:

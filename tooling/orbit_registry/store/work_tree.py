@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from orbit_registry.store.git import Git
+from orbit_registry.store.git import Git, looks_elsewhere
 from orbit_registry.store.kept import KeptValue, digest
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.sealed import stamp_of
@@ -20,8 +20,6 @@ from orbit_registry.values import dataclass
 
 _MOST = 100
 """So many files are named to git beside the others; with more it looks at all of them."""
-_ELSEWHERE = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
-"""With these git may look at another index than the one whose stamp is known, as it does in hooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def _is_in(path: str, places: Sequence[tuple[str, str]]) -> bool:
 def _index(workspace: Workspace) -> tuple[int, ...] | None:
     """Return the stamp of the index that git looks at; None where it can't be told."""
     own = git_folder(workspace.root)
-    if own is None or any(os.environ.get(name) for name in _ELSEWHERE):
+    if own is None or looks_elsewhere():
         return None
     try:
         return stamp_of(os.lstat(own / "index"))
