@@ -67,3 +67,22 @@ def test_every_document_has_its_expectation() -> None:
 
     assert documents == {path.stem for path in CASES.glob("*.json")}
     assert len(documents) >= 25
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "## Status: a{}b",
+        "## Status ({}",
+        "## Status\n\n- 2026-05-01 Accepted{}b",
+        "Status: Accepted{}b",
+        "Status: Accepted{}| Date: 2026-05-01",
+    ],
+)
+@pytest.mark.parametrize("filler", [" ", " \t", "("])
+def test_a_long_line_takes_no_longer_than_its_length(header: str, filler: str) -> None:
+    """A hundred thousand blanks are read at once; looked at from each of them, they would take minutes."""
+    text = f"# 1. Title\n\n{header.format(filler * 100_000)}\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
+
+    (entry,) = read_document(text, "docs/adr/0001-title.md").entries
+    assert entry.title == "Title"

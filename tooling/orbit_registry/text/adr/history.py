@@ -13,6 +13,8 @@ from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Table
 from orbit_registry.values import dataclass
 
+_LONGEST = 1000
+"""Characters of a paragraph that may be an entry of a history."""
 _PENDING = ("proposed", "accepted")
 _BEFORE = re.compile(r"[*_`]*(?P<said>[^\W\d_].*?)(?:[ \t]+(?:on|am|le|el|em|as of|since))?[ \t*_`:,(\[–—-]*")
 _AFTER = re.compile(r"[ \t*_`:,)\]–—-]*(?P<said>.*?)[ \t*_`]*", re.DOTALL)
@@ -32,7 +34,7 @@ class Dated:
 def dated_line(text: str, span: Span) -> Dated | None:
     """Return what `2026-05-01 Accepted` or `Accepted (1 May 2026)` states; what it does to another is no status."""
     raw = span.of(text)
-    found = find_date(raw)
+    found = find_date(raw) if len(raw) <= _LONGEST else None
     status, _ = normalise_status(raw)
     if found is None or status == "unknown":
         return None

@@ -78,6 +78,8 @@ _ENDS_SO = tuple(
     for before, after, rel in _ENDINGS
 )
 _MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
+_LEAD = 8
+"""Characters that what stands before such a decision has at most."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _VERB = re.compile("|".join(rf"(?P<v{i}>{pattern})" for i, (pattern, _) in enumerate(_VERBS)), re.IGNORECASE)
 OF_ITSELF = (
@@ -187,10 +189,11 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         group.append(target)
         for before, after, rel in _ENDS_SO:
             verb = after.match(text, target[2].end, limit)
-            lead = before.search(text, start, group[0][2].start) if before is not None else None
+            first = group[0][2].start
+            lead = before.search(text, max(start, first - _LEAD), first) if before is not None else None
             if verb is not None and (before is None or lead is not None):
-                first = lead.start() if lead is not None else group[0][2].start
-                yield from (Phrase(rel, *one, Span(first, verb.end())) for one in group)
+                begin = lead.start() if lead is not None else first
+                yield from (Phrase(rel, *one, Span(begin, verb.end())) for one in group)
                 break
 
 

@@ -36,6 +36,8 @@ _RUN_IN = re.compile(
     r"[ \t]{0,3}(?P<mark>\*\*|__)(?P<name>[^\W\d_](?:[^\W\d_]|[ &/-]){1,50}?)[ ]?"
     r"(?P<stop>[.:：]?)(?P=mark)(?P<after>[.:：]?)"
 )
+_LONGEST = 300
+"""Characters of a heading that may state something."""
 _WORD = re.compile(r"[^\W\d_]+")
 _BOLD = r"[ \t]{0,3}(?:\*\*|__)[^\W\d_]"
 _COST = (
@@ -58,6 +60,8 @@ _CONTEXT_AND = (
 @lru_cache(maxsize=4096)
 def section_key(heading: str) -> str:
     """Return the standard name for a section's heading, or `other`."""
+    if len(heading) > _LONGEST:
+        return "other"
     name = plain(_ORNAMENT.sub("", _NUMBERING.sub("", _ORNAMENT.sub("", _TAG.sub("", heading).strip()))))
     found = SECTION_OF.get(name)
     if found is None:  # `背景 / Context`, `Negative (costs)`
@@ -80,7 +84,7 @@ def heading_value(title: str) -> tuple[str, int, int] | None:
 
     After a colon it may be any status; after a dash or in brackets only one that is known.
     """
-    found = _VALUED.fullmatch(title)
+    found = _VALUED.fullmatch(title) if len(title) <= _LONGEST else None
     key = SECTION_OF.get(plain(found["name"].strip())) if found is not None else None
     if found is None or key not in ("status", "date", "deciders"):
         return None

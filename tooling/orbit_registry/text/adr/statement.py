@@ -118,7 +118,7 @@ def _after_both(text: str) -> Status | None:
 
 
 _FEW_WORDS = 4
-_SEPARATOR = re.compile(r"[ \t]+[·•][ \t\r\n]+|;[ \t\r\n]+|[ \t]+[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id)")
+_SEPARATOR = re.compile(r"(?<![ \t])[ \t]+(?:[·•][ \t\r\n]+|[-–—|][ \t]+(?=\d{4}-\d\d|\[|legacy_id))|;[ \t\r\n]+")
 _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d(?:-\d\d)?(?![\w-])")
 _BRACKETED = re.compile(r"\[(?P<task>[A-Za-z][A-Za-z0-9_]{0,20}-?\d[\w-]{0,40}|#\d{1,9})\](?![(\[:])")
