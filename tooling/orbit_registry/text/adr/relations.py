@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from orbit_registry.patterns import lazy
 from orbit_registry.text.adr.file_names import GENERIC_NAMES
 from orbit_registry.text.adr.model import Rel
 from orbit_registry.text.position import Span
@@ -74,7 +75,7 @@ _ENDINGS: tuple[tuple[str, str, Rel], ...] = (
 )
 """Verbs that stand behind the decision that they are about: what is before it, what follows it, and the relation."""
 _ENDS_SO = tuple(
-    (re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None, re.compile(after), rel)
+    (lazy(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None, lazy(after), rel)
     for before, after, rel in _ENDINGS
 )
 _MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
@@ -106,6 +107,9 @@ _FILE = (
     r"|[A-Za-z][A-Za-z0-9]{1,15}(?:[-_][A-Za-z0-9]{1,12}){0,2}[-_]0[0-9]{2,5}(?:-[\w.-]{1,150}|(?![\w-]))"
     r"|#?[0-9]{1,5}(?=[\s,;.)]|$)))"
 )
+_MAY_NAME = re.compile(r"(?<![\w-])(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?(?![\w-])|(?P<name>[\[0-9])")
+"""What each way to name a decision has, or a date, which is none. Most lines of a header have at most a date, and to
+look for all verbs in these took a fifth of what reading a decision takes."""
 _WIKI_LINK = re.compile(_WIKI)
 _TARGET = re.compile(rf"`?(?:{_LINK}|{_WIKI}|{_BRACKET}|{_ID}|{_FILE})`?")
 _GLUE = re.compile(
@@ -146,6 +150,8 @@ def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
 def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[Phrase]:
     """Yield what `text[start:end]` says about other decisions, in order."""
     limit = len(text) if end is None else end
+    if not any(one["name"] for one in _MAY_NAME.finditer(text, start, limit)):
+        return
     behind = list(_ending_phrases(text, start, limit)) if _MAY_END_SO.search(text, start, limit) else []
     if behind:
         before = [one for one in _leading_phrases(text, start, limit) if not _is_within(one.verb, behind)]
