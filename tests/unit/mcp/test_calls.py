@@ -74,6 +74,20 @@ def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> N
     assert "Seen twice." in data(call("show", id=hit["id"]))["body"]
 
 
+def test_a_bug_is_answered_in_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
+    """An exception that nothing foresaw is a refusal that names it; the trace goes to the error output."""
+
+    def broken() -> Registry:
+        raise ZeroDivisionError("a bug")
+
+    answer = reply("search", {"query": "x"}, Caller("some-agent", "session"), broken)
+
+    assert answer.is_error
+    assert list(ENVELOPE.iter_errors(dict(answer.whole))) == []
+    assert answer.whole["error"] == "orbit failed: ZeroDivisionError: a bug"
+    assert "Traceback" in capsys.readouterr().err
+
+
 def test_an_answer_has_the_data_of_the_command_line(
     call: Call, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
