@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.errors import UsageError
-from orbit_registry.records.diagnostic import Severity
+from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
+from orbit_registry.store.journal import Change
 
 Git = Callable[..., str]
 Learning = Callable[..., Path]
@@ -213,6 +214,50 @@ def test_fixing_stays_within_the_paths(workspace: Path, learning: Learning) -> N
     learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
     learning("L-aaaa2", "Use spaces")
     assert check(workspace, "src", fix=True).fixed == ()
+
+
+def one_sided(learning: Learning) -> Path:
+    """Write two records of which one says that the other replaced it; returns the file that lacks its end."""
+    learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
+    return learning("L-aaaa2", "Use spaces")
+
+
+def test_fixing_leaves_what_the_baseline_holds(workspace: Path, learning: Learning) -> None:
+    """A baselined finding is mended where its path or the baseline is named, and else left."""
+    file = one_sided(learning)
+    Registry.open(workspace).update_baseline()
+    before = file.read_bytes()
+    assert check(workspace, fix=True).fixed == ()
+    assert file.read_bytes() == before
+    assert [one.code for one in check(workspace, ".orbit/learnings/L-aaaa1", fix=True).fixed] == ["ORB302"]
+    file.write_bytes(before)
+    assert [one.code for one in check(workspace, fix=True, all_=True).fixed] == ["ORB302"]
+
+
+def test_fixing_an_older_entry_leaves_it_where_the_baseline_holds_it(workspace: Path) -> None:
+    """An entry without a record that the baseline holds gets none."""
+    document = workspace / "docs" / "adr" / "0001-use-utc.md"
+    document.parent.mkdir(parents=True)
+    document.write_text("# 1. Use UTC\n\nStatus: Accepted\n\n## Decision\n\nUse UTC.\n", "utf-8")
+    Registry.open(workspace).update_baseline()
+    assert check(workspace, fix=True).fixed == ()
+    assert not (workspace / ".orbit" / "adrs").exists()
+
+
+def test_a_fix_is_announced_before_it_is_made(workspace: Path, learning: Learning) -> None:
+    """Each change is announced while the file still has its old text; a dry run ends there."""
+    file = one_sided(learning)
+    seen: list[tuple[str, str, bool]] = []
+
+    def announce(diagnostic: Diagnostic, changes: Sequence[Change]) -> None:
+        seen.extend((diagnostic.code, one.path, file.read_text("utf-8") == one.before) for one in changes)
+
+    before = file.read_bytes()
+    assert Registry.open(workspace).check(fix=True, announce=announce, dry_run=True).fixed == ()
+    assert file.read_bytes() == before
+    Registry.open(workspace).check(fix=True, announce=announce)
+    assert file.read_bytes() != before
+    assert seen == [("ORB302", ".orbit/learnings/L-aaaa2/learning.yaml", True)] * 2
 
 
 def test_an_unrelated_merge_turns_nothing_red(workspace: Path, learning: Learning, git: Git) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.inputs import take
-from orbit_registry.checks.outcome import CheckOutcome, Fix
+from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix
 from orbit_registry.checks.remembered import Result, recall, remember
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, refuse_newer, write_baseline
@@ -28,9 +28,14 @@ def check(
     paths: Sequence[str] = (),
     against: str | None = None,
     fix: Fix = False,
+    announce: Announce = lambda _diagnostic, _changes: None,
+    dry_run: bool = False,
     everything: bool = False,
 ) -> CheckOutcome:
     """Run the gate; `refresh` is called when a fix has changed files.
+
+    A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before
+    it is made; with `dry_run` none is made.
 
     Raises:
         UsageError: `against` names no commit, or a path leads out of the root.
@@ -41,19 +46,22 @@ def check(
     refused: dict[tuple[str, str], str] = {}
     side = fix if isinstance(fix, str) else None
     result = look(workspace, against)
+    baseline, _ = read_baseline(workspace)
     for _ in range(_ROUNDS if fix else 0):
-        if side is None and not any(one.fixable and _within(one, wanted) for one in result.diagnostics):
+        parts = apply(baseline, result.diagnostics)
+        baselined = () if wanted or everything else parts.baselined
+        selected = _selection(wanted, baselined)
+        if side is None and not any(one.fixable and selected(one) for one in result.diagnostics):
             break
         from orbit_registry.checks.mend import mend
 
-        mended = mend(workspace, against, lambda one: _within(one, wanted), side)
+        mended = mend(workspace, against, selected, side, announce, dry_run=dry_run)
         refused |= {_subject(one): why for one, why in mended.refused.items()}
-        if not mended.done:
+        if dry_run or not mended.done:
             break
         fixed += mended.done
         refresh()
         result = look(workspace, against)
-    baseline, _ = read_baseline(workspace)
     parts = apply(baseline, result.diagnostics)
     new = result.diagnostics if everything else parts.new
     return CheckOutcome(
@@ -118,7 +126,13 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
 
 def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
     """Return what a finding is about, whichever side it is reported at."""
-    return diagnostic.code, diagnostic.record or str(diagnostic.location)
+    return diagnostic.code, diagnostic.record or diagnostic.location.path
+
+
+def _selection(paths: tuple[str, ...], baselined: Sequence[Diagnostic]) -> Callable[[Diagnostic], bool]:
+    """Return what says whether a finding is mended: it is about one of the paths, and not what the baseline holds."""
+    left = {_subject(one) for one in baselined}
+    return lambda diagnostic: _within(diagnostic, paths) and _subject(diagnostic) not in left
 
 
 def _told(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
