@@ -260,6 +260,35 @@ def test_a_fix_is_announced_before_it_is_made(workspace: Path, learning: Learnin
     assert seen == [("ORB302", ".orbit/learnings/L-aaaa2/learning.yaml", True)] * 2
 
 
+AGENT = "created_by:\n  name: bot\n  role: agent\n"
+
+
+def test_an_approval_of_a_new_record_is_told(workspace: Path, learning: Learning, git: Git) -> None:
+    """A new record of an agent that a person approved is no record without review; git may confirm who did."""
+    commit(workspace, git)
+    git(workspace, "checkout", "-q", "-b", "work")
+    approver = git(workspace, "log", "-1", "--format=%an").strip()
+    learning("L-7k3fq", "Parse dates strictly", more=f"{AGENT}approval:\n  approved_by: {approver}\n")
+    (note,) = check(workspace).diagnostics
+    assert f"active now, approved by {approver} (claimed: it is in no commit yet)" in note.message
+    commit(workspace, git)
+    (note,) = check(workspace).diagnostics
+    assert f"active now, approved by {approver} (confirmed by git)" in note.message
+
+
+def test_many_new_records_without_review_share_a_note(workspace: Path, learning: Learning, git: Git) -> None:
+    """More than ten records that agents made, as an import brings them, are one note; `--all` lists each."""
+    commit(workspace, git)
+    words = ("dates", "zones", "names", "paths", "sizes", "links", "tokens", "colours", "queues", "locks", "caches")
+    for number, word in enumerate(words):
+        learning(f"L-aaa{number:02d}", f"Parse {word} strictly", more=AGENT)
+    found = [one for one in check(workspace).diagnostics if one.code == "ORB410"]
+    assert [one.message for one in found] == [
+        "11 records that agents made are in force without review: L-aaa00, L-aaa01, L-aaa02 and 8 more"
+    ]
+    assert codes(check(workspace, all_=True)).count("ORB410") == 11
+
+
 def test_an_unrelated_merge_turns_nothing_red(workspace: Path, learning: Learning, git: Git) -> None:
     """A duplicate is an error in the change that brings it, and a warning for everyone after."""
     learning("L-7k3fq", "Parse dates strictly")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,15 +11,18 @@ from datetime import UTC, datetime
 from orbit_registry.checks.inputs import take
 from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix
 from orbit_registry.checks.remembered import Result, recall, remember
-from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.records.diagnostic import Diagnostic, Location
 from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, refuse_newer, write_baseline
-from orbit_registry.store.workspace import Workspace, project_path
+from orbit_registry.store.workspace import ORBIT, Workspace, project_path
 
 # Running checks and mending imports parsers and a hundred modules, so both are imported where they are needed: a run
 # in which nothing changed takes half the time without them.
 
 _ROUNDS = 4
 """One fix can make room for another; after so many rounds what is left stays."""
+_UNREVIEWED = re.compile(r"\S+ was made by an agent and is \S+ without review: ")
+_MOST_UNREVIEWED = 10
+"""Records by agents, in force without review, that have a note each; an import brings hundreds, which share one."""
 
 
 def check(
@@ -64,8 +68,9 @@ def check(
         result = look(workspace, against)
     parts = apply(baseline, result.diagnostics)
     new = result.diagnostics if everything else parts.new
+    listed = [_told(one, refused) for one in new if _within(one, wanted)]
     return CheckOutcome(
-        diagnostics=tuple(_told(one, refused) for one in new if _within(one, wanted)),
+        diagnostics=tuple(listed if everything else _folded(listed)),
         baselined=() if everything else tuple(one for one in parts.baselined if _within(one, wanted)),
         fixed=tuple(fixed),
         checked_count=result.checked_count,
@@ -138,6 +143,19 @@ def _selection(paths: tuple[str, ...], baselined: Sequence[Diagnostic]) -> Calla
 def _told(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
     """Return a finding with why its fix was left to a person, where it was."""
     return replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))
+
+
+def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """Return the findings with one note in place of many about records that agents made, in force without review."""
+    notes = [one for one in diagnostics if one.code == "ORB410" and _UNREVIEWED.match(one.message)]
+    if len(notes) <= _MOST_UNREVIEWED:
+        return diagnostics
+    ids = ", ".join(str(one.record) for one in notes[:3])
+    message = f"{len(notes)} records that agents made are in force without review: {ids} and {len(notes) - 3} more"
+    hint = "approve the change only if you approve the records; `orbit check --all` lists each"
+    note = Diagnostic(notes[0].code, notes[0].severity, message, Location(ORBIT), hint)
+    folded = set(notes)
+    return [note, *(one for one in diagnostics if one not in folded)]
 
 
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:
