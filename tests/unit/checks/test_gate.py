@@ -325,3 +325,30 @@ def test_a_file_without_permission_is_one_finding(workspace: Path, learning: Lea
     learning("L-7k3fq", "Parse dates strictly").chmod(0)
     learning("L-9m2ab", "Close what you open")
     assert codes(check(workspace)) == ["ORB101"]
+
+
+def test_findings_of_the_base_are_not_told_again(workspace: Path, learning: Learning, git: Git) -> None:
+    """Against a branch, what was found there before passes, and the second of the same words does not."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    (workspace / "README.md").write_text("See ADR-0042.\nSee ADR-0043.\n", "utf-8")
+    commit(workspace, git)
+    git(workspace, "checkout", "-q", "-b", "work")
+    (workspace / "note.txt").write_text("new\n", "utf-8")
+    (workspace / "README.md").write_text("See ADR-0042.\nSee ADR-0043 and ADR-0044.\n", "utf-8")
+    commit(workspace, git)
+    (found,) = check(workspace, against="main").diagnostics
+    assert "ADR-0044" in found.message
+    assert len(codes(check(workspace, against="main", all_=True))) == 4
+    Registry.open(workspace).update_baseline()
+    (workspace / "README.md").write_text("See ADR-0042.\nSee ADR-0042.\nSee ADR-0043 and ADR-0044.\n", "utf-8")
+    assert codes(check(workspace, against="main")) == ["ORB305"]
+
+
+def test_a_finding_in_a_record_that_did_not_change_is_new(workspace: Path, learning: Learning, git: Git) -> None:
+    """What a change breaks elsewhere is told against a branch: a glob that matched there matches nothing here."""
+    learning("L-7k3fq", "Parse dates strictly")
+    commit(workspace, git)
+    git(workspace, "checkout", "-q", "-b", "work")
+    git(workspace, "mv", "src", "lib")
+    commit(workspace, git)
+    assert codes(check(workspace, against="main")) == ["ORB502"]

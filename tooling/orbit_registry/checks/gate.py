@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from orbit_registry.checks.inputs import take
 from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix
 from orbit_registry.checks.remembered import Result, recall, remember
+from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Location
 from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, refuse_newer, write_baseline
-from orbit_registry.store.workspace import ORBIT, Workspace, project_path
+from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace, project_path
 
 # Running checks and mending imports parsers and a hundred modules, so both are imported where they are needed: a run
 # in which nothing changed takes half the time without them.
@@ -39,7 +40,7 @@ def check(
     """Run the gate; `refresh` is called when a fix has changed files.
 
     A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before
-    it is made; with `dry_run` none is made.
+    it is made; with `dry_run` none is made. With `against`, what was found where the work left it is no news.
 
     Raises:
         UsageError: `against` names no commit, or a path leads out of the root.
@@ -68,6 +69,9 @@ def check(
         result = look(workspace, against)
     parts = apply(baseline, result.diagnostics)
     new = result.diagnostics if everything else parts.new
+    if against is not None and new and not everything:
+        at_base = Counter(_at_base(workspace, against).counts)
+        new = apply(Baseline(Counter(baseline.counts) | at_base), result.diagnostics).new
     listed = [_told(one, refused) for one in new if _within(one, wanted)]
     return CheckOutcome(
         diagnostics=tuple(listed if everything else _folded(listed)),
@@ -78,6 +82,19 @@ def check(
         base=result.base,
         paths=wanted,
     )
+
+
+def _at_base(workspace: Workspace, against: str) -> Baseline:
+    """Return the findings where the work left a revision; none where git or the files there can't tell."""
+    commit = workspace.git.merge_base(against)
+    if commit is None:
+        return Baseline()
+    try:
+        with workspace.git.checked_out(commit) as folder:
+            is_there = (folder / ORBIT).is_dir()
+            return baseline_of(look(open_workspace(folder)).diagnostics if is_there else ())
+    except OrbitError:
+        return Baseline()
 
 
 def look(workspace: Workspace, against: str | None = None, now: datetime | None = None) -> Result:
