@@ -199,10 +199,21 @@ def _edges(
     old = [place_of(record) for record in known.records.values()]
     new = [Place(one.id, one.candidate.path, one.candidate.number, one.legacy_ids) for one in named]
     targets = Targets([*old, *new], workspace.git.web_addresses())
+    adopted = [
+        (record.id, candidate)
+        for record, candidate in (known.held if named else ())
+        if record.source is not None and record.source.authority == "document"
+    ]
+    successions = {
+        (edge.subject, edge.target)
+        for record, candidate in (*((one.id, one.candidate) for one in named), *adopted)
+        for edge in read_edges(record, candidate.path, candidate.entry, targets)
+        if isinstance(edge, Edge) and edge.rel == "supersedes"
+    }
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
     for one in named:
-        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets):
+        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets, successions):
             if isinstance(found, Edge):
                 edges.append(found)
                 continue
@@ -212,10 +223,9 @@ def _edges(
             why = f"{said}: {with_step(found.why, which)}"
             outcomes.append(Outcome("left", one.candidate.label, one.id, why))
     made = {one.id for one in named}
-    for record, candidate in known.held if made else ():
-        if record.source is not None and record.source.authority == "document":
-            found_now = read_edges(record.id, candidate.path, candidate.entry, targets)
-            edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
+    for record, candidate in adopted:
+        found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
+        edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
     return edges, unresolved
 
 
