@@ -144,41 +144,6 @@ def test_what_leads_nowhere_is_kept_until_it_leads_somewhere(workspace: Workspac
     assert "x-note: mine # a comment\n" in file.read_text()
 
 
-@pytest.mark.parametrize("first", [(), ("docs/adr/0001-a.md",), ("docs/adr/0002-b.md",)])
-def test_a_proposed_successor_that_both_documents_name_is_one(
-    workspace: Workspace, write: Write, first: tuple[str, ...]
-) -> None:
-    """The two are no less than that, nothing is left or implied, and no check asks for more; in any order."""
-    write("0001-a.md", "A", "superseded by [B](0002-b.md)")
-    write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
-    if first:
-        adopt(workspace, first)
-    report = backfill(workspace)
-    assert (report.of("left"), report.of("changed")) == ([], [])
-    old, new = records(workspace)
-    assert (old.superseded_by, new.supersedes, old.links, new.links) == (("ADR-0002",), ("ADR-0001",), (), ())
-    assert not {"x-unresolved"} & {*old.data, *new.data}
-
-
-def test_a_decision_in_force_replaces_a_proposed_one_that_would_replace_it(workspace: Workspace, write: Write) -> None:
-    """The report says which of the two holds, and they are not related beside that."""
-    write("0001-a.md", "A", "accepted; supersedes [B](0002-b.md)")
-    write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
-    (left,) = backfill(workspace).of("left")
-    assert left.reason.endswith("a proposed decision replaces nothing; the other one replaces it")
-    old = records(workspace).get("ADR-0002")
-    assert (old.superseded_by, old.supersedes, old.links) == (("ADR-0001",), (), ())
-
-
-def test_what_a_proposed_decision_would_replace_is_a_record_still(workspace: Workspace, write: Write) -> None:
-    """Where the other document says nothing of it, no check says that the record is not there."""
-    write("0001-a.md", "A")
-    write("0002-b.md", "B", "proposed; supersedes [A](0001-a.md)")
-    backfill(workspace)
-    (finding,) = (one for one in gate.findings(workspace) if one.code == "ORB301")
-    assert finding.message == "its document says `supersedes 0001-a.md`, which is no link between records"
-
-
 def test_an_edge_that_someone_removed_is_not_written_again(workspace: Workspace, write: Write) -> None:
     """A backfill adds edges of new records only; those between records that were there are their owners'."""
     write("0001-first.md", "First", text="\nSee [second](0002-second.md).\n")

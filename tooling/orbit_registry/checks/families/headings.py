@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,8 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.decisions.paths import LOG_NAME
+from orbit_registry.text.adr.build import DATE_UNCLEAR, with_date_order
+from orbit_registry.text.adr.dates import date_orders
 from orbit_registry.text.position import Problem
 
 _GLOBAL_DIGITS = 4
@@ -71,6 +74,18 @@ def _is_falling(document: Document) -> bool:
     return falls and document.path.rpartition("/")[2] != LOG_NAME
 
 
+def run_dates(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each date that can't be read, and that no other document of its folder settles."""
+    documents = context.documents.by_path
+    entries = [(posixpath.dirname(path), path, entry) for path, one in documents.items() for entry in one.file.entries]
+    orders = date_orders((folder, entry.date_raw) for folder, _, entry in entries)
+    for folder, path, entry in entries:
+        for problem in with_date_order(entry, orders.get(folder)).problems:
+            if problem.code == DATE_UNCLEAR:
+                severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
+                yield replace(from_problem(problem, path, severity), code="ORB711")
+
+
 def _reader(code: str, problem_code: str) -> Run:
     """Return a check's function that passes on what the reader of documents found under one of its codes."""
 
@@ -124,7 +139,7 @@ DATE = Check(
     "ORB711",
     "date-unclear",
     Severity.WARNING,
-    "A document states a date that is none.",
+    "A document states a date that can't be read.",
     "write YYYY-MM-DD or YYYY-MM",
-    _reader("ORB711", "adr-date-unclear"),
+    run_dates,
 )
