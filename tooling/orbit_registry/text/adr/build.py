@@ -89,7 +89,7 @@ def build(
             + ([parts.number_span] if parts.number_span else [])
         ),
         status_span=status_fact.span if status_fact else None,
-        superseding_spans=tuple(fact.span for fact in facts if fact.key == "superseding"),
+        superseding_spans=tuple(dict.fromkeys(fact.span for fact in facts if fact.key == "superseding")),
         date_span=date_span,
         facts=facts,
         problems=tuple(_problems(header, facts, date, status, number, parts, position)),
