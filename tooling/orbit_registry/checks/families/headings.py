@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,8 +12,6 @@ from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.decisions.paths import LOG_NAME
-from orbit_registry.text.adr.build import DATE_UNCLEAR, with_date_order
-from orbit_registry.text.adr.dates import date_orders
 from orbit_registry.text.position import Problem
 
 _GLOBAL_DIGITS = 4
@@ -75,15 +72,20 @@ def _is_falling(document: Document) -> bool:
 
 
 def run_dates(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each date that can't be read, and that no other document of its folder settles."""
-    documents = context.documents.by_path
-    entries = [(posixpath.dirname(path), path, entry) for path, one in documents.items() for entry in one.file.entries]
-    orders = date_orders((folder, entry.date_raw) for folder, _, entry in entries)
-    for folder, path, entry in entries:
-        for problem in with_date_order(entry, orders.get(folder)).problems:
-            if problem.code == DATE_UNCLEAR:
-                severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
-                yield replace(from_problem(problem, path, severity), code="ORB711")
+    """Yield each date that can't be read; one of an open order only where no record states which it is."""
+    yield from _reader("ORB711", "adr-date-unclear")(context)
+    for path, document in context.documents.by_path.items():
+        for entry in document.file.entries:
+            for problem in entry.problems:
+                if problem.code == "adr-date-order" and not _is_dated(context, path, entry.span.start):
+                    severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
+                    yield replace(from_problem(problem, path, severity), code="ORB711")
+
+
+def _is_dated(context: CheckContext, path: str, start: int) -> bool:
+    """Say whether the record of the entry that starts there states a date."""
+    homes = ((record, context.homes.get(record.path)) for record in context.records if record.text("date"))
+    return any(home is not None and (home[0].path, home[1].span.start) == (path, start) for _, home in homes)
 
 
 def _reader(code: str, problem_code: str) -> Run:

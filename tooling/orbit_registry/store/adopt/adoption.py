@@ -41,7 +41,7 @@ from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
-from orbit_registry.text.adr.build import DATE_UNCLEAR
+from orbit_registry.text.adr.build import DATE_PROBLEMS
 from orbit_registry.text.adr.model import FOLDER
 from orbit_registry.values import dataclass
 
@@ -262,7 +262,7 @@ def _new_records(
             outcomes.append(Outcome("changed", candidate.label, one.id, f"a new number, because {one.why_not}"))
         if candidate.entry.status == "unknown" and candidate.entry.status_raw.strip():
             outcomes.append(Outcome("changed", candidate.label, one.id, _not_known(candidate.entry.status_raw)))
-        unclear = next((problem for problem in candidate.entry.problems if problem.code == DATE_UNCLEAR), None)
+        unclear = next((problem for problem in candidate.entry.problems if problem.code in DATE_PROBLEMS), None)
         if unclear is not None:
             said = f"{unclear.message}, so the record has none; {unclear.hint}"
             outcomes.append(Outcome("changed", candidate.label, one.id, said))

@@ -25,8 +25,8 @@ from orbit_registry.text.adr.titles import TitleParts, split_title
 from orbit_registry.text.position import Position, Problem, Span
 from orbit_registry.text.structure import Heading, within
 
-DATE_UNCLEAR = "adr-date-unclear"
-"""The code of the problem that a decision's date can't be read."""
+DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
+"""The codes of the problems of a date: it can't be read at all, or not without knowing whether the day comes first."""
 _RELS = frozenset(get_args(Rel))
 
 
@@ -146,7 +146,7 @@ def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
     if date is None:
         return entry
     stated = _first(entry.facts, "date") or _first(entry.facts, "status_date")
-    problems = tuple(problem for problem in entry.problems if problem.code != DATE_UNCLEAR)
+    problems = tuple(problem for problem in entry.problems if problem.code not in DATE_PROBLEMS)
     return replace(entry, date=date, date_source=stated.style if stated else None, problems=problems)
 
 
@@ -280,7 +280,7 @@ def _problems(
     if date is None and dated is not None and dated.raw.strip():
         is_open = is_of_two_orders(dated.raw)
         yield Problem(
-            DATE_UNCLEAR,
+            "adr-date-order" if is_open else "adr-date-unclear",
             f"the date {_short(dated.raw)} {'leaves open which number is the month' if is_open else 'is not readable'}",
             lines.position(dated.span.start),
             "write YYYY-MM-DD or YYYY-MM",
