@@ -61,6 +61,20 @@ def test_every_title_reads_back_from_a_new_file(registry: Registry) -> None:
     assert [one for one in errors(registry) if "ORB6" not in one] == []
 
 
+@pytest.mark.parametrize(("body", "status"), [(None, "proposed"), (f"{BODY}\nTODO\n", "proposed"), (BODY, "accepted")])
+def test_a_decision_waits_while_its_prompts_stand(registry: Registry, body: str | None, status: str) -> None:
+    """Where no status is asked for, one whose text is still to be written is proposed."""
+    assert registry.add_adr(NewAdr("Use SQLite", body=body)).record.status.name == status
+
+
+@pytest.mark.parametrize(("body", "line"), [(None, "_Why is a decision"), (f"TBD\n\n{BODY}", "line 1 of the text")])
+def test_a_decision_with_a_prompt_is_not_added_as_accepted(registry: Registry, body: str | None, line: str) -> None:
+    """The refusal names what to fill in, and nothing is written."""
+    with pytest.raises(RefusedError, match=line):
+        registry.add_adr(NewAdr("Use SQLite", status="accepted", body=body))
+    assert list(registry.workspace.orbit.glob("adrs/*")) == []
+
+
 def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
     """One log of many entries, ascending, each with its own title."""
     for title in TITLES:
@@ -80,7 +94,7 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
     for title in ["Plain words", *TITLES[:14], "ADR-0007: tricky", "x {#adr-0001}"]:
         added = registry.add_adr(NewAdr(title))
         _, entry = entry_of(registry, added)
-        assert (entry.title, entry.status) == (title, "accepted")
+        assert (entry.title, entry.status) == (title, "proposed")
         assert entry.number is None or int(entry.number) == int(added.record.id.removeprefix("ADR-"))
     assert [one for one in errors(registry) if "ORB6" not in one] == []
 
@@ -337,7 +351,7 @@ def test_an_amendment_needs_text_task_and_a_real_date(
 
 def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry) -> None:
     """A closed decision is kept as it was; one whose document is gone is said to be."""
-    closed, lost = (registry.add_adr(NewAdr(title)) for title in ("Closed", "Lost"))
+    closed, lost = (registry.add_adr(NewAdr(title, body=BODY)) for title in ("Closed", "Lost"))
     registry.transition(closed.record.id, "deprecated")
     (registry.workspace.root / lost.document).unlink()
 
@@ -365,7 +379,7 @@ def test_a_new_title_stands_in_record_and_document(registry: Registry, style: st
 
 def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
     """Title and fields stay."""
-    added = registry.add_adr(NewAdr("First"))
+    added = registry.add_adr(NewAdr("First", body=BODY))
     registry.transition(added.record.id, "deprecated")
     before = entry_of(registry, added)[0]
 
