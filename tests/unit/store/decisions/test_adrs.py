@@ -61,20 +61,6 @@ def test_every_title_reads_back_from_a_new_file(registry: Registry) -> None:
     assert [one for one in errors(registry) if "ORB6" not in one] == []
 
 
-@pytest.mark.parametrize(("body", "status"), [(None, "proposed"), (f"{BODY}\nTODO\n", "proposed"), (BODY, "accepted")])
-def test_a_decision_waits_while_its_prompts_stand(registry: Registry, body: str | None, status: str) -> None:
-    """Where no status is asked for, one whose text is still to be written is proposed."""
-    assert registry.add_adr(NewAdr("Use SQLite", body=body)).record.status.name == status
-
-
-@pytest.mark.parametrize(("body", "line"), [(None, "_Why is a decision"), (f"TBD\n\n{BODY}", "line 1 of the text")])
-def test_a_decision_with_a_prompt_is_not_added_as_accepted(registry: Registry, body: str | None, line: str) -> None:
-    """The refusal names what to fill in, and nothing is written."""
-    with pytest.raises(RefusedError, match=line):
-        registry.add_adr(NewAdr("Use SQLite", status="accepted", body=body))
-    assert list(registry.workspace.orbit.glob("adrs/*")) == []
-
-
 def test_every_title_reads_back_from_a_log(registry: Registry) -> None:
     """One log of many entries, ascending, each with its own title."""
     for title in TITLES:

@@ -33,8 +33,14 @@ _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
     "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
 )
 def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because"."""
+    """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because".
+
+    Adopted documents have forms of their own, and are looked at where the configuration says so.
+    """
+    is_wide = context.config.setting("checks", "adopted_costs")
     for record in context.records:
+        if not is_wide and not is_ours(record):
+            continue
         if not record.kind.in_document or record.phase == "closed" or not record.prose.strip():
             continue
         entry = decision_of(context, record)
