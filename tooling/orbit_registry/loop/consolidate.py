@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -243,12 +243,15 @@ class Usage:
 def unneeded(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
     """Return why learnings in force may be retired, by id; whoever has votes is left alone but where contradicted."""
     live = [one for one in records.of_kind(LEARNING) if one.phase == "live"]
+    contradicting: dict[str, list[str]] = defaultdict(list)
+    for record in records:
+        if record.phase == "live":
+            for target in {link.to for link in record.links if link.rel == "contradicts"}:
+                contradicting[target].append(record.id)
     found: dict[str, str] = {}
     for one in live:
-        by = [other.id for other in records if other.phase == "live" and any(
-            link.rel == "contradicts" and link.to == one.id for link in other.links)]  # fmt: skip
-        if by:
-            found[one.id] = f"contradicted by {', '.join(by)}"
+        if one.id in contradicting:
+            found[one.id] = f"contradicted by {', '.join(contradicting[one.id])}"
         elif one.votes:
             continue
         elif usage.is_enough and not usage.shown.get(one.id) and _age_days(one, now) >= usage.days:
