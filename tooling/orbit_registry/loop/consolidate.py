@@ -22,7 +22,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment
 from orbit_registry.search.all_pairs import Pairs, Scores
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
 from orbit_registry.store.author import Author
@@ -267,11 +267,12 @@ def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
     search = Pairs(vectors, _weights(vectors), SAME, MOST_PAIRS)
     search.find_all()
     by_path = {one.path: one for one in live}
+    words = {one.path: Words.of(one.title) for one in live}
     for paths in sorted(search.scores):
         pair = (by_path[path] for path in paths)
         old, new = sorted(pair, key=lambda one: (len(one.votes), one.text("created_at") or "", one.sort_key))
         apart = {*old.words("distinct_from"), *new.words("distinct_from")}
-        differs = contrast(new.title, old.title)
+        differs = contrast(words[new.path], words[old.path])
         if differs is not None and apart.isdisjoint((old.id, new.id)):
             yield old, f"{new.id} says otherwise: {differs}"
 

@@ -17,7 +17,7 @@ from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import APPLIED, PROPOSED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
@@ -180,7 +180,7 @@ class _Page:
     def contradiction(self, learning: Record) -> Draft | None:
         """Return a note where the page says the opposite; None where it does not."""
         said, score = self._nearest(learning)
-        differs = contrast(learning.title, said) if score >= ALIKE else None
+        differs = contrast(Words.of(learning.title), Words.of(said)) if score >= ALIKE else None
         if differs is None:
             return None
         reason = f"The page says: {inert_line(said)}\n\n{learning.id} says: {inert_line(learning.title)}\n\n{differs}."
