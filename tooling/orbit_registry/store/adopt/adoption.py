@@ -25,7 +25,7 @@ from orbit_registry.store.adopt.edges import (
     read_edges,
     tabulate,
 )
-from orbit_registry.store.adopt.fields import document_fields, document_uid
+from orbit_registry.store.adopt.fields import document_dates, document_fields, document_uid
 from orbit_registry.store.adopt.ids import Candidate, Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.adopt.moved import follow
@@ -34,6 +34,7 @@ from orbit_registry.store.adopt.places import place_change
 from orbit_registry.store.author import Author, acting_role, current_author
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import inside
+from orbit_registry.store.git_log import dates_of
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.outcome import Moves, Outcome, TakeoverReport
@@ -232,13 +233,15 @@ def _new_records(
     outcomes: list[Outcome],
 ) -> Iterator[Change]:
     uids: set[str] = set()
+    history = dates_of(workspace.git, [one.candidate.path for one in named])
     for one in named:
         candidate = one.candidate
         uid = document_uid(one)
         uid = new_uid() if uid in uids else uid
         uids.add(uid)
         left_open = [found.as_data() for found in unresolved.get(one.id, ())]
-        fields = {**document_fields(one), **table.fields(one.id), UNRESOLVED: left_open}
+        dates = document_dates(candidate.entry.date, history.get(candidate.path))
+        fields = {**document_fields(one), **dates, **table.fields(one.id), UNRESOLVED: left_open}
         path = record_path(workspace, kind, one.id)
         text = render(workspace, kind, new_data(kind, one.id, uid, author, fields), path)
         try:
