@@ -49,6 +49,12 @@ def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_a_site_that_was_built_here_is_not_proposed(history: Any) -> None:
+    """Its pages cite every decision, and no decision is about them."""
+    commit(history.root, "Publish", **{"site/.orbit-site.json": "{}\n", "site/page.py": "# ADR-0002\n"})
+    assert globs(history)["ADR-0002"] == ["src/db.py"]
+
+
 def test_commits_that_touch_both_count_when_they_come_again(history: Any) -> None:
     """One commit that touched a record and a file may be chance; two are a clue."""
     learned = history.json("learning", "add", "--summary", "Look twice", "--yes")[1]["data"]["id"]
