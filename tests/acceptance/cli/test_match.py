@@ -87,6 +87,19 @@ def test_what_waits_or_is_closed_is_listed_only_on_request(shell: Any) -> None:
     }  # fmt: skip
 
 
+def test_a_decision_of_unknown_status_is_one_line_that_says_so(shell: Any) -> None:
+    """It is found, matched and pushed; no rule file holds it."""
+    (shell.root / "docs/adr/0009-log.md").write_text("# 9. Log to a file\n\n## Context\n\nSo be it.\n", "utf-8")
+    shell("adr", "backfill")
+    shell("adr", "update", "ADR-0009", "--path", "src/log.py")
+
+    assert "ADR-0009" in [one["id"] for one in data_of(shell, "match", "src/log.py")["matches"]]
+    assert whys(shell, "src/log.py")["Log to a file"] == "unstated"
+    line = "- [ADR-0009] Log to a file (status unknown, so it may not hold: docs/adr/0009-log.md)\n"
+    assert line in shell("brief", "--path", "src/log.py")[1]
+    assert "ADR-0009" not in shell("export", "rules", "--for", "claude", "--dry-run")[1]
+
+
 def test_a_record_of_other_tasks_is_left_out(shell: Any) -> None:
     """A record that names tasks applies to those where a task is given; one that names none applies to all."""
     file = shell.root / f".orbit/learnings/{learn(shell, 'For T-1', '--path', 'src/**')}/learning.yaml"

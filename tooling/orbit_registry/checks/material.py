@@ -9,8 +9,10 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import Inputs
@@ -19,7 +21,7 @@ from orbit_registry.checks.memories import Counts, Near
 from orbit_registry.checks.pieces import Pieces
 from orbit_registry.checks.scope_folders import around, folders_of, valid_globs
 from orbit_registry.checks.wording import copies
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.push.breadth import SHARE
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
@@ -31,6 +33,9 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, Folders, de
 from orbit_registry.store.kept import digest
 from orbit_registry.store.votes import BROKEN as BAD_VOTE
 from orbit_registry.text.citations import Citation, IdForms
+
+if TYPE_CHECKING:
+    from orbit_registry.store.freshness.relocation import Renames
 
 Cited = Sequence[tuple[str, int, int]]
 Pairs = Mapping[str, Sequence[Sequence[object]]]
@@ -133,6 +138,15 @@ class Material(Pieces):
         """Return how many of the files each glob matches, as `memories.Counts` knows it."""
         return self._counts(globs, files)
 
+    def renames(self, since: datetime, files: Sequence[str]) -> Renames | None:
+        """Return the renames that git saw since a moment; None where it can't tell."""
+        from orbit_registry.store.freshness.relocation import renames_since  # most runs find no glob that is dead
+
+        try:
+            return renames_since(self._workspace.git, since, files)
+        except GitError:
+            return None
+
     def cited(self, path: str, forms: IdForms) -> Cited:
         """Return the ids that a file cites, each file looked at once."""
         if path not in self._cited:
@@ -179,7 +193,7 @@ class Material(Pieces):
             if not all(glob in counts for glob in globs):
                 folders = folders_of(files) if folders is None else folders
                 dead = (glob for _, glob in valid_globs(globs) if not glob.exclude and glob.text not in counts)
-                said += [f"{glob.text} {around(glob.literal_prefix, folders)}" for glob in dead]
+                said += [listed, *(f"{glob.text} {around(glob.literal_prefix, folders)}" for glob in dead)]
             yield path, digest(said) if said and facts.tracked is not None else ""
 
     def owner(self, path: str) -> str | None:

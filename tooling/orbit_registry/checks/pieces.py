@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.citing import cited_by, cited_in
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
 from orbit_registry.text.citations import Citation, IdForms
+
+if TYPE_CHECKING:
+    from orbit_registry.store.freshness.relocation import Renames
 
 
 class Pieces:
@@ -21,6 +26,10 @@ class Pieces:
     def counts(self, globs: Collection[str], files: Sequence[str]) -> Mapping[str, int]:
         """Return how many of some files each glob matches, as `matching.count_matches` does."""
         return count_matches(globs, files)
+
+    def renames(self, since: datetime, files: Sequence[str]) -> Renames | None:
+        """Return the renames that git saw since a moment; None where it can't tell."""
+        return None
 
     def cited(self, path: str, forms: IdForms) -> Sequence[tuple[str, int, int]]:
         """Return the ids that a file cites, each with line and column."""

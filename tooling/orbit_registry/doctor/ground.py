@@ -12,6 +12,7 @@ from pathlib import Path
 from orbit_registry.answers.unread import unread_files, unread_text
 from orbit_registry.doctor.finding import Finding
 from orbit_registry.errors import OrbitError
+from orbit_registry.loop.review import queue, settling, unstated
 from orbit_registry.push.pack import is_whole
 from orbit_registry.push.reader import Index, read_seal
 from orbit_registry.snapshot.push_index import open_index
@@ -61,11 +62,12 @@ def _records_of(count: int) -> str:
 def _records(workspace: Workspace) -> Iterator[Finding]:
     collection = read_collection(workspace)
     count = len(collection.records)
-    live = sum(record.status.pushed for record in collection.records)
-    waiting = sum(record.phase == "pending" for record in collection.records)
+    live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
+    waiting, unknown = len(queue(collection.records)), unstated(collection.records)
     unread = unread_files(collection.problems)
-    said = f"{_records_of(count)}: {live} can be shown, {waiting} await review"
-    yield Finding("ok", "workspace", said, str(workspace.root), "" if live else "orbit learning add, or orbit adr add")
+    said = f"{_records_of(count)}: {live} can be shown, {waiting} await review, the status of {len(unknown)} is unknown"
+    step = settling(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
+    yield Finding("ok", "workspace", said, str(workspace.root), step)
     if unread:
         said = f"{unread_text(unread)}, the first one {unread[0]}"
         yield Finding("problem", "workspace", said, str(workspace.orbit), "orbit check")

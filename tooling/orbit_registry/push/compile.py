@@ -117,7 +117,7 @@ def part_of(
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
     cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
                     for place, field in enumerate(row))  # fmt: skip
-    pushed = status.phase == "live" and status.pushed and not origin.inbox
+    pushed = status.phase != "closed" and status.pushed and not origin.inbox
     return Part(cleaned, flags, pushed)
 
 

@@ -29,8 +29,10 @@ from orbit_registry.push.reader import (
     ID,
     LINKS,
     PATH,
+    PHASE,
     PROCEDURAL,
     PROJECT,
+    STATUS,
     TASKS,
     UNTRUSTED,
     checksum,
@@ -192,7 +194,10 @@ def _narrowed(
 
 
 def _pointer(row: "Row", now: float) -> str:
-    """Return what is said in place of a record that may be out of date; empty where it is not."""
+    """Return the line for a record that may be out of date or not hold; empty where it is shown whole."""
+    if row.values[PHASE] == "pending":
+        first, _, more = row.teaser.partition("\n  more: ")
+        return f"{first} (status {row.values[STATUS]}, so it may not hold: {more or row.values[PATH]})"
     cause = row.doubt(now)
     return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
 
@@ -266,4 +271,5 @@ def _linked(
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't stand in a file that an agent loads by its path alone; empty where it may."""
-    return _reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
+    reason = _reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
+    return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")

@@ -35,6 +35,7 @@ VERDICTS: Mapping[str, str] = {
     "project": "matches, but holds for another project than the one at hand",
     "stale": "matches, but may be out of date, and is about how work is done",
     "doubted": "matches, but may be out of date: pushed as one line that says so",
+    "unstated": "matches, but its status is unknown: pushed as one line that says so",
     "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
     "overridden": "matches, but is a personal record that one of the project's own overrides",
     "changed": "its file changed while this was asked",
@@ -82,7 +83,7 @@ class Verdict:
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
-        pushed = self.why in (_PUSHED, "doubted", "rule")
+        pushed = self.why in (_PUSHED, "doubted", "unstated", "rule")
         said = {"why": self.why, "said": VERDICTS[self.why], "stale": self.doubt or None, "glob": self.glob}
         return {**_head(self.row), "pushed": pushed, **said}
 
@@ -173,7 +174,7 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
     verdicts = [_verdict(index, path, hit, fits, at, at_hand) for _, (hit, fits) in sorted(first.items())]
-    return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "doubted", "rule", "broad"))
+    return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "doubted", "unstated", "rule", "broad"))
 
 
 def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
@@ -188,10 +189,9 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     excluding = index.excluding(row, path)
     if excluding is not None:
         return Verdict(row, "excluded", excluding)
-    if row.values[reader.PHASE] != "live":
-        why = "not live"
-    elif row.number >= index.pushed:
-        why = "overridden" if is_personal(row) else "not pushed"
+    is_live = row.values[reader.PHASE] == "live"
+    if row.number >= index.pushed:
+        why = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
     elif row.flags & reader.UNTRUSTED:
         why = "untrusted"
     elif row.is_expired(now):
@@ -202,6 +202,8 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
         why = "changed"
     elif row.flags & reader.BROAD:
         why = "broad"
+    elif not is_live:
+        why = "unstated"
     elif row.doubt(now):
         why = "stale" if row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural" else "doubted"
     else:

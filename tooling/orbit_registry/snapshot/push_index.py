@@ -240,7 +240,7 @@ def _still(held: Iterable[Part], entries: Mapping[str, Entry]) -> tuple[list[Par
 def _compiled(workspace: Workspace, records: Sequence[Record], origins: Mapping[str, Origin]) -> list[Part]:
     """Return records compiled, free of secrets; what they rest on is named as they name it, or not at all."""
     half_life, windows, kinds = half_life_days(), windows_of(workspace.config), kinds_of(workspace.config)
-    named = {one.path: rests_of(one, kinds) for one in records if one.status.pushed and one.phase == "live"}
+    named = {one.path: rests_of(one, kinds) for one in records if one.status.pushed and one.phase != "closed"}
     found = []
     for record in free_of_secrets(records):
         clean = set(rests_of(record, kinds)) if named.get(record.path) else ()

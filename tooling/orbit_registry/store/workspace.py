@@ -16,6 +16,8 @@ from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.values import dataclass
 
+SITE_MANIFEST = ".orbit-site.json"
+"""What marks a folder as a site that was built here."""
 ORBIT = ".orbit"
 CACHE = f"{ORBIT}/state/cache"
 """Where derived files are kept in a checkout that may be written."""
