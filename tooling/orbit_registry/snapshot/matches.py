@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 
-from orbit_registry.errors import SnapshotError
+from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.push import reader
 from orbit_registry.push.context import is_of_another, working_project
 from orbit_registry.push.pack import SYMBOL, is_whole
@@ -16,9 +17,11 @@ from orbit_registry.records.rank import EPOCH
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
+from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.files import read_bytes
+from orbit_registry.store.journal import WRITTEN
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import Workspace, project_path
+from orbit_registry.store.workspace import Workspace, find_workspace, open_workspace, project_path
 from orbit_registry.values import dataclass
 
 _LARGEST = 1 << 32
@@ -110,6 +113,20 @@ def current_index(workspace: Workspace) -> Index:
     if not isinstance(index, Index):
         raise SnapshotError(index.reason, hint="remove .orbit/state/cache, then run `orbit sync`")
     return index
+
+
+def sync_written() -> str:
+    """Bring the push index up to date with what this process has written; return what went wrong, empty if nothing."""
+    problem = ""
+    while WRITTEN:
+        root = WRITTEN.pop()
+        try:
+            current_index(open_workspace(root))
+            if root == user_home().resolve():  # personal records stand in the index of the project at hand
+                current_index(find_workspace(Path.cwd()))
+        except OrbitError as error:
+            problem = f"the push index is not up to date: {error.message}; run `orbit sync`"
+    return problem
 
 
 def match(
