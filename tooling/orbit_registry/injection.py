@@ -22,8 +22,9 @@ from typing import Any, Generic, Protocol, TypeVar, overload
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.context import BRIEF, Choice, Context, Selection, working_project
 from orbit_registry.push.events import Event, append
+from orbit_registry.push.folders import stamp
 from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row, stamp
+from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row
 from orbit_registry.push.render import render
 from orbit_registry.push.select import EXAMINED, select
 from orbit_registry.registry import Registry
@@ -278,9 +279,9 @@ class _KeptIndex(Index):
         """Return a record by its number."""
         return self._rows.get(number) or self._index.row(number)
 
-    def is_current(self, row: Row) -> bool:
-        """Say whether a record's file is the one that the index was made from: the stamp says so of all."""
-        return True
+    def difference(self, row: Row) -> str:
+        """Return how a record's file differs from the one that the index was made from: the stamp tells of all."""
+        return ""
 
 
 def content_stamp(root: Path) -> str:

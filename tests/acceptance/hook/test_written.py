@@ -49,7 +49,7 @@ def test_a_vote_ranks_at_once(root: Path) -> None:
         run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"])
     last = list(pushed(root))[-1]
     assert run(["learning", "vote", last, "--task", "T-1", "--model", "m"]) == 0
-    assert list(pushed(root))[0] == last
+    assert next(iter(pushed(root))) == last
 
 
 def test_a_tool_leaves_the_push_index_up_to_date(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,4 +59,4 @@ def test_a_tool_leaves_the_push_index_up_to_date(root: Path, monkeypatch: pytest
     last = list(pushed(root))[-1]
     opened: Callable[[], Registry] = lambda: Registry.open(root)  # noqa: E731
     assert not reply("orbit.learning.vote", {"id": last, "task": "T-1"}, Caller("codex", "s"), opened).is_error
-    assert list(pushed(root))[0] == last
+    assert next(iter(pushed(root))) == last

@@ -23,6 +23,12 @@ def _found(path: str) -> "stat_result | None":
         return None
 
 
+def stamp(path: str) -> str:
+    """Return what tells a file from its earlier and later selves; "-" where there is none."""
+    state = _found(path)
+    return "-" if state is None else f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
+
+
 def is_folder(path: str) -> bool:
     """Say whether a folder stands there, and no link to one."""
     found = _found(path)

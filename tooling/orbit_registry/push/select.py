@@ -75,10 +75,10 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
 
     # Whether a file is as it was, and which glob led to it, is asked of the few that are shown: it costs the most.
     if ledger is None:
-        found = settled(context, fitting, linked, drops, beyond, (), index.is_current)
+        found = settled(context, fitting, linked, drops, beyond, (), index.difference)
     else:
         try:
-            found = settled(context, fitting, linked, drops, beyond, ledger.begin(), index.is_current)
+            found = settled(context, fitting, linked, drops, beyond, ledger.begin(), index.difference)
             if found.matches:
                 ledger.add([one.row.values[ID] for one in found.matches])
         finally:
