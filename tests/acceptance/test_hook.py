@@ -265,27 +265,6 @@ def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run:
     assert asked.stat().st_mtime_ns == first
 
 
-def test_another_change_starts_another_sync_at_once(root: Path, run: Run) -> None:
-    """A sync that was started a moment ago for something else is no reason to wait a minute."""
-    asked = root / ".orbit/state/cache/sync.asked"
-    with locked(root / ".orbit/state/cache/push.lock"):
-        for number in (1, 2):
-            learning(root, number, summary="Another text")
-            before = asked.stat().st_mtime_ns if asked.exists() else 0
-            run(edit(root, session=f"s{number}"))
-            assert asked.stat().st_mtime_ns > before
-
-
-def test_a_copy_of_a_project_is_indexed_at_once(root: Path, run: Run, tmp_path: Path) -> None:
-    """What a call of the original had started a moment before counts for nothing in a copy."""
-    learning(root, 1, summary="Another text")
-    run(edit(root))
-    copy = Path(shutil.copytree(root, tmp_path / "copy"))
-    ended = time.monotonic() + 60
-    while not shown(run(edit(copy))):
-        assert time.monotonic() < ended, "no sync was started"
-
-
 def test_a_project_without_an_index_gets_one(root: Path, run: Run) -> None:
     """Nothing is shown yet, and a sync is started that makes the index for later calls."""
     shutil.rmtree(root / ".orbit/state/cache")

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
         def reply(self, call: Call, text: str) -> str:
             """Return what is printed so that the agent sees a text, and the person `call.message`; one may be empty."""
 else:
-    from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
+    try:
+        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
+    except ImportError:
+        from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 
 LARGEST = 5_000_000
 """Bytes of a payload; a larger one is not read to its end."""
