@@ -181,8 +181,9 @@ def test_another_change_starts_another_sync_at_once(root: Path, call: Call) -> N
 def test_a_copy_of_a_project_is_indexed_at_once(root: Path, call: Call, tmp_path: Path) -> None:
     """What a call of the original had started a moment before counts for nothing in a copy."""
     shutil.rmtree(root / ".orbit/state/cache")
-    call("PreToolUse", **edit(root))
-    copy = Path(shutil.copytree(root, tmp_path / "copy"))
+    with locked(root / ".orbit/state/cache/push.lock"):  # nothing comes and goes while it is copied
+        call("PreToolUse", **edit(root))
+        copy = Path(shutil.copytree(root, tmp_path / "copy", ignore=shutil.ignore_patterns(".tmp-*")))
     payload = json.dumps({"cwd": str(copy), "session_id": "s", "hook_event_name": "PreToolUse", **edit(copy)}).encode()
     ended = time.monotonic() + 60
     while not run_client(copy, payload):

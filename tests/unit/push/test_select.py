@@ -240,6 +240,18 @@ def test_a_linked_rule_that_found_no_room_comes_with_the_next_call(tmp_path: Pat
     assert (shown(second), second.matches[0].ways) == (["rule"], [(f"=r{number}", "") for number in range(5)])
 
 
+def test_a_linked_rule_that_is_cut_is_counted(tmp_path: Path) -> None:
+    """A rule that ranks first would take the room of the record that leads to it: this is shown, and the rule waits."""
+    (tmp_path / ".orbit").mkdir()
+    rest = {f"r{number}": {"globs": ["**"]} for number in range(4)}
+    last = {"globs": ["**"], "links": ["rule"]}
+    index = index_of(tmp_path, {"rule": {"gate": "relevant_and_linked"}, **rest, "last": last})
+    asked = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    assert (shown(first), dropped(first), first.omitted) == ([*rest, "last"], {"rule": "call cap"}, 1)
+    assert (shown(second), second.omitted) == (["rule"], 0)
+
+
 @pytest.mark.parametrize(
     ("pattern", "error", "held"),
     [

@@ -36,17 +36,27 @@ def settled(
     that names it, one that is gone is not shown.
     """
     known = set(shown)
+    every = linked
     while True:
         numbers = {one.row.number for one in linked}
         left = [drop for drop in drops if drop[0].number not in numbers]
         offered = sorted([*fitting, *linked], key=_turn) if linked else fitting
         found = _capped(context, offered, left, beyond, known, difference)
         seen = known.union(context.returned, (one.row.values[ID] for one in found.matches))
-        led = [one for one in linked if any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)]
+        led = [one for one in linked if _is_led(one, seen)]
         if len(led) == len(linked):
+            # One that took the room of the record which leads to it waits now that this record is shown.
+            cut = [one.row for one in every if one not in linked and _is_led(one, seen)]
+            cut = [row for row in cut if row.values[ID] not in known]
+            found.omitted += len(cut)
+            found.drops = [drop for drop in found.drops if drop[0] not in cut] + [(row, "call cap") for row in cut]
             found.matches.sort(key=lambda one: (int(one.row.values[PLACE] or 0), one.row.number))
             return found
         linked = led
+
+
+def _is_led(one: Choice, seen: "set[str]") -> bool:
+    return any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)
 
 
 def _turn(one: Choice) -> tuple[bool, int]:
