@@ -164,6 +164,7 @@ class LearningsContextInjector:
             raise write_error(workspace.state / "log", error) from None
         event.session = ledger.name if ledger is not None else ""
         event.answered(found, tokens(render(found)))
+        event.agent = context.agent[:100]
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - begun) * 1000
         append(str(workspace.root), event)
@@ -317,9 +318,6 @@ def _learning(one: Choice) -> Learning:
 
 def _details(context: Context, known: Categories | None) -> str:
     """Return what the event keeps of who asked and for what."""
-    agent = None
-    if context.agent:
-        named = known is not None and known.known
-        agent = {"name": context.agent[:100], "known": named, "categories": list(context.categories)}
-    notes = [] if agent is None or agent["known"] else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
-    return f", {json.dumps({'agent': agent, 'categories': list(context.categories), 'notes': notes})[1:-1]}"
+    is_named = not context.agent or (known is not None and known.known)
+    notes = [] if is_named else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
+    return f", {json.dumps({'categories': list(context.categories), 'notes': notes})[1:-1]}"

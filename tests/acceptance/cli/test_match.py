@@ -50,6 +50,17 @@ def test_a_path_or_a_tag_is_a_way_in(shell: Any) -> None:
     assert found["ADR-0001"][0] == {"path": "src/app.py", "glob": "src/**"}
 
 
+def test_explain_tells_what_a_hook_says_now(shell: Any) -> None:
+    """The index is asked as it is: a record that an editor changed is one line, one it added is not known yet."""
+    file = shell.root / f".orbit/learnings/{learn(shell, 'Look', '--path', 'src/**')}/learning.yaml"
+    file.write_text(file.read_text("utf-8").replace("Look", "Listen"), "utf-8")
+    (verdict,) = [one for one in data_of(shell, "explain", "src/app.py")["verdicts"] if one["title"] == "Look"]
+    assert (verdict["why"], verdict["pushed"]) == ("changed", True)
+    file.parent.rename(file.parent.with_name("L-zzzzz"))
+    assert "behind the files" in shell("explain", "src/app.py")[2]
+    assert whys(shell, "src/app.py")["Look"] == "gone"
+
+
 def test_a_symbol_is_a_way_in_by_its_path(shell: Any) -> None:
     """Where no glob matches the path, the symbol is named; characters that globs know stand for themselves."""
     named = learn(shell, "Main leaps", "--symbol", "src/app.py::main", "--symbol", "src/[a]*.py::x")
@@ -131,6 +142,7 @@ def test_every_verdict_is_reached(shell: Any) -> None:
     learn(shell, "Waits", "--path", "src/**", "--pending")
     file = shell.root / f".orbit/learnings/{learn(shell, 'Expired', '--path', 'src/**')}/learning.yaml"
     file.write_text(file.read_text("utf-8") + 'freshness:\n  expires_at: "2020-01-01T00:00:00Z"\n', "utf-8")
+    shell("sync")
     assert whys(shell, "src/app.py") == {
         "Use SQLite": "pushed", "Excluded": "excluded", "Near": "no match", "Waits": "not live", "Expired": "expired",
     }  # fmt: skip

@@ -64,6 +64,18 @@ def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
                 _note(f"no record has the {name} `{word}`; {meant(word, sorted(used), '`')}".rstrip("; "))
 
 
+def say_behind(registry: Registry) -> None:
+    """Say on the side that a hook has no push index, or one that is behind the files."""
+    from orbit_registry.push.reader import NoIndex
+    from orbit_registry.snapshot.push_index import open_index
+
+    index = open_index(registry.workspace)
+    if isinstance(index, NoIndex):
+        _note("hooks show nothing yet, for there is no push index; this command makes it")
+    elif index.stale:
+        _note("the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date")
+
+
 def _words_of(record: Record, name: str) -> Sequence[str]:
     if name == "feature":
         return (record.text(name) or "",)
