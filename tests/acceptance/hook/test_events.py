@@ -210,6 +210,14 @@ def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callab
     assert ("L-00008" in done.stdout, "L-00009" in done.stdout, "L-00001" in done.stdout) == (True, True, False)
 
 
+def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call) -> None:
+    """What an index was made without is said when a session starts, with the command that names it."""
+    (root / ".orbit/learnings/L-00001/learning.yaml").write_text("status: [", "utf-8")
+    bring_up_to_date(root)
+    reply = call("SessionStart", source="startup")
+    assert reply["systemMessage"] == "1 file holds no record that can be read: orbit check"
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are not files here: no host can be known")
 def test_a_command_knows_the_session_of_its_host(root: Path, events: Events, launch: list[str]) -> None:
     """A brief and a show that the same host starts take part in the session that its hook noted; another's don't."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.cli.places import from_root, open_registry, say_behind, say_unknown
+from orbit_registry.cli.places import from_root, open_registry, say_behind, say_unknown, say_unread
 from orbit_registry.cli.terminal import one_line
 from orbit_registry.errors import UsageError
 from orbit_registry.store.journal import unified_diff
@@ -47,6 +47,7 @@ def match(
     following = [f"orbit show {data_id}" for data_id in [one.as_data()["id"] for one in kept[:1]]]
     emit(output, data, said, next_commands=following)
     say_unknown(registry, tag=tags)
+    say_unread(registry)
 
 
 @click.command()
@@ -75,6 +76,7 @@ def explain(path: str, project: str, output: str) -> None:
     if not lines and path in {record.id for record in registry.collection.records}:
         lines.append(f"no record has to do with a path of that name; {path} is a record: `orbit show {path}`")
     emit(output, {"verdicts": [one.as_data() for one in verdicts]}, "\n".join(lines) or "no record has to do with it")
+    say_unread(registry)
 
 
 @click.command()

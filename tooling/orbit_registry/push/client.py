@@ -233,6 +233,10 @@ class Dispatch:
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
             return "", [index.reason]
+        if call.greets and index.unread:
+            files = "1 file holds" if index.unread == 1 else f"{index.unread} files hold"
+            text = f"{files} no record that can be read: orbit check"
+            call.message = f"{call.message}\n{text}" if call.message else text
         asked = Context(
             call.surface,
             event.at,
