@@ -104,6 +104,7 @@ def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
 
     if arguments == ("doctor",):
         assert not [text for _, text in said if "Traceback" in text]
+        assert all("a hook shows nothing here" in text for _, text in said)
         return
     assert said[:2] == [normal, normal]
     assert said[2] == normal or "XDG_CACHE_HOME" in said[2][1]

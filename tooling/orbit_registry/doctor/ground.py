@@ -17,7 +17,7 @@ from orbit_registry.push.pack import is_whole
 from orbit_registry.push.reader import Index, read_seal
 from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import sync
-from orbit_registry.store.elsewhere import user_home
+from orbit_registry.store.elsewhere import is_writable, user_home
 from orbit_registry.store.journal import begun
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import DRIVER, GITATTRIBUTES
@@ -135,6 +135,11 @@ def _starts(command: str) -> bool:
 
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     """Yield how index and snapshot were found, and what bringing them up to date came to."""
+    if not is_writable(workspace.state / "log"):
+        said = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
+        yield Finding(
+            "problem", "derived", said, str(workspace.state), "make the folder writable for whoever runs agents"
+        )
     index = open_index(workspace)
     place = workspace.relative(workspace.cache)
     if not isinstance(index, Index):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Kept = tuple[str, str, int, int, CodeType | bytes]
 
 MODULES = ("", "push", "push.context", "push.call", "push.dialects", "push.folders", "push.reader", "push.select",
-           "push.events", "push.json_text", "push.ledger", "push.render", "push.client", "push.caps")  # fmt: skip
+           "push.json_text", "push.events", "push.ledger", "push.render", "push.client", "push.caps")  # fmt: skip
 """What a call loads that shows something, each after those that it imports; the agent's dialect comes last."""
 DIALECTS = ("claude", "codex", "copilot", "cursor", "gemini", "generic")
 FOLDERS = ("", "push", "push.dialects")
