@@ -93,6 +93,16 @@ def test_every_extra_in_the_readme_exists() -> None:
     assert set(re.findall(r"orbit-registry\[(\w+)\]", read("README.md"))) <= set(extras)
 
 
+def test_every_extra_brings_what_the_package_imports() -> None:
+    """An extra that no module uses promises a feature that is not there."""
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    sources = "".join(file.read_text("utf-8") for file in (ROOT / "tooling").rglob("*.py"))
+    names = [re.split(r"\W", requirement)[0] for extra in extras.values() for requirement in extra]
+    assert [
+        name for name in names if not re.search(rf"(?m)^\s*(?:import|from) {name}\b|import_module\(\"{name}\b", sources)
+    ] == []
+
+
 def test_no_requirement_is_open_downwards() -> None:
     """Every requirement has a lower bound, which the minimums session tries."""
     project = tomllib.loads(read("pyproject.toml"))["project"]
