@@ -93,6 +93,13 @@ def test_every_extra_in_the_readme_exists() -> None:
     assert set(re.findall(r"orbit-registry\[(\w+)\]", read("README.md"))) <= set(extras)
 
 
+def test_no_page_installs_from_an_index_that_has_no_release() -> None:
+    """Until there is one, a page installs from a checkout or from git."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/examples").rglob("*.yml")]
+    lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
+    assert [line for line in lines if re.search(r"pip install ['\"]?orbit-registry(?!\S* @ git\+)", line)] == []
+
+
 def test_every_extra_brings_what_the_package_imports() -> None:
     """An extra that no module uses promises a feature that is not there."""
     extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
