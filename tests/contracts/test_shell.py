@@ -93,6 +93,12 @@ def test_every_extra_in_the_readme_exists() -> None:
     assert set(re.findall(r"orbit-registry\[(\w+)\]", read("README.md"))) <= set(extras)
 
 
+def test_ci_looks_for_every_python_that_we_name() -> None:
+    """The oldest and the newest of them that are here run tests."""
+    named = re.findall(r"Python :: (3\.\d+)", read("pyproject.toml"))
+    assert re.findall(r"(?m)^for version in (.*); do$", read(".ci/run")) == [" ".join(named)]
+
+
 def test_no_page_installs_from_an_index_that_has_no_release() -> None:
     """Until there is one, a page installs from a checkout or from git."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/examples").rglob("*.yml")]
