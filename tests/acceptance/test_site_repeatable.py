@@ -133,7 +133,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
         return 0
 
     killed = []
-    for nth in (1, 3, 9, 20, 40, 80, 130, 190, 260):
+    for nth in (1, 9, 40, 130, 260):
         retitle(root, f"Before {nth}")
         document.write_text(f"# More {nth}\n\nSee ADR-0003 and [gone](gone.md).\n", "utf-8")
         killed.append(run_killed(work, nth, root))
@@ -146,7 +146,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
         assert left == [], nth
         if nth % 20:
             shutil.rmtree(out)
-    assert sum(killed) > 5
+    assert sum(killed) > 2
 
 
 @pytest.mark.parametrize("out", ["docs/site", ".orbit/adrs/site"])

@@ -131,14 +131,16 @@ class Registry:
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
         """Make the repository around a path a workspace; what the gate finds that day goes into the baseline."""
-        from orbit_registry.store.setup import setup_workspace
+        from orbit_registry.store.setup import refuse_outside_git, setup_workspace, undone_on_failure
 
+        refuse_outside_git(Path(path))
         report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
         if report.detected is not None and not dry_run:
             from orbit_registry.checks import gate
 
-            registry = cls.open(report.root)
-            report.baselined = gate.take_into_baseline(registry.workspace, [], gate.findings(registry.workspace))
+            with undone_on_failure(report):
+                workspace = cls.open(report.root).workspace
+                report.baselined = gate.take_into_baseline(workspace, [], gate.findings(workspace))
         return report
 
     def author(self, model: str | None = None) -> Author:

@@ -9,7 +9,7 @@ import click
 
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.registry import Registry
-from orbit_registry.store.setup import SetupReport
+from orbit_registry.store.setup import SetupReport, most_folders
 
 SCHEMAS = ".orbit/schemas/"
 
@@ -61,6 +61,8 @@ def _said(report: SetupReport, would: str) -> str:
     if report.detected is not None:
         style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
         lines.append(f"decisions: {style}")
+        if (most := len(report.detected.folders)) == most_folders():
+            lines.append(f"adr.folders names {most} further folders, those with the most decisions; it takes no more")
     if report.baselined:
         found = plural(report.baselined, "older finding is", "older findings are")
         lines.append(f"{found} baselined: `orbit check --all` lists them")
