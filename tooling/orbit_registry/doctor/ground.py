@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orbit_registry.answers.unread import unread_files, unread_text
 from orbit_registry.doctor.finding import Finding
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import GitStoppedError, OrbitError
 from orbit_registry.loop.review import queue, settling, unstated
 from orbit_registry.push.pack import is_whole
 from orbit_registry.push.reader import Index, read_seal
@@ -99,11 +99,16 @@ def _other_stores(workspace: Workspace) -> Iterator[Finding]:
 
 def _git(workspace: Workspace) -> Iterator[Finding]:
     git = workspace.git
-    if git.top is None:
+    try:
+        top = git.top
+    except GitStoppedError as error:
+        yield Finding("problem", "git", error.message, str(workspace.root), error.hint)
+        return
+    if top is None:
         said = "no git repository: nothing is reviewed, and no scope is called broad"
         yield Finding("warning", "git", said, str(workspace.root), "git init")
         return
-    yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {git.top}")
+    yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
     held = _text(workspace.root / ".gitattributes").splitlines()
     missing = [line for line in GITATTRIBUTES if line not in held]
     if missing:

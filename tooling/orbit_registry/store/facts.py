@@ -9,7 +9,7 @@ from dataclasses import field
 from itertools import islice
 from pathlib import Path
 
-from orbit_registry.errors import GitError, UsageError
+from orbit_registry.errors import GitError, GitStoppedError, UsageError
 from orbit_registry.store.files import Folders, walk
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
@@ -88,6 +88,7 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
 
     Raises:
         UsageError: `against` names no commit.
+        GitStoppedError: git was killed or took too long, so that it is not known what changed.
     """
     git, entries = workspace.git, reading.entries
     untold: list[Untold] = []
@@ -137,6 +138,8 @@ def _tracked(workspace: Workspace, untold: list[Untold]) -> Tracked | None:
     chosen_by = (*config.citations, "", *config.code)
     try:
         tracked = tracked_files(workspace, chosen_by, lambda files: citing_files(workspace, files))
+    except GitStoppedError:
+        raise
     except GitError as error:
         untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint))
         return None
