@@ -276,7 +276,9 @@ def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:
     said = files.json("import", "doc", "docs/deploy.md", "--preview", "--chunks", "headers")[1]["data"]
 
     assert said["strategy"] == "headers"
-    assert [(one["first_line"], one["last_line"], one["breadcrumb"]) for one in said["chunks"]] == [(1, 7, "Deploying")]
+    assert [(one["first_line"], one["last_line"], one["breadcrumb"]) for one in said["chunks"]] == [
+        (1, 7, "Deploying … Steps")
+    ]
     assert not Path(".orbit/resources").exists()
 
 
