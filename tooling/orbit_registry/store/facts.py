@@ -15,7 +15,7 @@ from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Entry, Reading
 from orbit_registry.store.work_tree import Tracked, edited_files, tracked_files
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import OURS, Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
 from orbit_registry.text.position import YamlProblemError
@@ -78,6 +78,8 @@ class Facts:
     """Text files beside records: `body.md`, `imported-body.md`."""
     documents_gone: frozenset[str] = frozenset()
     """Documents that records name and that are not there."""
+    unknown_folders: Mapping[str, str] = field(default_factory=dict)
+    """Folders of `.orbit/` that no kind has though records stand in them, each with the folder of their kind."""
 
 
 def gather(workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None) -> Facts:
@@ -119,6 +121,7 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
         journals=tuple(path.name for path in pending(workspace)),
         beside=frozenset(_beside(entries, listed)),
         documents_gone=frozenset(gone(workspace.root, documents)),
+        unknown_folders=unknown_folders(workspace),
     )
 
 
@@ -323,6 +326,21 @@ def _beside(entries: Iterable[Entry], listed: Mapping[str, Sequence[str]]) -> It
                 yield entry.body_path
             if IMPORTED_BODY in listed.get(entry.folder, ()):
                 yield f"{entry.folder}/{IMPORTED_BODY}"
+
+
+def unknown_folders(workspace: Workspace) -> dict[str, str]:
+    """Return the folders of `.orbit/` that no kind has though records stand in them, each with their kind's folder."""
+    folders = {kind.plural for kind in workspace.kinds}
+    try:
+        unknown = sorted({entry.name for entry in os.scandir(workspace.orbit)} - OURS - folders)
+    except OSError:
+        return {}
+    return {
+        name: kind.plural
+        for name in unknown
+        for kind in workspace.kinds
+        if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml"))
+    }
 
 
 def gone(root: Path, documents: Iterable[str]) -> Iterator[str]:
