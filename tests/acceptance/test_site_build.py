@@ -183,10 +183,10 @@ def test_the_address_stands_in_canonical_links_and_the_sitemap(demo: tuple[Path,
 def test_a_dead_link_is_reported_where_it_is_written(demo: tuple[Path, Path, SiteResult]) -> None:
     """Each dead link of a document is one finding with its line, though its text stands on two pages."""
     _, _, result = demo
-    found = [str(one.location) for one in result.diagnostics if one.code == "ORB390"]
+    found = [str(one.location) for one in result.diagnostics if one.code == "SITE390"]
     assert found[0] == "docs/design/core/1_overview.md:3:108"
     assert len(found) == len(set(found)) == 6
-    assert [one for one in result.diagnostics if one.code != "ORB390"] == []
+    assert [one for one in result.diagnostics if one.code != "SITE390"] == []
 
 
 def test_a_strict_build_fails_on_a_dead_link(demo: tuple[Path, Path, SiteResult]) -> None:
@@ -202,7 +202,7 @@ def test_no_page_calls_another_host(demo: tuple[Path, Path, SiteResult]) -> None
     pages = [page for page in out.rglob("*.html") if "legacy" not in page.parts]
     assert len(pages) > 10
     assert all("Content-Security-Policy" in page.read_text("utf-8") for page in pages)
-    assert not [one for one in result.diagnostics if one.code in ("ORB396", "ORB397")]
+    assert not [one for one in result.diagnostics if one.code in ("SITE396", "SITE397")]
     assert all("fonts.googleapis" not in page.read_text("utf-8") for page in pages)
 
 
