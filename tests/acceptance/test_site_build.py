@@ -275,11 +275,14 @@ def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
-    """A broken file is a finding of the build; every other record has its page."""
+    """A broken file is a finding of the build, a folder of another program is none; every other record has its page."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     (root / ".orbit/adrs/ADR-0005/adr.yaml").write_text("a: [", "utf-8")
+    (root / ".orbit/adrs/executors").mkdir()
+    (root / ".orbit/adrs/executors/shell.yaml").write_text("run: sh", "utf-8")
     result = build(root, out)
-    assert ".orbit/adrs/ADR-0005/adr.yaml" in {one.location.path for one in result.diagnostics}
+    paths = {diagnostic.location.path for diagnostic in result.diagnostics}
+    assert paths & {".orbit/adrs/ADR-0005/adr.yaml", ".orbit/adrs/executors"} == {".orbit/adrs/ADR-0005/adr.yaml"}
     assert (out / "adrs/ADR-0004/index.html").is_file()
     assert not (out / "adrs/ADR-0005").exists()
 

@@ -77,7 +77,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         of = left[0]
         listed = f"`orbit {of.kind.name} list --status {of.status.name}`"
         click.echo(f"{plural(len(left), 'record')} beside, whose source states no status: {listed}", err=True)
-    warn_of_unread(registry.collection.problems)
+    warn_of_unread(registry)
 
 
 @click.command("promote")
