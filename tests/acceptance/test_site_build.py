@@ -183,10 +183,10 @@ def test_the_address_stands_in_canonical_links_and_the_sitemap(demo: tuple[Path,
 def test_a_dead_link_is_reported_where_it_is_written(demo: tuple[Path, Path, SiteResult]) -> None:
     """Each dead link of a document is one finding with its line, though its text stands on two pages."""
     _, _, result = demo
-    found = [str(one.location) for one in result.diagnostics if one.code == "ORB390"]
+    found = [str(one.location) for one in result.diagnostics if one.code == "SITE390"]
     assert found[0] == "docs/design/core/1_overview.md:3:108"
     assert len(found) == len(set(found)) == 6
-    assert [one for one in result.diagnostics if one.code != "ORB390"] == []
+    assert [one for one in result.diagnostics if one.code != "SITE390"] == []
 
 
 def test_a_strict_build_fails_on_a_dead_link(demo: tuple[Path, Path, SiteResult]) -> None:
@@ -202,7 +202,7 @@ def test_no_page_calls_another_host(demo: tuple[Path, Path, SiteResult]) -> None
     pages = [page for page in out.rglob("*.html") if "legacy" not in page.parts]
     assert len(pages) > 10
     assert all("Content-Security-Policy" in page.read_text("utf-8") for page in pages)
-    assert not [one for one in result.diagnostics if one.code in ("ORB396", "ORB397")]
+    assert not [one for one in result.diagnostics if one.code in ("SITE396", "SITE397")]
     assert all("fonts.googleapis" not in page.read_text("utf-8") for page in pages)
 
 
@@ -275,11 +275,14 @@ def test_a_made_up_kind_is_published_without_code(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_record_is_named_and_hides_no_other(tmp_path: Path) -> None:
-    """A broken file is a finding of the build; every other record has its page."""
+    """A broken file is a finding of the build, a folder of another program is none; every other record has its page."""
     root, out = copied("demo", tmp_path / "repo"), tmp_path / "site"
     (root / ".orbit/adrs/ADR-0005/adr.yaml").write_text("a: [", "utf-8")
+    (root / ".orbit/adrs/executors").mkdir()
+    (root / ".orbit/adrs/executors/shell.yaml").write_text("run: sh", "utf-8")
     result = build(root, out)
-    assert ".orbit/adrs/ADR-0005/adr.yaml" in {one.location.path for one in result.diagnostics}
+    paths = {diagnostic.location.path for diagnostic in result.diagnostics}
+    assert paths & {".orbit/adrs/ADR-0005/adr.yaml", ".orbit/adrs/executors"} == {".orbit/adrs/ADR-0005/adr.yaml"}
     assert (out / "adrs/ADR-0004/index.html").is_file()
     assert not (out / "adrs/ADR-0005").exists()
 

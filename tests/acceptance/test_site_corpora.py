@@ -20,8 +20,8 @@ from orbit_registry.site.build import build_site
 from orbit_registry.store.setup import setup_workspace
 
 COLLECTIONS = ["adr__madr", "thomvaill__log4brains", "microsoft__agent-framework", "cometbft__cometbft"]
-DEAD_ANCHOR = "ORB395"
-OURS = {"ORB393", "ORB394", "ORB396", "ORB397"}
+DEAD_ANCHOR = "SITE395"
+OURS = {"SITE393", "SITE394", "SITE396", "SITE397"}
 """What would be our own fault: findings of the generator, and links on finished pages that lead nowhere."""
 HOME = "http://site.example/"
 _NOT_SHOWN = re.compile(

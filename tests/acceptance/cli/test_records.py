@@ -236,3 +236,18 @@ def test_output_that_a_full_disk_refuses_is_no_bug(shell: Any) -> None:
             done = subprocess.run([*program, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert (done.returncode, "can't be written" in done.stderr, "Traceback" in done.stderr) == (1, True, False)
     assert "Printed nowhere" in shell("list")[1]
+
+
+def test_an_answer_names_the_check_that_lists_what_it_left_out(shell: Any) -> None:
+    """A file without a record is counted with the command that says why, once the baseline holds it one that lists
+    the baseline too; a folder of another program is not counted."""
+    foreign = shell.root / ".orbit/resources/executors/shell.yaml"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("run: sh\n", "utf-8")
+    assert shell("list")[2] == ""
+
+    (shell.root / f".orbit/learnings/{shell.learning}/learning.yaml").write_text("summary: [", "utf-8")
+    assert shell("list")[2] == "1 file holds no record that can be read: `orbit check` says why\n"
+
+    shell("baseline", "update")
+    assert shell("list")[2] == "1 file holds no record that can be read: `orbit check --all` says why\n"

@@ -151,6 +151,14 @@ def test_a_check_can_be_switched_off(workspace: Path, learning: Learning) -> Non
     assert codes(check(workspace)) == []
 
 
+def test_a_file_without_a_record_is_named_whatever_is_ignored(workspace: Path, learning: Learning) -> None:
+    """Every answer leaves the file out and refers to the gate, so that no ignored code hides it."""
+    learning("L-9m2ab", "Close: what [you open")
+    config = workspace / ".orbit" / "config.yaml"
+    config.write_text(config.read_text("utf-8") + "checks:\n  ignore: [ORB102]\n", "utf-8")
+    assert codes(check(workspace)) == ["ORB102"]
+
+
 def test_the_baseline_hides_what_was_there(workspace: Path, learning: Learning) -> None:
     """Known findings are counted and not shown, new ones are shown, gone ones are named, `all` shows everything."""
     file = learning("L-7k3fq", "Parse dates strictly", more=DANGLING)

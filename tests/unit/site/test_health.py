@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from orbit_registry.kinds.table import load_kinds
+from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Cause, Freshness, Reason
 from orbit_registry.records.record import Record
 from orbit_registry.site.health import MOST_LISTED, health_html
@@ -39,6 +40,17 @@ def test_a_healthy_collection_is_said_so_in_one_line() -> None:
     html = page([record(1), record(2, "adr")])
     assert "Nothing wants attention" in html
     assert re.findall(r'href="#(\w+)"', html) == []
+
+
+def test_a_folder_of_another_program_is_no_unreadable_record() -> None:
+    """A file without a record is listed; a folder that the gate warns of is not."""
+    problems = [
+        Diagnostic("ORB102", Severity.ERROR, "no YAML", Location(".orbit/learnings/L-0001/learning.yaml")),
+        Diagnostic("ORB105", Severity.WARNING, "holds no record", Location(".orbit/learnings/executors")),
+    ]
+    html = "".join(health_html(list(KINDS), [], problems, {}, TODAY))
+    assert "L-0001/learning.yaml" in html
+    assert "executors" not in html
 
 
 def test_each_concern_leads_to_its_records_and_their_command() -> None:

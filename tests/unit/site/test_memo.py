@@ -10,7 +10,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.memo import Made, open_memo
 from orbit_registry.text.position import Position
 
-FOUND = Diagnostic("ORB390", Severity.WARNING, "gone", Location("a.md", Position(3, 4)), "mend it", "ADR-0001")
+FOUND = Diagnostic("SITE390", Severity.WARNING, "gone", Location("a.md", Position(3, 4)), "mend it", "ADR-0001")
 
 
 def remembered(tmp_path: Path) -> Path:

@@ -75,7 +75,7 @@ def test_a_dead_link_is_text_with_a_finding(target: str, site: SiteMap) -> None:
     assert "href" not in prose.html
     (found,) = prose.diagnostics
     assert str(found.location) == "docs/design/core/1_overview.md:3:5"
-    assert found.code == "ORB390"
+    assert found.code == "SITE390"
 
 
 def test_the_line_of_a_finding_counts_from_the_documents_start(site: SiteMap) -> None:
@@ -154,7 +154,7 @@ def test_an_anchor_as_a_forge_shows_it_leads_to_the_heading(site: SiteMap) -> No
     )
     plain = render("## Why not\n\n[x](#why-not) [y](/docs/design/core/1_overview.md#context)\n", HERE, site)
     assert (prose.html, prose.diagnostics) == (plain.html, ())
-    assert [one.code for one in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["ORB390"]
+    assert [one.code for one in render("[x](#user-content-nowhere)", HERE, site).diagnostics] == ["SITE390"]
 
 
 def test_an_anchor_as_a_browser_copies_it_leads_to_the_heading(site: SiteMap) -> None:
@@ -165,7 +165,7 @@ def test_an_anchor_as_a_browser_copies_it_leads_to_the_heading(site: SiteMap) ->
 
 def test_an_anchor_that_the_page_lacks_is_reported(site: SiteMap) -> None:
     """A link to a heading of the same text that is not there is a finding."""
-    assert [found.code for found in render("[x](#nowhere)", HERE, site).diagnostics] == ["ORB390"]
+    assert [found.code for found in render("[x](#nowhere)", HERE, site).diagnostics] == ["SITE390"]
 
 
 def test_headings_are_moved_below_a_pages_title(site: SiteMap) -> None:

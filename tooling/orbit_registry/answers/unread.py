@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.store.old_layout import OLD_LAYOUT
+from orbit_registry.store.codec import HIDING, hides_record
+from orbit_registry.store.workspace import Workspace
 
 
 def unread_files(problems: Iterable[Diagnostic]) -> list[str]:
     """Return the paths of files that hold no record; one whose votes are torn holds them, as does an older layout."""
-    from orbit_registry.store.votes import BROKEN  # a lock comes with it, which most commands do without
-
-    return sorted({problem.location.path for problem in problems if problem.code not in (OLD_LAYOUT, BROKEN)})
+    return sorted({problem.location.path for problem in problems if hides_record(problem)})
 
 
 def unread_text(files: Sequence[str]) -> str:
     """Return how many there are, in words."""
     return f"{len(files)} file{' holds' if len(files) == 1 else 's hold'} no record that can be read"
+
+
+def check_command(workspace: Workspace, files: Sequence[str]) -> str:
+    """Return the command that says why files hold no record: one that lists the baseline too where that names them."""
+    from orbit_registry.store.baseline import read_baseline  # nearly always every file holds one
+
+    baseline, _ = read_baseline(workspace)
+    is_baselined = any(finding.code in HIDING and finding.path in files for finding in baseline.counts)
+    return "orbit check --all" if is_baselined else "orbit check"

@@ -11,6 +11,7 @@ from orbit_registry.checks import families
 from orbit_registry.checks.check import Check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic
+from orbit_registry.store.codec import HIDING, hides_record
 
 
 @cache
@@ -27,12 +28,14 @@ def check_of(code: str) -> Check | None:
 def run_checks(context: CheckContext, checks: Iterable[Check] | None = None) -> list[Diagnostic]:
     """Return what the checks find, ordered by place; all but the ignored ones.
 
+    A file that holds no record is named all the same: every answer leaves it out and refers to the gate.
     An error inside a check is a bug of ours and is not caught: it ends the run.
     """
     ignored = frozenset(context.config.setting("checks", "ignore"))
-    wanted = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored]
-    found = {diagnostic for check in wanted for diagnostic in check.run(context)}
-    return sorted(found, key=lambda diagnostic: diagnostic.sort_key)
+    wanted = [check for check in (all_checks() if checks is None else checks) if check.code not in ignored - HIDING]
+    found = (diagnostic for check in wanted for diagnostic in check.run(context))
+    named = {diagnostic for diagnostic in found if diagnostic.code not in ignored or hides_record(diagnostic)}
+    return sorted(named, key=lambda diagnostic: diagnostic.sort_key)
 
 
 def _stated() -> Iterator[Check]:

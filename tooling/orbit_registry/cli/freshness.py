@@ -47,7 +47,7 @@ def stale(kind: str | None, cause: tuple[str, ...], output: str) -> None:
     text = "\n".join([*(_said(*pair) for pair in listed), end])
     commands = [remedies(*pair)[0] for pair in listed if remedies(*pair)][:3]
     emit(output, [freshness_data(*pair) for pair in listed], text, next_commands=commands)
-    warn_of_unread(registry.collection.problems)
+    warn_of_unread(registry)
 
 
 @click.command("verify")

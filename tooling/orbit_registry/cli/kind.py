@@ -107,7 +107,7 @@ def list_command(kind: Kind) -> click.Command:
         columns = [*kind.columns, "votes"] if sort == "votes" and kind.voted else kind.columns
         emit(output, [record_data(record) for record in wanted], records_table(wanted, columns))
         say_unknown(registry, tag=tag, label=label, feature=[feature] if feature else ())
-        warn_of_unread(registry.collection.problems)
+        warn_of_unread(registry)
 
     return list_kind
 

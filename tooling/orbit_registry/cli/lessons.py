@@ -90,7 +90,7 @@ def list_lessons(everything: bool, output: str) -> None:
     data = [{**record_data(one), "slug": slug(one.title), "scope_of": scope} for scope, one in listed]
     rows = [(one.id, one.status.name, scope, slug(one.title)[:60]) for scope, one in listed]
     emit(output, data, table(("id", "status", "scope", "slug"), rows) or "no lessons")
-    warn_of_unread(registry.collection.problems)
+    warn_of_unread(registry)
 
 
 @group.command("show")

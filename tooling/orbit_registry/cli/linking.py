@@ -78,4 +78,4 @@ def related(any_id: str, depth: int, direction: str, output: str) -> None:
     found = walked(registry.workspace, registry.reading, record, depth=depth, direction=direction)
     shows = [f"orbit show {one.record.id}" for one in found.reached[:3]]
     emit(output, related_data(found), related_text(found), next_commands=shows)
-    warn_of_unread(registry.collection.problems)
+    warn_of_unread(registry)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from orbit_registry.answers.unread import unread_files, unread_text
+from orbit_registry.answers.unread import check_command, unread_files, unread_text
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.diagnostic import Diagnostic, Severity
@@ -17,6 +17,7 @@ from orbit_registry.records.envelope import envelope
 from orbit_registry.store.old_layout import OLD_LAYOUT
 
 if TYPE_CHECKING:
+    from orbit_registry.registry import Registry
     from orbit_registry.store.git import Git
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -83,14 +84,15 @@ def progress(title: str, total: int | None = None) -> Callable[[int], None] | No
     return show
 
 
-def warn_of_unread(problems: Sequence[Diagnostic]) -> None:
+def warn_of_unread(registry: Registry) -> None:
     """Say on the error channel that files were left out because they hold no record."""
+    problems = registry.collection.problems
     old = next((problem for problem in problems if problem.code == OLD_LAYOUT), None)
     if old is not None:
         click.echo(visible(f"{old.location.path}: {old.message}; {old.hint}"), err=True)
     files = unread_files(problems)
     if files:
-        click.echo(f"{unread_text(files)}: `orbit check` says why", err=True)
+        click.echo(f"{unread_text(files)}: `{check_command(registry.workspace, files)}` says why", err=True)
 
 
 def say_diagnostics(diagnostics: Sequence[Diagnostic], most: int = 20) -> None:

@@ -49,7 +49,7 @@ def list_records(kind: str | None, everything: bool, phases: tuple[str, ...], ou
         [record_data(record) for record in wanted],
         table(("id", "kind", "status", "title"), rows) or "no records",
     )
-    warn_of_unread(registry.collection.problems)
+    warn_of_unread(registry)
 
 
 @click.command("show")

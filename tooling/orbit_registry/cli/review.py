@@ -76,7 +76,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
     )
     if unknown and output == "text":
         click.echo(f"the status of {plural(len(unknown), 'record')} is unknown: `{review.settling(unknown)}`", err=True)
-    warn_of_unread(registry.collection.problems)
+    warn_of_unread(registry)
 
 
 @click.command("promote")

@@ -45,7 +45,7 @@ def search_command(kind: Kind | None) -> click.Command:
         if output == "text" and result.unknown:
             click.echo(visible(f"no record has {', '.join(result.unknown)}"), err=True)
         say_unknown(registry, tag=values["tag"])
-        warn_of_unread(registry.collection.problems)
+        warn_of_unread(registry)
 
     params: list[click.Parameter] = [
         click.Argument(["text"], nargs=-1),

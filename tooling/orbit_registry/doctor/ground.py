@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from orbit_registry.answers.unread import unread_files, unread_text
+from orbit_registry.answers.unread import check_command, unread_files, unread_text
 from orbit_registry.doctor.finding import Finding
 from orbit_registry.errors import GitStoppedError, OrbitError
 from orbit_registry.loop.review import queue, settling, unstated
@@ -70,7 +70,7 @@ def _records(workspace: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "workspace", said, str(workspace.root), step)
     if unread:
         said = f"{unread_text(unread)}, the first one {unread[0]}"
-        yield Finding("problem", "workspace", said, str(workspace.orbit), "orbit check")
+        yield Finding("problem", "workspace", said, str(workspace.orbit), check_command(workspace, unread))
     torn = sorted({problem.location.path for problem in collection.problems if problem.code == BROKEN})
     if torn:
         yield Finding(

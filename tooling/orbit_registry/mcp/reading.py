@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.answers.records import in_order, reasons_data, record_data, record_text, table
-from orbit_registry.answers.unread import unread_files, unread_text
+from orbit_registry.answers.unread import check_command, unread_files, unread_text
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import PHASES
 from orbit_registry.mcp.sidecar import note_opened
@@ -103,7 +103,7 @@ def list_records(asked: Asked) -> Answer:
     after = max(len(wanted) - start - len(page), 0)
     more = [f"and {after} more: offset {start + limit}"] if after else []
     unread = unread_files(registry.collection.problems)
-    lost = [f"{unread_text(unread)}: `orbit check` says why"] if unread else []
+    lost = [f"{unread_text(unread)}: `{check_command(registry.workspace, unread)}` says why"] if unread else []
     return Answer(
         {"records": [_head(record) for record in page], "omitted": after, "unread": unread[:20]},
         "\n".join([table(("id", "kind", "status", "title"), rows) or "no records", *more, *lost]),

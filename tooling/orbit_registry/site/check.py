@@ -14,10 +14,10 @@ from orbit_registry.site.sitemap import HEADING_PREFIX
 from orbit_registry.text.position import position_at
 from orbit_registry.values import dataclass
 
-DEAD_TARGET = "ORB394"
-DEAD_ANCHOR = "ORB395"
-FOREIGN = "ORB396"
-SCRIPT = "ORB397"
+DEAD_TARGET = "SITE394"
+DEAD_ANCHOR = "SITE395"
+FOREIGN = "SITE396"
+SCRIPT = "SITE397"
 _TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*+)((?:[^<>\"']++|\"[^\"]*\"|'[^']*')++)>")
 _TELLING = re.compile(r"(?:id|href|src|data)\s*=", re.IGNORECASE)
 """What a tag holds that says anything of its page's links."""

@@ -25,7 +25,7 @@ from orbit_registry.values import dataclass
 PAGE = "query/"
 SCRIPT = "assets/orbit/console.js"
 FOLDER = "assets/orbit/duckdb/"
-MISSING = "ORB398"
+MISSING = "SITE398"
 SECONDS = 300
 _ARROW = re.compile(rb'import\*as (\w+) from"apache-arrow";')
 """How DuckDB's module asks for the other package; a page without a bundler gets that one as a global."""

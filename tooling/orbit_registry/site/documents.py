@@ -23,7 +23,7 @@ from orbit_registry.text.structure import content_start
 from orbit_registry.values import dataclass
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
-UNREADABLE = "ORB392"
+UNREADABLE = "SITE392"
 LEADS_OUT = "put the files themselves inside the repository"
 _BUILT = frozenset({"build", "dist"})
 UNSEARCHED = FOREIGN | _BUILT

@@ -15,7 +15,7 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.output import replace_file
 from orbit_registry.site.stage import CONFIG, DOCS, Staged
 
-COMPLAINT = "ORB393"
+COMPLAINT = "SITE393"
 STAMP = "generated.txt"
 TIMEOUT_SECONDS = 1800
 MKDOCS, ZENSICAL = "mkdocs", "zensical"

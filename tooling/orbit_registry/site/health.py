@@ -12,6 +12,7 @@ from html import escape
 from itertools import pairwise
 
 from orbit_registry.answers.records import remedies
+from orbit_registry.answers.unread import unread_files
 from orbit_registry.kinds.table import Kind
 from orbit_registry.loop.review import settling, unstated
 from orbit_registry.records.diagnostic import Diagnostic
@@ -75,10 +76,10 @@ def health_html(
     path.
     """
     concerns = concerns_of(records, freshness, today)
-    unread = sorted({problem.location.path for problem in problems})
+    unread = unread_files(problems)
     wanted = [one for one in concerns if one.found]
     tiles = "".join(_tile(one.anchor, one.name, len(one.found), one.command) for one in concerns)
-    tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check")
+    tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check --all")
     lists = "".join(map(_list, wanted))
     above = f'{_verdict(wanted, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
     return above, f"{_ages(records, today)}{_statuses(kinds, records)}"

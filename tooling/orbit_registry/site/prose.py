@@ -19,8 +19,8 @@ from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Span
 from orbit_registry.values import dataclass
 
-DEAD_LINK = "ORB390"
-NO_PAGE = "ORB391"
+DEAD_LINK = "SITE390"
+NO_PAGE = "SITE391"
 _PIECE = re.compile(r"(<[^<>]*>)")
 _ATTRIBUTE = re.compile(r'([a-z]+)="([^"]*)"')
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)

@@ -29,6 +29,7 @@ from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.snapshot.publication import Publication, publication_of
 from orbit_registry.snapshot.redaction import free_of_secrets
+from orbit_registry.store.codec import MISPLACED, hides_record
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.secrets import without_secrets
@@ -215,7 +216,9 @@ def _findings(prepared: Prepared, found: Sequence[Diagnostic]) -> tuple[Diagnost
     """Return what was found in all, in order, each once."""
     workspace = prepared.registry.workspace
     inbox = workspace.relative(workspace.inbox) + "/"
-    unread = [one for one in prepared.problems if not one.location.path.startswith(inbox)]
+    # Another program's folder is left alone.
+    ours = (problem for problem in prepared.problems if hides_record(problem) or problem.code != MISPLACED)
+    unread = [problem for problem in ours if not problem.location.path.startswith(inbox)]
     everything = map(_cleaned, [*unread, *prepared.staged.diagnostics, *found])
     # A decision's text stands on its own page and in the mirrored log: one broken link is one finding.
     distinct = {(one.code, one.location, one.message): one for one in everything}

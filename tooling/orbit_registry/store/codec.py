@@ -15,6 +15,13 @@ INVALID = "ORB103"
 UNKNOWN_FIELD = "ORB104"
 MISPLACED = "ORB105"
 NEWER = "ORB106"
+HIDING = frozenset({"ORB101", "ORB102", INVALID, UNKNOWN_FIELD, MISPLACED, NEWER})
+"""Codes of errors for which a file holds no record."""
+
+
+def hides_record(problem: Diagnostic) -> bool:
+    """Say whether a file is left out of every answer for a problem; a folder of another program is not."""
+    return problem.code in HIDING and problem.severity is Severity.ERROR
 
 
 def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> tuple[Record | None, list[Diagnostic]]:
