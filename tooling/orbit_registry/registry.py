@@ -117,6 +117,13 @@ class Registry:
         """
         return self.whole([self._found(any_id)])[0]
 
+    def part(self, any_id: str) -> tuple[Record, str]:
+        """Return the record an id means, and the name of a chunk where the id has one behind a `#`; see `get`."""
+        start, _, name = any_id.rpartition("#")
+        if not start or self.collection.records.candidates(any_id):
+            return self.get(any_id), ""
+        return self.get(start), name
+
     def whole(self, records: Sequence[Record]) -> list[Record]:
         """Return records with their prose; of documents, only theirs are read."""
         from orbit_registry.store.decisions.documents import read_documents, with_prose

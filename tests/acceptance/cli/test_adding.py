@@ -254,3 +254,15 @@ def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
         assert shell("adr", "deprecate", one)[0] == 0
     assert shell("adr", "add", "--title", "Keep one queue, again")[0] == 0
     assert shell("adr", "add", "--title", "Keep one queue?")[0] == 0
+
+
+def test_a_body_is_read_from_a_pipe_that_is_named(shell: Any) -> None:
+    """That is what `--body-file <(command)` hands over."""
+    reading, writing = os.pipe()
+    os.write(writing, b"Seen twice.\n")
+    os.close(writing)
+
+    code, whole = shell.json("learning", "add", "--summary", "Mind the step", "--body-file", f"/dev/fd/{reading}")
+    os.close(reading)
+
+    assert (code, whole["data"]["body"]) == (0, "Seen twice.\n")

@@ -53,7 +53,14 @@ def test_a_byte_order_mark_is_no_hidden_character(files: Shell) -> None:
     assert "3:5: error ORB405" in said
 
 
-@pytest.mark.parametrize("command", ["import doc - --title T", "learning add --summary S --path x.py --body-file -"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "import doc - --title T",
+        "learning add --summary S --path x.py --body-file -",
+        "learning add --summary S --path x.py --body-file /dev/stdin",
+    ],
+)
 def test_an_input_without_an_end_is_not_read_to_it(files: Shell, command: str) -> None:
     """What comes from a program that goes on for ever is refused as a large file is."""
     ours = [sys.executable, "-m", "orbit_registry.cli.main", *command.split()]

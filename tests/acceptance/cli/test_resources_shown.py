@@ -137,3 +137,36 @@ def test_a_link_to_an_imported_file_leads_to_its_page(shell: Shell, script: str,
     assert f'href="../../resources/{new}/#s-roll-back"' in page
     assert page.count(f'href="../../resources/{new}/"') == 1
     assert page.count(f'href="../../resources/{script}/"') == 1
+
+
+LONG = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("setup", "rollback", "audit"))
+
+
+@pytest.mark.parametrize("command", [["show"], ["resource", "show"]])
+def test_a_chunk_that_a_hit_names_can_be_shown(shell: Shell, command: list[str]) -> None:
+    """`show` takes the name that the hit has, or the heading's anchor, and prints that text with its breadcrumb."""
+    Path("guide.md").write_text(LONG, "utf-8")
+    made = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
+    (hit,) = shell.json("search", "rollback")[1]["data"]["hits"]
+    name = f"{made}#{hit['chunk']['code']}"
+
+    data = shell.json(*command, name)[1]["data"]
+
+    assert f"orbit show {name}" in shell.json("search", "rollback")[1]["next"]
+    assert name in shell("search", "rollback")[1]
+    assert (data["id"], data["chunk"]) == (made, hit["chunk"])
+    assert data["prose"].startswith("## Part rollback")
+    assert shell(*command, f"{made}#part-rollback")[1] == shell(*command, name)[1]
+    assert shell(*command, name)[1].startswith(f"{name}  {hit['chunk']['breadcrumb']}\n")
+
+
+def test_a_chunk_that_is_not_there_is_an_error_that_names_near_ones(shell: Shell) -> None:
+    """A name that is near to others leads to them; a record without chunks says that it has none."""
+    Path("guide.md").write_text(LONG, "utf-8")
+    made = shell.json("import", "doc", "guide.md")[1]["data"]["id"]
+
+    code, _, message = shell("show", f"{made}#part-rolback")
+
+    assert code != 0
+    assert f"{made}#part-rollback" in message
+    assert "no chunks" in shell("show", "ADR-0001#context")[2]

@@ -104,6 +104,31 @@ def test_intervals_are_those_of_the_literature() -> None:
     assert wilson(20, 20)[1] == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("shown", "withheld"), [(0, 1), (1, 0), (0, 0.5), (1, 0.5)])
+@pytest.mark.parametrize("records", [(RECORD,), (RECORD, "L-8m2xd")])
+def test_an_arm_of_which_all_or_none_had_it_has_an_interval(
+    shown: float, withheld: float, records: tuple[str, ...]
+) -> None:
+    """Twenty sessions that are alike prove no certainty: the interval is as wide as Wilson's of twenty, at least."""
+    pairs = [
+        Pair(f"{arm}{number}", record, arm == "w", opened=number < 20 * share)
+        for arm, share in (("s", shown), ("w", withheld)) for number in range(20) for record in records
+    ]  # fmt: skip
+    found = report(pairs, TOLD)
+    for effect in (found.overall, *found.records.values()):
+        opened = effect.estimates["opened"]
+        assert (opened.high or 0) - (opened.low or 0) > 0.16
+        assert (opened.low or 0) <= (opened.difference or 0) <= (opened.high or 0)
+
+
+def test_means_of_values_that_are_all_alike_have_no_interval() -> None:
+    """The difference is said, and that nothing varies; no interval without width is."""
+    pairs = [Pair(f"s{number}", RECORD, number % 2 == 0, tokens=number % 2 * 40) for number in range(80)]
+    tokens = report(pairs, TOLD).overall.estimates["tokens"]
+    assert (tokens.difference, tokens.low, tokens.high) == (40, None, None)
+    assert tokens.text("withheld") == "40 shown, 0 withheld: +40 (nothing varies: no interval)"
+
+
 def test_a_session_of_many_records_counts_once() -> None:
     """Records of one session share its fate: their number narrows no interval."""
     pairs = [Pair(f"s{number}", RECORD, number % 3 == 0, failed_calls=number % 5) for number in range(150)]

@@ -18,6 +18,7 @@ from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
 from orbit_registry.store.decisions.adrs import NewAdr, add_adr
 
+GUIDE = "\n\n".join(f"## Part {name}\n\n{f'All of {name}. ' * 120}" for name in ("start", "rollback", "end"))
 PERSON = Author("Ada Example", "human")
 BODY = "## Context\n\nWe pay twice.\n\n## Decision\n\nOne cache.\n\n## Consequences\n\n- Cost: a server to run.\n"
 ENVELOPE = Draft202012Validator(
@@ -317,3 +318,21 @@ def test_decisions_are_listed_by_an_earlier_name(call: Call, root: Path) -> None
     (record,) = data(call("orbit.adr.list", legacy_id="project/ADR-006"))["records"]
     assert record["title"] == "One cache"
     assert data(call("orbit.adr.list", legacy_id="project/ADR-007"))["records"] == []
+
+
+def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `search` names next leads to that text alone, as data; another name is refused with those near it."""
+    monkeypatch.chdir(root)
+    (root / "guide.md").write_text(GUIDE, "utf-8")
+    assert run(["import", "doc", "guide.md"]) == 0
+    found = call("search", query="rollback")
+    (hit,) = data(found)["hits"]
+    name = f"{hit['id']}#{hit['chunk']['code']}"
+
+    shown = call("show", id=name)
+
+    assert found.whole["next"] == [f'show {{"id": "{name}"}}']
+    assert data(shown)["chunk"] == hit["chunk"]
+    assert "| ## Part rollback\n" in shown.text
+    assert "## Part start" not in shown.text
+    assert f"{hit['id']}#part-rollback" in call("show", id=f"{hit['id']}#part-rolback").text

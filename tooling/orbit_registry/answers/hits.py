@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from orbit_registry.answers.records import chunk_place
 from orbit_registry.checks.neighbours import Neighbour
 from orbit_registry.records.record import Record
 from orbit_registry.search.hits import Hit, SearchResult
@@ -33,8 +34,7 @@ def hit_data(hit: Hit, *, explain: bool = False) -> dict[str, object]:
         "matched": list(hit.matched),
     }
     if hit.chunk is not None:
-        lines = [hit.chunk.first_line, hit.chunk.last_line]
-        data["chunk"] = {"breadcrumb": hit.chunk.breadcrumb, "lines": lines}
+        data["chunk"] = chunk_place(hit.chunk)
     if explain:
         data["parts"] = {
             "text": round(hit.parts.text, 4),
@@ -71,7 +71,7 @@ def _group(record: Record) -> tuple[int, str]:
 
 def _lines(hit: Hit, *, explain: bool) -> Iterable[str]:
     record = hit.record
-    yield f"{hit.score:.2f}  {record.id}  {record.title}"
+    yield f"{hit.score:.2f}  {hit.name}  {record.title}"
     if hit.chunk is not None:
         where = f"{record.source.path}:" if record.source is not None else "line "
         yield f"      {where}{hit.chunk.first_line}-{hit.chunk.last_line}  {hit.chunk.breadcrumb}".rstrip()

@@ -6,13 +6,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
+from typing import TYPE_CHECKING
 
+from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.records.freshness import Cause, Freshness, expires
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import Vote, counted, moment, stamp, tally
 from orbit_registry.store.votes import half_life_days
 
+if TYPE_CHECKING:
+    from orbit_registry.resources.chunk import Chunk
+
+NEAR = 3
+"""So many chunks are named where a name is wrong."""
 ORDERS = ("votes", "updated", "id")
 
 
@@ -226,6 +233,58 @@ def record_text(record: Record, freshness: Freshness, outcome: str = "") -> str:
     ]
     lines += [f"  {name:<14}{' '.join(value.splitlines())}" for name, value in facts if value]
     return "\n".join([*lines, *(["", record.prose.strip("\n")] if record.prose.strip() else [])])
+
+
+def named_chunk(record: Record, name: str) -> Chunk:
+    """Return the chunk of a record that has a code, or the section that a link with this behind its `#` leads to.
+
+    Raises:
+        RecordNotFoundError: there is none; the hint names those that are near.
+    """
+    from orbit_registry.resources.chunk import chunks_of  # few ask for a chunk
+
+    chunks = chunks_of(record)
+    by_name = {anchor: chunk for chunk in chunks for anchor in chunk.anchors} | {chunk.code: chunk for chunk in chunks}
+    chunk = by_name.get(name.lower())
+    if chunk is not None:
+        return chunk
+    from difflib import get_close_matches  # most names are right
+
+    near = get_close_matches(name.lower(), by_name, n=NEAR) or [chunk.code for chunk in chunks[:NEAR]]
+    listed = " or ".join(f"{record.id}#{other} ({by_name[other].breadcrumb})".replace(" ()", "") for other in near)
+    hint = f"did you mean {listed}?" if near else "this record has no chunks; leave out what follows `#`"
+    raise RecordNotFoundError(f"{record.id} has no chunk {name!r}", hint=hint)
+
+
+def chunk_data(record: Record, chunk: Chunk, freshness: Freshness) -> dict[str, object]:
+    """Return one chunk of a record as JSON shows it."""
+    return {
+        "id": record.id,
+        "kind": record.kind.name,
+        "title": record.title,
+        "status": record.status.name,
+        "chunk": chunk_place(chunk),
+        "path": record.source.path if record.source is not None else record.path,
+        "prose": chunk.body,
+        "freshness_state": None if record.phase == "closed" else freshness.state.value,
+        "freshness_reasons": reasons_data(freshness),
+    }
+
+
+def chunk_place(chunk: Chunk) -> dict[str, object]:
+    """Return where a chunk stands as JSON shows it."""
+    return {"code": chunk.code, "breadcrumb": chunk.breadcrumb, "lines": [chunk.first_line, chunk.last_line]}
+
+
+def chunk_head(record: Record, chunk: Chunk, freshness: Freshness) -> str:
+    """Return what people read above the text of a chunk: where it stands, and whether its record holds."""
+    status, path = record.status, record.source.path if record.source is not None else record.path
+    return "\n".join([
+        f"{record.id}#{chunk.code}  {chunk.breadcrumb or record.title}",
+        status.name + (f": {status.banner}" if status.banner else ""),
+        *(f"{freshness.state.value}: {reason.message}" for reason in freshness.reasons),
+        f"{path}:{chunk.first_line}-{chunk.last_line}",
+    ])  # fmt: skip
 
 
 def details_text(record: Record) -> str:

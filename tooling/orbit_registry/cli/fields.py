@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -257,11 +257,20 @@ def _joined(held: object, added: object) -> list[object]:
 
 
 def text_from(value: str) -> str:
-    """Return the text of a file named on the command line; `-` is the standard input, which may have no end."""
+    """Return the text of a file named on the command line, or of a pipe: `-` is the standard input."""
+    path = Path(value)
     if value == STANDARD_INPUT:
-        content = sys.stdin.buffer.read(RECORD_LIMIT + 1)
-        if len(content) > RECORD_LIMIT:
-            said = f"the standard input has more than {RECORD_LIMIT:,} bytes; no more are read"
-            raise RefusedError(said, hint="move long text elsewhere")
-        return decode(content, Path("the standard input"))
-    return read_text(Path(value).resolve())
+        return _text_of(sys.stdin.buffer, "the standard input")
+    if path.is_fifo():  # process substitution: `--body-file <(command)`
+        with path.open("rb") as pipe:
+            return _text_of(pipe, value)
+    return read_text(path.resolve())
+
+
+def _text_of(stream: BinaryIO, name: str) -> str:
+    """Return the text of a stream, which may have no end."""
+    content = stream.read(RECORD_LIMIT + 1)
+    if len(content) > RECORD_LIMIT:
+        message = f"{name} has more than {RECORD_LIMIT:,} bytes; no more are read"
+        raise RefusedError(message, hint="move long text elsewhere")
+    return decode(content, Path(name))

@@ -14,7 +14,7 @@ from orbit_registry.cli.output import (
     warn_of_unread,
 )
 from orbit_registry.cli.places import open_registry, say_unknown
-from orbit_registry.cli.records import binding_options, bound, say_record
+from orbit_registry.cli.records import binding_options, bound, say_part
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.kinds.table import PHASES, SHIPPED, Kind, load_kinds
 from orbit_registry.records.ids import sequence_id
@@ -121,7 +121,9 @@ def show_command(kind: Kind) -> click.Command:
     @format_option
     def show(any_id: str, output: str) -> None:
         registry = registry_for(kind, any_id)
-        say_record(registry, registry.get(any_id), output)
+        record, name = registry.part(any_id)
+        refuse_other_kind(registry, kind, record.id)
+        say_part(registry, record, name, output)
 
     return show
 

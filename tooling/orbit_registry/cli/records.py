@@ -8,7 +8,17 @@ from dataclasses import replace
 
 import click
 
-from orbit_registry.answers.records import details_text, reasons_data, record_data, record_text, remedies, table
+from orbit_registry.answers.records import (
+    chunk_data,
+    chunk_head,
+    details_text,
+    named_chunk,
+    reasons_data,
+    record_data,
+    record_text,
+    remedies,
+    table,
+)
 from orbit_registry.cli.output import Decorated, emit, format_option, warn_of_unread
 from orbit_registry.cli.places import open_registry
 from orbit_registry.cli.terminal import visible
@@ -56,14 +66,27 @@ def list_records(kind: str | None, everything: bool, phases: tuple[str, ...], ou
 @click.argument("any_id", metavar="ID")
 @format_option
 def show(any_id: str, output: str) -> None:
-    """Show a record by its id or a legacy id.
+    """Show a record by its id or a legacy id, or one chunk of a resource.
 
     \b
     orbit show ADR-0012
     orbit show project-learnings/ADR-006
+    orbit show RES-7k3fq#2c26b46b68
     """
     registry = open_registry()
-    say_record(registry, registry.get(any_id), output)
+    say_part(registry, *registry.part(any_id), output)
+
+
+def say_part(registry: Registry, record: Record, name: str, output: str) -> None:
+    """Print the chunk of a record that has a name; the record whole where the name is empty."""
+    if not name:
+        say_record(registry, record, output)
+        return
+    chunk = named_chunk(record, name)
+    note_opened(registry.workspace.root, record.id)
+    freshness = registry.freshness([record]).get(record.path, FRESH)
+    text = f"{chunk_head(record, chunk, freshness)}\n\n{chunk.body}"
+    emit(output, chunk_data(record, chunk, freshness), text, next_commands=[f"orbit show {record.id}"])
 
 
 def say_record(registry: Registry, record: Record, output: str) -> None:

@@ -33,9 +33,9 @@ def search_command(kind: Kind | None) -> click.Command:
             budget=values["budget"] or "",
         )
         result = registry.search(query)
-        there = [("orbit -C ~" if hit.record.path.startswith("~/") else "orbit", hit.record)
+        there = [("orbit -C ~" if hit.record.path.startswith("~/") else "orbit", hit.name)
                  for hit in result.hits[:3] if hit.record.kind.name != SKILL]  # fmt: skip
-        shown = [f"{orbit} show {record.id}" for orbit, record in there]
+        shown = [f"{orbit} show {name}" for orbit, name in there]
         said = result_text(result, explain=explain)
         emit(output, result_data(result, explain=explain), said, next_commands=shown)
         if output == "text" and result.generic:

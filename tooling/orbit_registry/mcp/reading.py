@@ -6,13 +6,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.answers.hits import GENERIC, result_data, result_text
-from orbit_registry.answers.records import in_order, reasons_data, record_data, record_text, table
+from orbit_registry.answers.records import (
+    chunk_data,
+    chunk_head,
+    in_order,
+    named_chunk,
+    reasons_data,
+    record_data,
+    record_text,
+    table,
+)
 from orbit_registry.answers.unread import check_command, unread_files, unread_text
 from orbit_registry.errors import UsageError
 from orbit_registry.kinds.table import PHASES
 from orbit_registry.mcp.sidecar import note_opened
 from orbit_registry.mcp.tool import Answer, Asked
-from orbit_registry.records.freshness import FRESH
+from orbit_registry.records.freshness import FRESH, Freshness
 from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.search.hits import SNIPPET, SearchResult, snippet
@@ -61,13 +70,13 @@ def search(asked: Asked) -> Answer:
         budget=asked.text("budget"),
     )
     result = _without_secrets(registry.search(query), set(query.terms))
-    shown = [hit.record.id for hit in result.hits if not hit.record.path.startswith("~/")]
+    hits = [hit for hit in result.hits if not hit.record.path.startswith("~/")]
     return Answer(
         result_data(result),
         "\n".join([result_text(result), *([GENERIC] if result.generic else []), *filter(None, [result.note])]),
-        next=[f'show {{"id": "{one}"}}' for one in shown[:3]],
+        next=[f'show {{"id": "{hit.name}"}}' for hit in hits[:3]],
         paths=[path] if path else [],
-        shown=shown,
+        shown=[hit.record.id for hit in hits],
     )
 
 
@@ -125,29 +134,48 @@ def _head(record: Record) -> dict[str, object]:
 
 
 def show(asked: Asked) -> Answer:
-    """Show a record whole."""
+    """Show a record whole, or one chunk of it."""
     registry = asked.registry
-    any_id = asked.text("id")
-    kind, found = asked.text("kind"), registry.get(any_id)
+    kind, (found, name) = asked.text("kind"), registry.part(asked.text("id"))
     if kind and found.kind.name != kind:
         raise UsageError(f"{found.id} is of the kind {found.kind.name}", hint='call `show` with {"id": …}')
     record = clean(found)
-    note_opened(registry.workspace, found.id, asked.caller)
     freshness = registry.freshness([found]).get(found.path, FRESH)
+    if name:
+        return _show_chunk(asked, record, name, freshness)
+    note_opened(registry.workspace, found.id, asked.caller)
     state = None if record.phase == "closed" else freshness.state.value
     prose, cut = record.prose[:LONGEST_PROSE], len(record.prose) > LONGEST_PROSE
     data = record_data(replace(record, prose=prose), prose=record.kind.in_document)
     if record.kind.prose in data:
         data[record.kind.prose] = prose
     head = record_text(replace(record, prose=""), freshness)
-    lines = [f"| {line}".rstrip() for line in prose.strip("\n").splitlines()] if prose.strip() else []
-    rest = [f"cut here: {record.source.path if record.source else record.path} has the rest"] if cut else []
     paths = [reference for what, reference in record.evidence if what == "file"]
     return Answer(
         {**data, "truncated": cut, "freshness_state": state, "freshness_reasons": reasons_data(freshness)},
-        "\n".join([head, *(["", DATA, *lines] if lines else []), *rest]),
+        _as_read(record, head, prose, cut=cut),
         next=_after_reading(record),
         paths=[*paths, *([record.source.path] if record.source else [])],
+        shown=[record.id],
+    )
+
+
+def _as_read(record: Record, head: str, prose: str, *, cut: bool) -> str:
+    """Return a text below what is said of it, each of its lines marked as data."""
+    lines = [f"| {line}".rstrip() for line in prose.strip("\n").splitlines()] if prose.strip() else []
+    rest = [f"cut here: {record.source.path if record.source else record.path} has the rest"] if cut else []
+    return "\n".join([head, *(["", DATA, *lines] if lines else []), *rest])
+
+
+def _show_chunk(asked: Asked, record: Record, name: str, freshness: Freshness) -> Answer:
+    chunk = named_chunk(record, name)
+    note_opened(asked.registry.workspace, record.id, asked.caller)
+    prose, cut = chunk.body[:LONGEST_PROSE], len(chunk.body) > LONGEST_PROSE
+    return Answer(
+        {**chunk_data(record, chunk, freshness), "prose": prose, "truncated": cut},
+        _as_read(record, chunk_head(record, chunk, freshness), prose, cut=cut),
+        next=[f'show {{"id": "{record.id}"}}', *_after_reading(record)],
+        paths=[record.source.path] if record.source else [],
         shown=[record.id],
     )
 

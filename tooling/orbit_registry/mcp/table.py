@@ -104,7 +104,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
             },
             reading.list_records,
         ),
-        Tool("show", "Show a record", "Show one record whole, with its text and whether it still holds.", {"id": ID},
+        Tool("show", "Show a record", "Show a record or, by `ID#CODE`, one chunk, and if it still holds.", {"id": ID},
              reading.show, ["id"]),
         _RELATED,
         Tool(

@@ -54,7 +54,7 @@ class Chunk:
     """A name that the chunk keeps while its own text stays, whatever happens above it."""
     title: str
     breadcrumb: str
-    """The headings that lead to it, `Guide > Install > Linux`; of several sections first and last: `Guide > A … C`."""
+    """The headings that lead to it, `Guide > Install > Linux`; of several sections the first and last: `A … C`."""
     sections: tuple[str, ...]
     """Every heading in it."""
     anchors: tuple[str, ...]

@@ -76,6 +76,11 @@ class Hit:
     """The words of the query that the text has."""
 
     @property
+    def name(self) -> str:
+        """What `orbit show` takes: the record's id, and the code of its best part."""
+        return f"{self.record.id}#{self.chunk.code}" if self.chunk is not None else self.record.id
+
+    @property
     def text(self) -> str:
         """The text that the snippet is from."""
         return self.chunk.body if self.chunk is not None else _prose(self.record)

@@ -51,7 +51,10 @@ SAID: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value of both arms, the difference shown − withheld, and its interval; None where there is not enough."""
+    """A value of both arms, the difference shown − withheld, and its interval; None where there is not enough.
+
+    A difference of means has no interval where all values of each arm are alike.
+    """
 
     shown: float | None
     withheld: float | None
@@ -68,8 +71,11 @@ class Estimate:
         """Return the estimate in words; `without` names the other arm."""
         if self.difference is None:
             return NOT_ENOUGH
-        sure = "" if (self.low or 0) * (self.high or 0) > 0 else ", so it may be nothing"
-        return f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: {_signed(self)}{sure}"
+        means = f"{_short(self.shown)} shown, {_short(self.withheld)} {without}: {self.difference:+.3g}"
+        if self.low is None or self.high is None:
+            return f"{means} (nothing varies: no interval)"
+        sure = "" if self.low * self.high > 0 else ", so it may be nothing"
+        return f"{means} ({self.low:+.3g} to {self.high:+.3g}){sure}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +257,15 @@ def _of_all(pairs: Sequence[Pair], value: Callable[[Pair], float], is_share: boo
     having = sum(bool(value(pair)) for pair in pairs)
     if is_share and min(having, len(pairs) - having) < FEWEST_CASES:
         return Estimate(found.shown, found.withheld)
+    if is_share and found.difference is not None and not {found.shown, found.withheld}.isdisjoint((0, 1)):
+        # Where all or none of an arm had it, its sums do not vary: each session counts as one trial instead.
+        shown, withheld = (len({pair.session for pair in pairs if pair.withheld is arm}) for arm in (False, True))
+        interval = newcombe((found.shown or 0.0) * shown, shown, (found.withheld or 0.0) * withheld, withheld)
+        return Estimate(found.shown, found.withheld, *interval)
     return found
 
 
-def wilson(having: int, of: int) -> tuple[float, float]:
+def wilson(having: float, of: int) -> tuple[float, float]:
     """Return Wilson's interval of a share."""
     share, spread = having / of, _Z * _Z / of
     middle = (share + spread / 2) / (1 + spread)
@@ -262,7 +273,7 @@ def wilson(having: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def newcombe(having: int, of: int, other: int, of_others: int) -> tuple[float, float, float]:
+def newcombe(having: float, of: int, other: float, of_others: int) -> tuple[float, float, float]:
     """Return the difference of two shares of independent trials, and its interval after Newcombe (1998, method 10)."""
     first, second = having / of, other / of_others
     (low, high), (low_other, high_other) = wilson(having, of), wilson(other, of_others)
@@ -284,7 +295,7 @@ def clustered(pairs: Sequence[Pair], value: Callable[[Pair], float]) -> Estimate
     sums = [math.fsum(pull) for pull in pulls.values()]
     half = _Z * math.sqrt(math.fsum(one * one for one in sums) * len(sums) / (len(sums) - 1))
     difference = (means[0] or 0.0) - (means[1] or 0.0)
-    return Estimate(*means, difference, difference - half, difference + half)
+    return Estimate(*means, difference, difference - half, difference + half) if half else Estimate(*means, difference)
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -297,7 +308,3 @@ def _rounded(value: float | None) -> float | None:
 
 def _short(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
-
-
-def _signed(found: Estimate) -> str:
-    return f"{found.difference:+.3g} ({found.low:+.3g} to {found.high:+.3g})"
