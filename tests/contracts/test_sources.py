@@ -124,7 +124,6 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 STARTS = {
-    "beside.py": "a copy of this process, for one piece of work",
     "loop/programs.py": "what the configuration names, once it was allowed",
     "resources/run.py": "a script that was reviewed, when somebody runs it",
     "store/git.py": "git",

@@ -14,7 +14,6 @@ from orbit_registry.checks.material import Material, Pairs
 from orbit_registry.checks.members import Member, Memory, Reach, tokens_of
 from orbit_registry.checks.neighbours import FEWEST_TO_ERR
 from orbit_registry.checks.remembered import Result
-from orbit_registry.lifetime import keep
 from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.store.decisions.documents import UNREADABLE_DOCUMENT
 
@@ -27,7 +26,6 @@ _SAID_EACH_TIME = CODES - {UNREADABLE_DOCUMENT}
 def run(inputs: Inputs) -> tuple[Result, bool]:
     """Return what the checks find, and whether it may be remembered under the key of these inputs."""
     memory, material = Memory(inputs), Material(inputs)
-    keep(memory, material)
     now, changed = _members(memory, material, inputs)
     again = looked_at = set(now)
     if len(changed) < len(now):
@@ -71,7 +69,6 @@ def _members(memory: Memory, material: Material, inputs: Inputs) -> tuple[dict[s
 
     own, others = tokens_of(inputs)
     look_at(own)
-    material.begin_pairs(now)  # from here to where they are asked for, another process may be at work
     look_at(others)
     for path, seen in material.seen(now, [*changed] if memory.has_files else [*now]):
         if seen != now[path].seen:

@@ -36,9 +36,6 @@ Cited = Sequence[tuple[str, int, int]]
 Pairs = Mapping[str, Sequence[Sequence[object]]]
 """By a record's path the records that say nearly the same, as a member holds them."""
 
-_FEWEST_TO_COPY_FOR = 2_000
-"""How many texts are worth a copy of the process: that costs some 30 ms of processor time, to compare so many 200."""
-
 
 class Material(Pieces):
     """What the inputs name, read when it is asked for."""
@@ -221,25 +218,13 @@ class Material(Pieces):
                 found[self._entries[path].kind.name] += 1
         return found
 
-    def begin_pairs(self, members: Mapping[str, Member]) -> None:
-        """Let a copy of this process compare the records of the kind that has the most, if they are many and were all
-        read in this run.
-        """
-        if len(self._words) < _FEWEST_TO_COPY_FOR:
-            return
-        compared = self._compared(members)
-        kind = max(compared, key=lambda name: len(compared[name]), default="")
-        said = compared.get(kind, {})
-        if len(said) >= _FEWEST_TO_COPY_FOR and said.keys() <= self._words.keys():
-            self._near.begin(kind, said)
-
     def pairs(self, members: Mapping[str, Member], fewest: int) -> Pairs:
         """Return which records say nearly the same, copies but the first left out; `fewest` are enough to tell."""
         sizes = self._sizes(members)
         found: dict[str, list[list[object]]] = defaultdict(list)
         compared = self._compared(members)
-        for kind in sorted(compared, key=self._near.is_begun):  # the copy has time until the others are done
-            for a, b, score in self._near(kind, compared[kind]):
+        for kind, texts in compared.items():
+            for a, b, score in self._near(kind, texts):
                 is_enough = sizes[kind] >= fewest
                 found[a].append([b, score, is_enough])
                 found[b].append([a, score, is_enough])

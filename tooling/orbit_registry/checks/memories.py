@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from orbit_registry.beside import beside, is_wanted
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptValue, digest
@@ -58,29 +57,9 @@ class Near:
     ) -> None:
         """`is_steady` says, once the texts were read, whether they are those of the hashes: only then is it kept."""
         self._workspace, self._text_of, self._threshold, self._is_steady = workspace, text_of, threshold, is_steady
-        self._begun: dict[str, tuple[Mapping[str, str], Callable[[], object]]] = {}
-
-    def begin(self, kind: str, said: Mapping[str, str]) -> None:
-        """Let a copy of this process compare the texts of a kind until they are asked about, where there can be one.
-
-        All texts have to be at hand: what the copy reads this process does not learn of.
-        """
-        if self._remembered(kind, said)[1] is None:
-            begun = beside(lambda: self._compared(kind, said))
-            if begun is not None:
-                self._begun[kind] = said, begun
-
-    def is_begun(self, kind: str) -> bool:
-        """Say whether a copy of this process compares the texts of a kind."""
-        return kind in self._begun
 
     def __call__(self, kind: str, said: Mapping[str, str]) -> Sequence[Sequence[Any]]:
         """Return the pairs of keys whose texts are nearly the same, each with how alike; `said` hashes each text."""
-        before, result = self._begun.pop(kind, ({}, None))
-        rows = result() if result is not None and before == said else None
-        return rows if isinstance(rows, list) else self._compared(kind, said)
-
-    def _compared(self, kind: str, said: Mapping[str, str]) -> list[list[object]]:
         from orbit_registry.search.similarity import KeptIndex  # those who count matches do without
 
         pairs, remembered = self._remembered(kind, said)
@@ -89,7 +68,7 @@ class Near:
         kept = KeptIndex(self._workspace, kind)
         index = kept.of(said, self._text_of)
         found: list[list[object]] = [[pair.a, pair.b, pair.score] for pair in index.pairs(self._threshold)]
-        if self._is_steady() and is_wanted():
+        if self._is_steady():
             pairs.keep({"pairs": found})
             kept.keep(index, said)
         return found

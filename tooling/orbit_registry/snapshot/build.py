@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError
-from orbit_registry.lifetime import keep
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
@@ -86,8 +85,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         yield connection
     finally:
-        if not keep(connection):
-            connection.close()
+        connection.close()
 
 
 def merge_rows(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from orbit_registry.errors import OrbitError, SnapshotError
-from orbit_registry.lifetime import keep
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
@@ -131,7 +130,6 @@ def sync(
         workspace, reading, diagnostics=diagnostics, rebuild=rebuild,
         seen=index.seen if knows_all else None, prose=prose,
     )  # fmt: skip
-    keep(reading, prose)
     return replace(done, index=index, seconds=time.perf_counter() - began)
 
 
