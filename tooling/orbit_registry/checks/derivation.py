@@ -134,19 +134,6 @@ def standing(
     return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts, lost)
 
 
-def standing_of_all(
-    workspace: Workspace,
-    records: Sequence[Record],
-    *,
-    listed: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    without: Sequence[str] = (),
-) -> Standing:
-    """Return how all records stand, as `standing` does, with what the gate remembers of the files that globs match."""
-    from orbit_registry.checks.memories import Counts  # it needs what the whole gate needs
-
-    return standing(workspace, records, count=Counts(workspace), listed=listed, without=without)
-
-
 def _files(
     workspace: Workspace, listed: Mapping[str, Sequence[str]], without: Sequence[str]
 ) -> tuple[list[str] | None, list[str]]:

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
-from functools import cached_property
 from itertools import chain
 
 from orbit_registry.records.freshness import Sight
@@ -35,16 +34,6 @@ class Inputs:
     """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
     sight: Sight
     """What fingerprint inputs and evidence are now."""
-
-    @cached_property
-    def citing(self) -> frozenset[str]:
-        """The texts in which ids are looked up."""
-        return frozenset(self.facts.citing)
-
-    @cached_property
-    def members(self) -> tuple[str, ...]:
-        """Documents, and texts in which ids are looked up."""
-        return tuple(sorted(self.documents | self.citing))
 
     @property
     def key(self) -> str:

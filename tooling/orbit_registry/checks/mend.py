@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from orbit_registry.checks.catalogue import check_of, run_checks
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.incremental import context_of
 from orbit_registry.checks.inputs import take
+from orbit_registry.checks.load import load_context
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import backfill
@@ -74,5 +74,5 @@ def mend(
 def _fixable(
     workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool], side: str | None
 ) -> tuple[CheckContext, list[Diagnostic]]:
-    context = replace(context_of(take(workspace, against, datetime.now(UTC))), side=side)
+    context = replace(load_context(take(workspace, against, datetime.now(UTC))), side=side)
     return context, [one for one in run_checks(context) if one.fixable and wanted(one)]

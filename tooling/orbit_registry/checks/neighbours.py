@@ -11,7 +11,7 @@ from typing import Literal
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, contrast
-from orbit_registry.search.similarity import KeptIndex, hash_of, normalised
+from orbit_registry.search.similarity import SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.values import dataclass
@@ -75,7 +75,7 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
     said = [wording(new) for new in news]
     upper = workspace.config.duplicates["error"] if len(held) + 1 >= FEWEST_TO_ERR else 2.0
     found = []
-    for new, words, scores in zip(news, said, _scores(workspace, news[0].kind.name, texts, said), strict=True):
+    for new, words, scores in zip(news, said, _scores(workspace, texts, said), strict=True):
         letters, apart, near = normalised(words), _apart(new), []
         for path, score in {**_of_rejected_titles(held, new), **scores}.items():
             record = by_path[path]
@@ -134,13 +134,9 @@ def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outco
     return "refused" if score >= upper and not (differs is not None and differs.alone) else "warned"
 
 
-def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: Sequence[str]) -> list[dict[str, float]]:
+def _scores(workspace: Workspace, texts: dict[str, str], said: Sequence[str]) -> list[dict[str, float]]:
     """Return how alike the texts are to each new one, by key, as the gate will find it: as if it stood among them."""
-    kept = KeptIndex(workspace, kind)
-    hashes = {key: hash_of(text) for key, text in texts.items()}
-    index = kept.of(hashes, texts.__getitem__)
-    if kept.is_empty and texts:
-        kept.keep(index, hashes)
+    index = SimilarityIndex(texts.items())
     places = {f"{_NEW}{place}": place for place in range(len(said))}
     for key, place in places.items():
         index.put(key, said[place])

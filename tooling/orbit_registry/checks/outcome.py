@@ -11,6 +11,15 @@ Fix = bool | str
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """What the checks found, every finding in order."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    checked_count: int
+    base: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckOutcome:
     """What the gate says."""
 

@@ -38,8 +38,8 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
         if isinstance(edge, Unresolved):
             unresolved += [edge] if edge.rel == "superseded_by" else []
         elif edge.rel == "supersedes" and edge.target == record.id:
-            held = context.everything.with_id(edge.subject)
-            if record.id in context.everything.reachable(edge.subject, "superseded_by"):
+            held = context.records.with_id(edge.subject)
+            if record.id in context.records.reachable(edge.subject, "superseded_by"):
                 written = edge.as_written.removeprefix("superseded_by ")
                 unresolved.append(Unresolved("superseded_by", written, (), f"{edge.subject} is itself replaced by it"))
             elif len(held) == 1:
@@ -86,7 +86,7 @@ def _with(data: Mapping[str, object], name: str, values: Sequence[object]) -> di
 
 def _written(context: CheckContext, record: Record, data: Mapping[str, object]) -> Change | None:
     """Return the change that makes a record's file hold data; None where it breaks the schema or can't be read."""
-    text = context.pieces.text(record.path)
+    text = context.text(record.path)
     if text is None:
         return None
     if data == dict(record.data):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.checks.citing import references_of
-from orbit_registry.checks.derivation import standing_of_all
+from orbit_registry.checks.derivation import standing
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Cause, Freshness, Sight, derive, taken_from
 from orbit_registry.records.record import Record
@@ -72,7 +72,7 @@ class Material:
         untouched = base.untouched if base is not None else {}
         records = self._records(kept, base)
         if freshness is None:
-            freshness = standing_of_all(workspace, records, listed=self.reading.listed).freshness
+            freshness = standing(workspace, records, listed=self.reading.listed).freshness
         problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
         clean = without_secrets
         rows = rows_of(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
+from orbit_registry.checks.neighbours import FEWEST_TO_ERR
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import contrast
@@ -92,9 +93,9 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     for kind, held in groups(context.records).items():
         copies = {path for _, *rest in context.copies[kind] for path in rest}  # which are ORB601's
         alone = {record.path: record for record in held if record.path not in copies}
-        for one, other, score, is_enough in context.near(alone):
+        for one, other, score in context.near(alone):
             if not settled(context, one, other):
-                yield _finding(context, one, other, score, enough=is_enough and score >= upper)
+                yield _finding(context, one, other, score, enough=len(held) >= FEWEST_TO_ERR and score >= upper)
 
 
 def _finding(context: CheckContext, one: Record, other: Record, score: float, *, enough: bool) -> Diagnostic:

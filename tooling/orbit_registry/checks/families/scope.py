@@ -159,9 +159,9 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
     mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
     if not mapping:
         return
-    used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}
+    used = {str(record.data["category"]) for record in context.records if _counts(record.phase, record.data)}
     known = {GENERAL, *used}.union(*default_mapping().values())
-    text = context.pieces.text(CONFIG)
+    text = context.text(CONFIG)
     for agent, categories in mapping.items():
         for number, name in enumerate(categories):
             if name in known:
