@@ -15,7 +15,7 @@ import jinja2
 import pytest
 
 from orbit_registry.cli.main import run
-from orbit_registry.injection import AgentRenderer, LearningsCache, LearningsContextInjector
+from orbit_registry.injection import AgentRegistry, AgentRenderer, LearningsCache, LearningsContextInjector
 from orbit_registry.push.caps import tokens
 from orbit_registry.registry import Registry
 
@@ -379,6 +379,13 @@ def test_a_plain_function_is_a_template_too(learn: Learn, project: Path) -> None
 
     renderer = AgentRenderer(template, LearningsContextInjector(project))
     assert renderer.render_agent("engineer", {"more": 1}) == f"engineer: {made}; ['learnings', 'more']"
+
+
+def test_the_names_of_the_contract_are_there(project: Path) -> None:
+    """A registry of agents renders by `agent_name`, and a cache says its `ttl`."""
+    registry = AgentRegistry(lambda name, _: name, LearningsContextInjector(project))
+    assert registry.render_agent(agent_name="engineer", inject_learnings=False) == "engineer"
+    assert LearningsCache(ttl_seconds=7).ttl == 7
 
 
 def test_no_template_engine_is_needed() -> None:

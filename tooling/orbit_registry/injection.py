@@ -49,6 +49,11 @@ class LearningsCache(Generic[Held]):
         self.ttl_seconds, self._clock = ttl_seconds, clock
         self._entries: dict[str, tuple[float, str, Held]] = {}
 
+    @property
+    def ttl(self) -> float:
+        """The same as `ttl_seconds`."""
+        return self.ttl_seconds
+
     def get(self, category: str, stamp: str = "") -> Held | None:
         """Return what is kept of a category; None where there is nothing, its time is over, or the content changed."""
         found = self._entries.get(category)
@@ -216,7 +221,7 @@ class AgentRenderer:
     context: Mapping[str, Any] = field(default_factory=dict)
 
     def render_agent(
-        self, name: str, additional_context: Mapping[str, Any] | None = None, inject_learnings: bool = True
+        self, agent_name: str, additional_context: Mapping[str, Any] | None = None, inject_learnings: bool = True
     ) -> str:
         """Return the prompt of an agent. What the caller gives wins over what is injected; False gives an empty block.
 
@@ -226,13 +231,15 @@ class AgentRenderer:
         given = dict(additional_context or {})
         # What would not be seen is not fetched: it would count as shown.
         injected = inject_learnings and VARIABLE not in given
-        learnings = self.injector.learnings_for(name) if injected else Learnings()
+        learnings = self.injector.learnings_for(agent_name) if injected else Learnings()
         whole = {**self.context, VARIABLE: learnings, **given}
         if callable(self.templates):
-            return self.templates(name, whole)
-        template: HasRender = self.templates.get_template(self.file.format(name=name))
+            return self.templates(agent_name, whole)
+        template: HasRender = self.templates.get_template(self.file.format(name=agent_name))
         return template.render(whole)
 
+
+AgentRegistry = AgentRenderer
 
 # ------------------------------------------------------------------------------------------------------------- insides
 

@@ -20,7 +20,7 @@ from orbit_registry.store.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:
     from orbit_registry.checks.neighbours import Neighbour
-    from orbit_registry.checks.outcome import CheckOutcome, Fix
+    from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix
     from orbit_registry.checks.unmatched import Unmatched
     from orbit_registry.loop.brief import Brief
     from orbit_registry.records.freshness import Freshness
@@ -312,12 +312,16 @@ class Registry:
         return voting.vote(self.workspace, any_id, task, self.author(model))
 
     def check(
-        self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False
-    ) -> CheckOutcome:
+        self, paths: Sequence[str] = (), *, against: str | None = None, fix: Fix = False, everything: bool = False,
+        announce: Announce = lambda _diagnostic, _changes: None, dry_run: bool = False,
+    ) -> CheckOutcome:  # fmt: skip
         """Run the gate; see `checks.gate.check`."""
         from orbit_registry.checks import gate
 
-        return gate.check(self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything)
+        return gate.check(
+            self.workspace, self.refresh, paths=paths, against=against, fix=fix, everything=everything,
+            announce=announce, dry_run=dry_run,
+        )  # fmt: skip
 
     def update_baseline(self) -> tuple[int, bool]:
         """Make the baseline hold what the gate finds now; returns how many findings, and whether the file changed."""

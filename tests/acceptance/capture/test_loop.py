@@ -67,7 +67,7 @@ CIRCLES = (
     Circle(
         "codex-stumble.jsonl", "0199c2f0-1111-7222-8333-444455557777",
         "Tests run with `npm run test:unit`; `npm test` fails here: the script is missing.", ("web/**",),
-        "missing script", "web/cart.ts", "package.json#scripts.test:unit",
+        "npm*missing script", "web/cart.ts", "package.json#scripts.test:unit",
         '{"scripts": {"test:unit": "vitest", "build": "tsc"}}\n',
     ),
 )  # fmt: skip
@@ -244,6 +244,18 @@ def test_time_promotes_only_what_is_trusted_and_only_where_it_is_turned_on(proje
     assert promoted["status"] == "active"
     assert promoted["approval"]["approved_by"] == "auto-promotion"
     assert project.json("show", other)["status"] == "rejected"
+
+
+def test_time_promotes_neither_of_two_lessons_of_one_subject(project: Project) -> None:
+    """They say two ways to run the tests: at most one is right, and a person says which."""
+    for transcript, agent in (("claude-stumble.jsonl", "claude"), ("codex-stumble.jsonl", "codex")):
+        project.capture(project.recorded(transcript), agent)
+    config = project.root / ".orbit/config.yaml"
+    config.write_text(config.read_text("utf-8") + "\ncapture:\n  auto_promote_days: 7\n", "utf-8")
+    registry, later = Registry.open(project.root), datetime.now(UTC) + timedelta(days=8)
+    assert promote_due(registry.workspace, registry.collection.records, Author("Ada", "human"), later) == []
+    assert project.json("queue")["due"] == {}
+    assert {one["provenance"]["subject"] for one in project.learnings()} == {"run:test"}
 
 
 def test_the_end_of_a_session_is_captured_only_where_that_is_turned_on(

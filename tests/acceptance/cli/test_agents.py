@@ -92,10 +92,10 @@ def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
     shell: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The finding stays with the reason as its hint; a person's fix mends it, new record and followed status."""
-    path = decide(shell.root, 9, "Proposed")
+    path = decide(shell.root, 9, "Accepted")
     assert shell("adr", "backfill", path)[0] == 0
     decide(shell.root, 8, "Accepted")
-    decide(shell.root, 9, "Accepted")
+    decide(shell.root, 9, "Deprecated")
     before = files(shell.root)
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 
@@ -111,7 +111,23 @@ def test_an_agents_fix_leaves_to_a_person_what_would_come_into_force(
     monkeypatch.setenv("ORBIT_ACTOR", "human")
     assert {one.code for one in Registry.open(shell.root).check(fix=True).fixed} >= {"ORB701", "ORB702"}
     assert shell.json("show", "ADR-0008")[1]["data"]["status"] == "accepted"
-    assert shell.json("show", "ADR-0009")[1]["data"]["status"] == "accepted"
+    assert shell.json("show", "ADR-0009")[1]["data"]["status"] == "deprecated"
+
+
+def test_a_dry_run_of_a_fix_prints_what_would_change(shell: Any) -> None:
+    """The diff of a record and the name of a new one are printed, and no file changes."""
+    path = decide(shell.root, 9, "Accepted")
+    assert shell("adr", "backfill", path)[0] == 0
+    decide(shell.root, 9, "Deprecated")
+    decide(shell.root, 8, "Accepted")
+    before = files(shell.root)
+
+    _, out, _ = shell("check", "--fix", "--dry-run")
+
+    assert "-status: accepted\n+status: deprecated" in out
+    assert "new file .orbit/adrs/ADR-0008/adr.yaml" in out
+    assert files(shell.root) == before
+    assert shell("check", "--dry-run")[0] == 2
 
 
 @pytest.mark.usefixtures("agent")

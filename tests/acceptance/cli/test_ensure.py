@@ -215,3 +215,13 @@ def test_a_dry_run_says_what_would_come_of_each_entry(shell: Any) -> None:
     held = (log.read_text("utf-8"), (shell.root / made["path"]).read_text("utf-8"))
     assert held == before
     assert len(shell.json("adr", "list")[1]["data"]) == 2
+
+
+def test_a_title_is_the_headline_of_any_kind(shell: Any) -> None:
+    """A list and a batch call it alike; a learning's file calls it `summary`."""
+    (shell.root / "found.jsonl").write_text(
+        json.dumps({"key": "k/1", "title": "Name each lock", "scope": {"tags": ["x"]}})
+    )
+    (entry,) = shell.json("ensure", "learning", "--batch", "found.jsonl")[1]["data"]["entries"]
+    (listed,) = shell.json("learning", "list", "--tag", "x")[1]["data"]
+    assert (entry["outcome"], listed["title"], listed["summary"]) == ("inserted", "Name each lock", "Name each lock")

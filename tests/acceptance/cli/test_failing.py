@@ -10,6 +10,7 @@ import pytest
 from orbit_registry.loop import failures
 from orbit_registry.records.freshness import expires
 from orbit_registry.records.record import Record
+from orbit_registry.records.vote import stamp
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
 
@@ -163,3 +164,16 @@ def test_what_is_asked_for_again_is_said_to_be(shell: Any) -> None:
     log = (shell.root / ".orbit/state/log/events.jsonl").read_text("utf-8")
     assert ('"event": "requeued"' in log, '"event": "cleared"' in log) == (True, False)
     assert [one["status"] for one in shell.json("failure", "list", "--all")[1]["data"]] == ["cleared"]
+
+
+def test_a_failure_whose_time_is_over_is_listed_as_expired(shell: Any) -> None:
+    """The record says `open` for good; the list says what holds now."""
+    begun = datetime.now(UTC) - timedelta(days=8)
+    record, _ = failures.fail(
+        Registry.open().workspace, failures.read_target("story:S-1"), {"reason": "x", "ttl_days": 1}, ADA, begun
+    )
+    Registry.open().update(record.id, lambda data: {**data, "freshness": {"verified_at": stamp(begun)}})
+    row = next(line for line in shell("failure", "list")[1].splitlines() if record.id in line)
+    assert "expired" in row
+    (listed,) = shell.json("failure", "list")[1]["data"]
+    assert (listed["status"], listed["expired"]) == ("open", True)

@@ -23,6 +23,19 @@ def proposed(shell: Any, *arguments: str) -> list[dict[str, Any]]:
     return found
 
 
+def planning_page(shell: Any, text: str) -> None:
+    """Write the page of a skill that is called planning."""
+    page = shell.root / "skills/planning/SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"---\nname: planning\ndescription: How runs are planned.\n---\n\n# Planning\n\n{text}\n", "utf-8")
+
+
+def advise(shell: Any, loop: str, text: str) -> str:
+    """Record a retro that recommends something and return its id."""
+    outcome = ("--summary", "x", "--outcome", "story:S-1=failed,attempts=2")
+    return str(shell.json("retro", "--loop", loop, "--recommend", text, *outcome)[1]["data"]["retro"]["id"])
+
+
 def failed(root: Path, session: str, record: str, path: str) -> None:
     """Write that a call on a file failed as a record describes."""
     event = Event("hook:PostToolUseFailure", 1_795_000_000)
@@ -60,11 +73,7 @@ def test_what_a_retro_says_otherwise_is_a_note(shell: Any) -> None:
 
 def test_what_a_retro_recommends_reaches_a_skill_or_the_record_it_names(shell: Any) -> None:
     """An item for the skill, a note for the record; rejected, neither comes again."""
-    page = shell.root / "skills/planning/SKILL.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(
-        "---\nname: planning\ndescription: How runs are planned.\n---\n\n# Planning\n\nRead the queue.\n", "utf-8"
-    )
+    planning_page(shell, "Read the queue.")
     known = learn(shell, BROWSER)
     shell("retro", "--loop", "L-1", "--recommend", "Planning reads the queue twice, before and after",
           "--recommend", f"Retire {known} once the sandbox has one", "--summary", "x",
@@ -75,6 +84,38 @@ def test_what_a_retro_recommends_reaches_a_skill_or_the_record_it_names(shell: A
     assert found[known]["drift"] == "structural"
     shell("reject", *[one["id"] for one in found.values()], "--reason", "no")
     assert proposed(shell) == []
+
+
+def test_one_sentence_of_two_retros_is_one_item(shell: Any) -> None:
+    """The item cites both; the proposal is valid."""
+    planning_page(shell, "Read the queue.")
+    retros = [advise(shell, loop, "Planning reads the queue twice, before and after") for loop in ("L-1", "L-2")]
+    (proposal,) = proposed(shell)
+    (item,) = (line for line in proposal["diff"].splitlines() if line.startswith("+- "))
+    assert sorted(item.removeprefix("+- Planning reads the queue twice, before and after ").strip("()").split(", ")) \
+        == sorted(link["to"] for link in proposal["links"]) == sorted(retros)  # fmt: skip
+
+
+def test_the_opposite_of_one_sentence_of_a_paragraph_is_a_note(shell: Any) -> None:
+    """A learning is compared with each sentence, however long the paragraph is that holds it."""
+    planning_page(
+        shell,
+        "Stories come from the queue of the project, oldest first, and each names its owner and its estimate. "
+        "Always ask for a browser before the plan is made. Reports go to `build/reports` as XML.",
+    )
+    learn(shell, "Never ask for a browser before the plan is made", "--tag", "planning")
+    (proposal,) = proposed(shell)
+    assert (proposal["drift"], proposal["diff"]) == ("structural", "")
+    assert "The page says: Always ask for a browser before the plan is made." in proposal["reason"]
+
+
+def test_what_a_retro_recommends_about_a_page_is_a_note(shell: Any) -> None:
+    """`Say in the skill that …` is no item of that page: a person works it in."""
+    planning_page(shell, "Read the queue.")
+    advise(shell, "L-1", "Say in the planning skill that the queue is read twice")
+    (proposal,) = proposed(shell)
+    assert (proposal["drift"], proposal["diff"]) == ("structural", "")
+    assert proposal["reason"] == "Say in the planning skill that the queue is read twice"
 
 
 def test_a_draft_of_an_agent_proposes_nothing(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,6 +156,16 @@ def test_a_query_without_words_is_a_wrong_call(shell: Any, arguments: list[str],
     assert "hint" in err
 
 
+def test_a_scope_without_words_leads_to_all_in_it(shell: Any) -> None:
+    """By tag or by path, the most voted for first."""
+    first = add(shell, "--summary", "Close each socket", "--tag", "network", "--path", "src/**")
+    second = add(shell, "--summary", "Name each lock", "--tag", "network", "--path", "src/app.py")
+    shell("learning", "vote", first, "--task", "T-1", "--model", "m")
+
+    assert ids(shell, "search", "--tag", "network") == [first, second]
+    assert ids(shell, "learning", "search", "--path", "src/app.py") == [first, second]
+
+
 def test_words_that_no_record_has_are_named(shell: Any) -> None:
     """Beside the hits of the others, or alone."""
     code, out, err = shell("search", "leap", "xyzzy")

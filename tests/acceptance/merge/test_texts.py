@@ -151,6 +151,51 @@ def test_different_fields_of_one_record_merge(clones: Clones) -> None:
     assert ours.git("ls-files", "-u") == ""
 
 
+def test_a_target_that_failed_on_both_sides_is_one_failure(clones: Clones) -> None:
+    """The later failure gives reason and time, the attempts add up; the record is valid."""
+    ours, theirs = clones
+    fail = ("fail", "story:shop:S-1", "--reason")
+    theirs.orbit(*fail, "no browser")
+    theirs.commit("Fail")
+    theirs.git("push", "-q")
+    ours.git("pull", "-q", "--no-edit")
+    ours = edited_apart(clones, lambda clone: clone.orbit(*fail, "no disk"), lambda clone: clone.orbit(*fail, "no net"))
+    ours.orbit("resolve")
+    (record,) = ours.registry.records.of_kind("failure")
+    assert record.data["attempts"] == 3
+    assert (record.text("reason"), record.title) in {
+        (reason, f"story:shop:S-1 failed: {reason}") for reason in ("no disk", "no net")
+    }
+    assert ours.git("ls-files", "-u") == ""
+
+
+def test_the_later_of_two_verifications_stands(clones: Clones) -> None:
+    """Time and verifier come from one side, whichever merges."""
+    early = {"verified_at": "2026-02-01T00:00:00Z", "verified_by": "Bea"}
+    late = {"verified_at": "2026-03-01T00:00:00Z", "verified_by": "Ada"}
+    ours = edited_apart(clones, fields(freshness=early), fields(freshness=late))
+    assert ours.registry.resolve().unresolved == ()
+    assert ours.registry.get("ADR-0001").data["freshness"] == late
+
+
+def test_a_base_that_cannot_be_read_counts_as_none(clones: Clones) -> None:
+    """What both sides made of a broken file is merged without it."""
+    ours, theirs = clones
+    text = ours.read(RECORD)
+    (theirs.path / RECORD).write_text("id: [\n", "utf-8")
+    theirs.commit("Break")
+    theirs.git("push", "-q")
+    ours.git("pull", "-q", "--no-edit")
+
+    def mend(extra: str) -> Change:
+        return lambda clone: (clone.path / RECORD).write_text(text + extra, "utf-8")
+
+    ours = edited_apart(clones, mend("priority: 1\n"), mend("summary: Plain text.\n"))
+    assert ours.registry.resolve().unresolved == ()
+    record = ours.registry.get("ADR-0001")
+    assert (record.data["priority"], record.text("summary")) == (1, "Plain text.")
+
+
 def test_one_field_that_both_sides_changed_stays_in_conflict(clones: Clones) -> None:
     """The field is named, with both values; the file stays as git left it."""
     ours = edited_apart(clones, fields(summary="Prose stands once."), fields(summary="Prose has one home."))

@@ -115,6 +115,14 @@ def test_a_fix_follows_the_side_that_was_named(workspace: Path, side: str, statu
     assert "ORB701" not in {one.code for one in Registry.open(workspace).check().diagnostics}
 
 
+def test_a_fix_from_the_document_revives_no_decision(workspace: Path) -> None:
+    """A superseded record whose document says Accepted stays superseded, also where the document was named."""
+    adopted(workspace, {"ADR-0001": "Superseded by ADR-7", "ADR-0007": "Accepted"})
+    state(workspace, "ADR-0001", "Accepted")
+    assert Registry.open(workspace).check(fix="document").fixed == ()
+    assert Registry.open(workspace).get("ADR-0001").status.name == "superseded"
+
+
 def test_a_document_that_moves_on_after_a_verb_is_followed(workspace: Path) -> None:
     """What a person writes after our verb counts as newer: the record follows it."""
     adopted(workspace, {"ADR-0001": "Proposed"}).transition("ADR-0001", "accepted")

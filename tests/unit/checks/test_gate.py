@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.errors import UsageError
-from orbit_registry.records.diagnostic import Severity
+from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
+from orbit_registry.store.journal import Change
 
 Git = Callable[..., str]
 Learning = Callable[..., Path]
@@ -215,6 +216,79 @@ def test_fixing_stays_within_the_paths(workspace: Path, learning: Learning) -> N
     assert check(workspace, "src", fix=True).fixed == ()
 
 
+def one_sided(learning: Learning) -> Path:
+    """Write two records of which one says that the other replaced it; returns the file that lacks its end."""
+    learning("L-aaaa1", "Use tabs", status="superseded", more="superseded_by: [L-aaaa2]\n")
+    return learning("L-aaaa2", "Use spaces")
+
+
+def test_fixing_leaves_what_the_baseline_holds(workspace: Path, learning: Learning) -> None:
+    """A baselined finding is mended where its path or the baseline is named, and else left."""
+    file = one_sided(learning)
+    Registry.open(workspace).update_baseline()
+    before = file.read_bytes()
+    assert check(workspace, fix=True).fixed == ()
+    assert file.read_bytes() == before
+    assert [one.code for one in check(workspace, ".orbit/learnings/L-aaaa1", fix=True).fixed] == ["ORB302"]
+    file.write_bytes(before)
+    assert [one.code for one in check(workspace, fix=True, all_=True).fixed] == ["ORB302"]
+
+
+def test_fixing_an_older_entry_leaves_it_where_the_baseline_holds_it(workspace: Path) -> None:
+    """An entry without a record that the baseline holds gets none."""
+    document = workspace / "docs" / "adr" / "0001-use-utc.md"
+    document.parent.mkdir(parents=True)
+    document.write_text("# 1. Use UTC\n\nStatus: Accepted\n\n## Decision\n\nUse UTC.\n", "utf-8")
+    Registry.open(workspace).update_baseline()
+    assert check(workspace, fix=True).fixed == ()
+    assert not (workspace / ".orbit" / "adrs").exists()
+
+
+def test_a_fix_is_announced_before_it_is_made(workspace: Path, learning: Learning) -> None:
+    """Each change is announced while the file still has its old text; a dry run ends there."""
+    file = one_sided(learning)
+    seen: list[tuple[str, str, bool]] = []
+
+    def announce(diagnostic: Diagnostic, changes: Sequence[Change]) -> None:
+        seen.extend((diagnostic.code, one.path, file.read_text("utf-8") == one.before) for one in changes)
+
+    before = file.read_bytes()
+    assert Registry.open(workspace).check(fix=True, announce=announce, dry_run=True).fixed == ()
+    assert file.read_bytes() == before
+    Registry.open(workspace).check(fix=True, announce=announce)
+    assert file.read_bytes() != before
+    assert seen == [("ORB302", ".orbit/learnings/L-aaaa2/learning.yaml", True)] * 2
+
+
+AGENT = "created_by:\n  name: bot\n  role: agent\n"
+
+
+def test_an_approval_of_a_new_record_is_told(workspace: Path, learning: Learning, git: Git) -> None:
+    """A new record of an agent that a person approved is no record without review; git may confirm who did."""
+    commit(workspace, git)
+    git(workspace, "checkout", "-q", "-b", "work")
+    approver = git(workspace, "log", "-1", "--format=%an").strip()
+    learning("L-7k3fq", "Parse dates strictly", more=f"{AGENT}approval:\n  approved_by: {approver}\n")
+    (note,) = check(workspace).diagnostics
+    assert f"active now, approved by {approver} (claimed: it is in no commit yet)" in note.message
+    commit(workspace, git)
+    (note,) = check(workspace).diagnostics
+    assert f"active now, approved by {approver} (confirmed by git)" in note.message
+
+
+def test_many_new_records_without_review_share_a_note(workspace: Path, learning: Learning, git: Git) -> None:
+    """More than ten records that agents made, as an import brings them, are one note; `--all` lists each."""
+    commit(workspace, git)
+    words = ("dates", "zones", "names", "paths", "sizes", "links", "tokens", "colours", "queues", "locks", "caches")
+    for number, word in enumerate(words):
+        learning(f"L-aaa{number:02d}", f"Parse {word} strictly", more=AGENT)
+    found = [one for one in check(workspace).diagnostics if one.code == "ORB410"]
+    assert [one.message for one in found] == [
+        "11 records that agents made are in force without review: L-aaa00, L-aaa01, L-aaa02 and 8 more"
+    ]
+    assert codes(check(workspace, all_=True)).count("ORB410") == 11
+
+
 def test_an_unrelated_merge_turns_nothing_red(workspace: Path, learning: Learning, git: Git) -> None:
     """A duplicate is an error in the change that brings it, and a warning for everyone after."""
     learning("L-7k3fq", "Parse dates strictly")
@@ -251,3 +325,30 @@ def test_a_file_without_permission_is_one_finding(workspace: Path, learning: Lea
     learning("L-7k3fq", "Parse dates strictly").chmod(0)
     learning("L-9m2ab", "Close what you open")
     assert codes(check(workspace)) == ["ORB101"]
+
+
+def test_findings_of_the_base_are_not_told_again(workspace: Path, learning: Learning, git: Git) -> None:
+    """Against a branch, what was found there before passes, and the second of the same words does not."""
+    learning("L-7k3fq", "Parse dates strictly", more=DANGLING)
+    (workspace / "README.md").write_text("See ADR-0042.\nSee ADR-0043.\n", "utf-8")
+    commit(workspace, git)
+    git(workspace, "checkout", "-q", "-b", "work")
+    (workspace / "note.txt").write_text("new\n", "utf-8")
+    (workspace / "README.md").write_text("See ADR-0042.\nSee ADR-0043 and ADR-0044.\n", "utf-8")
+    commit(workspace, git)
+    (found,) = check(workspace, against="main").diagnostics
+    assert "ADR-0044" in found.message
+    assert len(codes(check(workspace, against="main", all_=True))) == 4
+    Registry.open(workspace).update_baseline()
+    (workspace / "README.md").write_text("See ADR-0042.\nSee ADR-0042.\nSee ADR-0043 and ADR-0044.\n", "utf-8")
+    assert codes(check(workspace, against="main")) == ["ORB305"]
+
+
+def test_a_finding_in_a_record_that_did_not_change_is_new(workspace: Path, learning: Learning, git: Git) -> None:
+    """What a change breaks elsewhere is told against a branch: a glob that matched there matches nothing here."""
+    learning("L-7k3fq", "Parse dates strictly")
+    commit(workspace, git)
+    git(workspace, "checkout", "-q", "-b", "work")
+    git(workspace, "mv", "src", "lib")
+    commit(workspace, git)
+    assert codes(check(workspace, against="main")) == ["ORB502"]

@@ -152,3 +152,25 @@ def test_an_order_of_commands_is_a_habit_once_it_came_three_times(project: Proje
 def test_how_a_way_failed_denies_nothing(said: str) -> None:
     """A page that names the way that works says the same as what was captured, and is no contradiction to it."""
     assert contrast("Run tests with nox.", f"Tests run with `nox`; `pytest` fails here: {said}.") is None
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "pattern"),
+    [
+        ("pytest -q", "bash: line 1: pytest: command not found", "pytest: command not found"),
+        ("pytest -q", "zsh: command not found: pytest", "command not found: pytest"),
+        ("make lint", "sh: 1: shellcheck: not found\nmake: *** [Makefile:2: lint] Error 127", ""),
+        ("pytest -q", "[Errno 2] No such file or directory: 'pytest'", "No such file or directory*pytest"),
+        ("pytest -q", "/usr/bin/python: No module named pytest", "No module named*pytest"),
+    ],
+)  # fmt: skip
+def test_an_error_is_known_again_by_the_program_it_names(
+    project: Project, command: str, text: str, pattern: str
+) -> None:
+    """`not found` alone is said by every page that is missing; a line that names no program gives no pattern."""
+    observer = Observer(project)
+    success = {"pytest -q": "python -m pytest", "make lint": "ruff check"}[command]
+    steps = [Step("run", command, said=text, failed=True), Step("run", success, said="1 passed")]
+    observer.take(Turn("Go on", "Done", steps))
+    (finding,) = (one for one in observer.findings() if one.pattern == "recovery")
+    assert finding.error_pattern == pattern

@@ -74,6 +74,20 @@ def test_a_search_gives_snippets_and_show_the_whole(call: Call, root: Path) -> N
     assert "Seen twice." in data(call("show", id=hit["id"]))["body"]
 
 
+def test_a_bug_is_answered_in_the_envelope(capsys: pytest.CaptureFixture[str]) -> None:
+    """An exception that nothing foresaw is a refusal that names it; the trace goes to the error output."""
+
+    def broken() -> Registry:
+        raise ZeroDivisionError("a bug")
+
+    answer = reply("search", {"query": "x"}, Caller("some-agent", "session"), broken)
+
+    assert answer.is_error
+    assert list(ENVELOPE.iter_errors(dict(answer.whole))) == []
+    assert answer.whole["error"] == "orbit failed: ZeroDivisionError: a bug"
+    assert "Traceback" in capsys.readouterr().err
+
+
 def test_an_answer_has_the_data_of_the_command_line(
     call: Call, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,7 +255,7 @@ def test_a_change_on_disk_is_seen_by_the_next_call(call: Call, root: Path) -> No
 
 def test_arguments_are_held_to_the_schema(call: Call) -> None:
     """What is missing, unknown, of another type or out of range is said by name; what is too long too."""
-    assert "`query` is missing" in call("search").text
+    assert "`id` is missing" in call("show").text
     assert "unknown field `kindd`" in call("search", query="x", kindd="adr").text
     assert "one of: id, depth, direction" in call("related", id="L-aaaaa", colour="red").text
     assert "`limit`" in call("search", query="x", limit=10_000).text
@@ -288,3 +302,18 @@ def test_a_brief_for_planning_is_asked_for_where_the_loop_is_enabled(root: Path,
     log = (root / ".orbit/state/log/events.jsonl").read_text("utf-8").splitlines()
     assert [row["surface"] for row in map(json.loads, log) if row["event"] == "brief_plan"] == ["brief:plan"]
     assert "fresh token" in call("brief", paths=["src/a.py"]).text
+
+
+def test_a_scope_without_words_leads_to_all_in_it(call: Call) -> None:
+    """`search` with a path alone answers as the command does; with nothing it is refused."""
+    assert len(data(call("search", path="src/a.py"))["hits"]) == 2
+    assert call("search").is_error
+
+
+def test_decisions_are_listed_by_an_earlier_name(call: Call, root: Path) -> None:
+    """The alias for decisions takes it too."""
+    workspace = Registry.open(root).workspace
+    add_adr(workspace, NewAdr("One cache", body=BODY, legacy_ids=("project/ADR-006",)), PERSON)
+    (record,) = data(call("orbit.adr.list", legacy_id="project/ADR-006"))["records"]
+    assert record["title"] == "One cache"
+    assert data(call("orbit.adr.list", legacy_id="project/ADR-007"))["records"] == []

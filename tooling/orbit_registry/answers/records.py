@@ -89,11 +89,18 @@ def records_table(records: Sequence[Record], columns: Sequence[str]) -> str:
     def cell(record: Record, column: str) -> str:
         if column == "votes":
             return vote_cell(record.votes)
+        if column == "status" and _is_expired(record):
+            return "expired"
         value = record.data.get(column, "")
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
     rows = [[*(cell(record, column) for column in ordered), record.title] for record in records]
     return table([*ordered, headline], rows)
+
+
+def _is_expired(record: Record) -> bool:
+    end = expires(record) if record.phase == "live" else None
+    return end is not None and end <= datetime.now(UTC)
 
 
 def freshness_data(record: Record, freshness: Freshness) -> dict[str, object]:
@@ -144,9 +151,10 @@ def _closes(record: Record, to: str) -> bool:
 
 
 def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
-    """Return a record as JSON shows it: its file's fields, its kind, phase and path.
+    """Return a record as JSON shows it: its file's fields, its kind, phase and path, its headline as `title`.
 
-    `path` is the record's own file; where its text is a file, `text` says where that stands and was taken from.
+    `expired` is there where a live record's time is over. `path` is the record's own file; where its text is a file,
+    `text` says where that stands and was taken from.
     """
     head: dict[str, object] = {"kind": record.kind.name, "phase": record.phase, "path": record.path}
     source = record.source if record.kind.in_file else None
@@ -154,8 +162,10 @@ def record_data(record: Record, *, prose: bool = False) -> dict[str, object]:
     votes = {"votes": vote_data(record.votes)} if record.votes or (prose and record.kind.voted) else {}
     return {
         **head,
+        "title": record.title,
         **record.data,
         **head,
+        **({"expired": True} if _is_expired(record) else {}),
         **(text if record.kind.in_file else {}),
         **votes,
         **({"prose": record.prose, "digest": record.digest} if prose else {}),

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.inputs import take
-from orbit_registry.checks.outcome import CheckOutcome, Fix, Result
-from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
+from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix, Result
+from orbit_registry.errors import OrbitError
+from orbit_registry.records.diagnostic import Diagnostic, Location, diagnostic_of, row_of
 from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, refuse_newer, write_baseline
-from orbit_registry.store.workspace import Workspace, project_path
+from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace, project_path
 
 # Running checks and mending imports parsers and a hundred modules, so both are imported where they are needed: a run
 # in which nothing changed takes half the time without them.
 
 _ROUNDS = 4
 """One fix can make room for another; after so many rounds what is left stays."""
+_UNREVIEWED = re.compile(r"\S+ was made by an agent and is \S+ without review: ")
+_MOST_UNREVIEWED = 10
+"""Records by agents, in force without review, that have a note each; an import brings hundreds, which share one."""
 
 
 def check(
@@ -27,9 +32,14 @@ def check(
     paths: Sequence[str] = (),
     against: str | None = None,
     fix: Fix = False,
+    announce: Announce = lambda _diagnostic, _changes: None,
+    dry_run: bool = False,
     everything: bool = False,
 ) -> CheckOutcome:
     """Run the gate; `refresh` is called when a fix has changed files.
+
+    A fix leaves what the baseline holds, unless `paths` or `everything` names it. `announce` takes each change before
+    it is made; with `dry_run` none is made. With `against`, what was found where the work left it is no news.
 
     Raises:
         UsageError: `against` names no commit, or a path leads out of the root.
@@ -40,23 +50,30 @@ def check(
     refused: dict[tuple[str, str], str] = {}
     side = fix if isinstance(fix, str) else None
     result = look(workspace, against)
+    baseline, _ = read_baseline(workspace)
     for _ in range(_ROUNDS if fix else 0):
-        if side is None and not any(one.fixable and _within(one, wanted) for one in result.diagnostics):
+        parts = apply(baseline, result.diagnostics)
+        baselined = () if wanted or everything else parts.baselined
+        selected = _selection(wanted, baselined)
+        if side is None and not any(one.fixable and selected(one) for one in result.diagnostics):
             break
         from orbit_registry.checks.mend import mend
 
-        mended = mend(workspace, against, lambda one: _within(one, wanted), side)
+        mended = mend(workspace, against, selected, side, announce, dry_run=dry_run)
         refused |= {_subject(one): why for one, why in mended.refused.items()}
-        if not mended.done:
+        if dry_run or not mended.done:
             break
         fixed += mended.done
         refresh()
         result = look(workspace, against)
-    baseline, _ = read_baseline(workspace)
     parts = apply(baseline, result.diagnostics)
     new = result.diagnostics if everything else parts.new
+    if against is not None and new and not everything:
+        at_base = Counter(_at_base(workspace, against).counts)
+        new = apply(Baseline(Counter(baseline.counts) | at_base), result.diagnostics).new
+    listed = [_told(one, refused) for one in new if _within(one, wanted)]
     return CheckOutcome(
-        diagnostics=tuple(_told(one, refused) for one in new if _within(one, wanted)),
+        diagnostics=tuple(listed if everything else _folded(listed)),
         baselined=() if everything else tuple(one for one in parts.baselined if _within(one, wanted)),
         fixed=tuple(fixed),
         checked_count=result.checked_count,
@@ -64,6 +81,19 @@ def check(
         base=result.base,
         paths=wanted,
     )
+
+
+def _at_base(workspace: Workspace, against: str) -> Baseline:
+    """Return the findings where the work left a revision; none where git or the files there can't tell."""
+    commit = workspace.git.merge_base(against)
+    if commit is None:
+        return Baseline()
+    try:
+        with workspace.git.checked_out(commit) as folder:
+            is_there = (folder / ORBIT).is_dir()
+            return baseline_of(look(open_workspace(folder)).diagnostics if is_there else ())
+    except OrbitError:
+        return Baseline()
 
 
 def look(workspace: Workspace, against: str | None = None, now: datetime | None = None) -> Result:
@@ -119,12 +149,31 @@ def take_into_baseline(workspace: Workspace, before: Sequence[Diagnostic], after
 
 def _subject(diagnostic: Diagnostic) -> tuple[str, str]:
     """Return what a finding is about, whichever side it is reported at."""
-    return diagnostic.code, diagnostic.record or str(diagnostic.location)
+    return diagnostic.code, diagnostic.record or diagnostic.location.path
+
+
+def _selection(paths: tuple[str, ...], baselined: Sequence[Diagnostic]) -> Callable[[Diagnostic], bool]:
+    """Return what says whether a finding is mended: it is about one of the paths, and not what the baseline holds."""
+    left = {_subject(one) for one in baselined}
+    return lambda diagnostic: _within(diagnostic, paths) and _subject(diagnostic) not in left
 
 
 def _told(diagnostic: Diagnostic, refused: Mapping[tuple[str, str], str]) -> Diagnostic:
     """Return a finding with why its fix was left to a person, where it was."""
     return replace(diagnostic, hint=refused.get(_subject(diagnostic), diagnostic.hint))
+
+
+def _folded(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    """Return the findings with one note in place of many about records that agents made, in force without review."""
+    notes = [one for one in diagnostics if one.code == "ORB410" and _UNREVIEWED.match(one.message)]
+    if len(notes) <= _MOST_UNREVIEWED:
+        return diagnostics
+    ids = ", ".join(str(one.record) for one in notes[:3])
+    message = f"{len(notes)} records that agents made are in force without review: {ids} and {len(notes) - 3} more"
+    hint = "approve the change only if you approve the records; `orbit check --all` lists each"
+    note = Diagnostic(notes[0].code, notes[0].severity, message, Location(ORBIT), hint)
+    folded = set(notes)
+    return [note, *(one for one in diagnostics if one not in folded)]
 
 
 def _within(diagnostic: Diagnostic, paths: tuple[str, ...]) -> bool:

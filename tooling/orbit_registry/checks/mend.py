@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import field, replace
 from datetime import UTC, datetime
 
@@ -10,11 +12,13 @@ from orbit_registry.checks.catalogue import check_of, run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.inputs import take
 from orbit_registry.checks.load import load_context
+from orbit_registry.checks.outcome import Announce
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
-from orbit_registry.store.adopt.adoption import backfill
+from orbit_registry.store.adopt.adoption import backfill, importer, plan_adoption
 from orbit_registry.store.journal import Change
-from orbit_registry.store.permission import write_step
+from orbit_registry.store.permission import refuse_for_agent, write_step
+from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import writing
 from orbit_registry.values import dataclass
@@ -32,19 +36,28 @@ class Mended:
 
 
 def mend(
-    workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool], side: str | None = None
+    workspace: Workspace,
+    against: str | None,
+    wanted: Callable[[Diagnostic], bool],
+    side: str | None,
+    announce: Announce,
+    *,
+    dry_run: bool,
 ) -> Mended:
     """Mend what can be mended; two fixes that touch the same file wait for the next round.
 
-    Where a decision and its document differ, `side` decides, `record` or `document`; None: the authority of each.
+    `announce` takes each change before it is made; with `dry_run` nothing is written. Where a decision and its document
+    differ, `side` decides, `record` or `document`; None: the authority of each.
 
     Raises:
         WriteError: the disk refused; what was written before stands, each step as a whole.
     """
     mended = Mended()
-    before = _fixable(workspace, against, wanted, side)[1]
-    with writing(workspace):  # which ends every step that was begun
-        mended.done += [diagnostic for diagnostic in before if diagnostic.code == UNFINISHED]
+    for diagnostic in _fixable(workspace, against, wanted, side)[1]:
+        if diagnostic.code == UNFINISHED:
+            announce(diagnostic, ())
+            mended.done.append(diagnostic)
+    with nullcontext() if dry_run else writing(workspace):  # which ends every step that was begun
         context, fixable = _fixable(workspace, against, wanted, side)
         touched: set[str] = set()
         for diagnostic in fixable:
@@ -53,22 +66,37 @@ def mend(
             if not changes or touched & {change.path for change in changes}:
                 continue
             try:
-                write_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
+                refuse_for_agent(workspace, changes)
+                announce(diagnostic, changes)
+                if not dry_run:
+                    write_step(workspace, f"fix-{diagnostic.code.lower()}", changes)
+                    touched |= {change.path for change in changes}
             except RefusedError as error:
                 mended.refused[diagnostic] = f"{error.message}; a person runs `orbit check --fix`"
                 continue
-            touched |= {change.path for change in changes}
             mended.done.append(diagnostic)
     unrecorded = [diagnostic for diagnostic in fixable if diagnostic.code == UNRECORDED]
     if unrecorded:
-        try:
-            report = backfill(workspace, sorted({diagnostic.location.path for diagnostic in unrecorded}))
-        except RefusedError as error:
-            mended.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
-            return mended
-        if any(outcome.what == "taken" for outcome in report.outcomes):
-            mended.done += unrecorded
+        _adopt(workspace, unrecorded, mended, announce, dry_run=dry_run)
     return mended
+
+
+def _adopt(
+    workspace: Workspace, unrecorded: Sequence[Diagnostic], mended: Mended, announce: Announce, *, dry_run: bool
+) -> None:
+    """Make records for the entries of documents that have none."""
+    paths = sorted({diagnostic.location.path for diagnostic in unrecorded})
+    records, author = read_collection(workspace).records, importer(workspace)
+    changes = plan_adoption(workspace, paths, records, author, by_name=paths, dry_run=True).changes
+    try:
+        refuse_for_agent(workspace, changes, hint=f"a person runs `orbit adr backfill {shlex.join(paths)}`")
+        for diagnostic in unrecorded:
+            announce(diagnostic, changes if diagnostic is unrecorded[-1] else ())
+        taken = not dry_run and any(outcome.what == "taken" for outcome in backfill(workspace, paths).outcomes)
+    except RefusedError as error:
+        mended.refused |= dict.fromkeys(unrecorded, f"{error.message}; {error.hint}")
+        return
+    mended.done += unrecorded if taken else ()
 
 
 def _fixable(

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from orbit_registry.checks.outcome import Announce
 from orbit_registry.checks.report import formats, render
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.cli.places import from_root, open_registry
+from orbit_registry.cli.terminal import visible
 from orbit_registry.errors import UsageError
-from orbit_registry.records.diagnostic import Severity
+from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.registry import Registry
+from orbit_registry.store.journal import Change, unified_diff
 
 
 @click.command()
 @click.argument("paths", nargs=-1)
-@click.option("--fix", is_flag=True, help="Mend what can be mended, then check again.")
+@click.option(
+    "--fix", is_flag=True, help="Mend what can be mended, then check again; what is baselined only by PATHS or --all."
+)
+@click.option("--dry-run", is_flag=True, help="With --fix: print each change, and make none.")
 @click.option(
     "--from",
     "side",
@@ -48,6 +55,7 @@ def check(
     context: click.Context,
     paths: tuple[str, ...],
     fix: bool,
+    dry_run: bool,
     side: str | None,
     against: str | None,
     everything: bool,
@@ -62,12 +70,14 @@ def check(
     \b
     orbit check
     orbit check .orbit/learnings --against origin/main --format github
-    orbit check --fix
+    orbit check --fix --dry-run
     orbit check --loop && ./next-item.sh
     """
     registry = open_registry()
     if side is not None and not fix:
         raise UsageError("--from is about --fix", hint=f"`orbit check --fix --from {side}`")
+    if dry_run and not fix:
+        raise UsageError("--dry-run is about --fix", hint="`orbit check --fix --dry-run`")
     if loops or events is not None:
         if paths or fix or against or everything:
             raise UsageError("--loop looks at events alone", hint="run `orbit check` for the records, beside it")
@@ -78,10 +88,26 @@ def check(
         if days is not None:
             raise UsageError("--since is about events", hint="`orbit check --loop --since 7`")
         wanted = [_existing(registry, path) for path in paths]
-        outcome = registry.check(wanted, against=against, fix=side or fix, everything=everything)
+        announce = _announcement(output, dry_run=dry_run)
+        outcome = registry.check(
+            wanted, against=against, fix=side or fix, everything=everything, announce=announce, dry_run=dry_run
+        )
     click.echo(render(output, outcome), nl=False)
     if not outcome.ok or (strict and any(found.severity is Severity.WARNING for found in outcome.diagnostics)):
         context.exit(1)
+
+
+def _announcement(output: str, *, dry_run: bool) -> Announce:
+    """Return what prints a fix before it is made: to standard output as text, beside any other format."""
+
+    def announce(diagnostic: Diagnostic, changes: Sequence[Change]) -> None:
+        verb = "would fix" if dry_run else "fixing"
+        lines = [f"{verb} {diagnostic.location.path}: {diagnostic.code} {diagnostic.message}"]
+        lines += [f"new file {change.path}" for change in changes if change.before is None]
+        diff = unified_diff(change for change in changes if change.before is not None)
+        click.echo(visible("\n".join([*lines, *diff.splitlines()])), err=output != "text")
+
+    return announce
 
 
 def _existing(registry: Registry, path: str) -> str:

@@ -209,7 +209,7 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         _say_no_more()  # the reader left; end in peace
         return 0
-    except Exception as error:  # noqa: BLE001 - the one boundary: a bug is said to be one, with what reports it
+    except Exception as error:  # noqa: BLE001 - the boundary: a bug is said to be one, with what reports it
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _say_no_more()
             click.echo("error: what this prints can't be written: no space is left where it goes", err=True)

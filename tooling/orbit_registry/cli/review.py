@@ -53,7 +53,9 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
          record.author, record.title)
         for record in waiting
     ]  # fmt: skip
-    due = {one.record.id: one.due_at for one in review.waits(registry.workspace, waiting) if one.due_at is not None}
+    waits = review.waits(registry.workspace, registry.collection.records)
+    ids = {record.id for record in waiting}
+    due = {one.record.id: one.due_at for one in waits if one.due_at is not None and one.record.id in ids}
     first = waiting[0] if waiting else None
     following = [] if first is None else [
         f"orbit show {first.id}", f"orbit promote {first.id} --expect {first.digest}",

@@ -136,6 +136,7 @@ def ensure(
     Raises:
         WriteError, LockTimeoutError: nothing can be written at all.
     """
+    entries = [_with_headline(workspace, entry) for entry in entries]
     batch = _Batch(workspace, author, pending=pending)
     batch.read()
     batch.compare(entries)  # it takes a while, and nobody else is to wait for it
@@ -362,6 +363,15 @@ class _Batch:
                     raise RefusedError(f"{one.id} says {entry.key} since just now", hint=f"`orbit show {one.id}`")
 
         return admit
+
+
+def _with_headline(workspace: Workspace, entry: Entry) -> Entry:
+    """Return an entry whose `title`, as lists name it, is the headline of a kind that calls it otherwise."""
+    if entry.kind not in workspace.kinds or "title" not in entry.fields:
+        return entry
+    headline = workspace.kinds[entry.kind].headline
+    fields = {name: value for name, value in entry.fields.items() if name != "title"}
+    return replace(entry, fields={headline: entry.fields["title"], **fields})
 
 
 def _named(entry: Entry) -> dict[str, str]:

@@ -14,6 +14,7 @@ from itertools import chain
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.loop.events import write_event
+from orbit_registry.loop.note import shortened
 from orbit_registry.push.events import APPLIED, PROPOSED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
@@ -45,6 +46,8 @@ RELATED, NEAR = 0.5, 0.2
 MOST = 10
 """Learnings of one proposal, the most wanted first: a diff that nobody reads through is approved unread."""
 LONGEST_TITLE = 200
+_ABOUT_A_PAGE = re.compile(r"\b(?:skills?|SKILL\.md|page)\b", re.I)
+"""What a recommendation says where it asks for a change of a page, and is no item of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,8 @@ class Known:
     def of(cls, records: Iterable[Record]) -> Known:
         """Return what the proposals among some records say."""
         held = [record for record in records if record.kind.name == KIND]
-        says = frozenset(chain.from_iterable(record.words("says") for record in held))
         waiting = {(path_of(one), str(one.data["drift"])): one.id for one in held if one.phase != "closed"}
-        return cls(says, waiting)
+        return cls(frozenset(chain.from_iterable(record.words("says") for record in held)), waiting)
 
 
 def path_of(proposal: Record) -> str:
@@ -141,7 +143,10 @@ def skill_drafts(
         fits = [(why[0], page.skill.path, why[1]) for page in pages if (why := page.relation(learning)) is not None]
         if fits and not against and not any(page.covers(learning) for page in pages):
             worth, path, reason = max(fits, key=lambda one: (one[0], one[1]))
-            adding.setdefault(path, []).append((worth, learning, reason))
+            if learning.kind.name != LEARNING and _ABOUT_A_PAGE.search(said):
+                found.append(_note(path, learning, f"{learning.id} recommends", inert_line(said), said))
+            else:
+                adding.setdefault(path, []).append((worth, learning, reason))
     for page in pages:
         found += page.outdated(records)
         listed = sorted(adding.get(page.skill.path, ()), key=lambda one: (-one[0], one[1].sort_key))
@@ -179,12 +184,14 @@ class _Page:
 
     def contradiction(self, learning: Record) -> Draft | None:
         """Return a note where the page says the opposite; None where it does not."""
-        said, score = self._nearest(learning)
+        weighed = self._weights.weigh(Vector.of(terms(learning.title)))
+        scored = ((text, weighed.cosine(other)) for text, other in self._said)
+        said, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
         differs = contrast(learning.title, said) if score >= ALIKE else None
         if differs is None:
             return None
         reason = f"The page says: {inert_line(said)}\n\n{learning.id} says: {inert_line(learning.title)}\n\n{differs}."
-        return _note(self.skill, learning, f"{learning.id} says otherwise", reason, said)
+        return _note(self.skill.path, learning, f"{learning.id} says otherwise", reason, said)
 
     def outdated(self, records: RecordSet) -> Iterator[Draft]:
         """Yield a note for each learning that the page cites and that no longer holds."""
@@ -193,12 +200,7 @@ class _Page:
                 by = f", replaced by {', '.join(learning.superseded_by)}" if learning.superseded_by else ""
                 said = inert_line(learning.title)
                 reason = f"The page rests on {learning.id}, which is {learning.status.name}{by}: {said}"
-                yield _note(self.skill, learning, f"{learning.id} no longer holds", reason, learning.status.name)
-
-    def _nearest(self, learning: Record) -> tuple[str, float]:
-        own = self._weights.weigh(Vector.of(terms(learning.title)))
-        scored = ((said, own.cosine(weighed)) for said, weighed in self._said)
-        return max(scored, key=lambda one: one[1], default=("", 0.0))
+                yield _note(self.skill.path, learning, f"{learning.id} no longer holds", reason, learning.status.name)
 
 
 def _part(own: Mapping[str, float], other: Iterable[str]) -> float:
@@ -208,25 +210,23 @@ def _part(own: Mapping[str, float], other: Iterable[str]) -> float:
     return part / (sum(own.values()) or 1)
 
 
-def _note(skill: Skill, learning: Record, title: str, reason: str, about: str) -> Draft:
-    said = said_hash(skill.path, STRUCTURAL, learning.id, about)
-    return Draft(skill.path, STRUCTURAL, _title(skill, title), reason, (said,), (learning.id,))
+def _note(path: str, learning: Record, title: str, reason: str, about: str) -> Draft:
+    said = said_hash(path, STRUCTURAL, learning.id, about)
+    whole = shortened(f"{path}: {title}", LONGEST_TITLE)
+    return Draft(path, STRUCTURAL, whole, reason, (said,), (learning.id,))
 
 
 def _addition(skill: Skill, items: Sequence[tuple[Record, str]]) -> Draft:
-    lines = [f"- {inert_line(one.title)} ({one.id})" for one, _ in items]
-    title = f"{len(items)} learnings" if len(items) > 1 else inert_line(items[0][0].title)
-    reason = "\n".join(f"- {one.id}: {why}" for one, why in items)
-    diff = unified(skill.path, skill.text, with_items(skill.text, lines))
-    says = tuple(said_hash(skill.path, one.title) for one, _ in items)
-    return Draft(
-        skill.path, ADDITIVE, _title(skill, f"add {title}"), reason, says, tuple(one.id for one, _ in items), diff
-    )
-
-
-def _title(skill: Skill, said: str) -> str:
-    whole = f"{skill.path}: {said}"
-    return whole if len(whole) <= LONGEST_TITLE else f"{whole[: LONGEST_TITLE - 1].rstrip()}…"
+    by_text: dict[str, list[Record]] = {}
+    for record, _ in items:
+        by_text.setdefault(said_hash(skill.path, record.title), []).append(record)
+    sources = (", ".join(dict.fromkeys(record.id for record in same)) for same in by_text.values())
+    texts = [inert_line(same[0].title) for same in by_text.values()]
+    diff = unified(skill.path, skill.text, with_items(skill.text, map("- {} ({})".format, texts, sources)))
+    title = shortened(f"{skill.path}: add {f'{len(texts)} learnings' if len(texts) > 1 else texts[0]}", LONGEST_TITLE)
+    reason = "\n".join(f"- {record.id}: {why}" for record, why in items)
+    ids = tuple(dict.fromkeys(record.id for record, _ in items))
+    return Draft(skill.path, ADDITIVE, title, reason, tuple(by_text), ids, diff)
 
 
 def _fixed(glob: str) -> str:

@@ -5,6 +5,7 @@ Which status a verdict sets stands in the kind's table, so that every kind with 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
@@ -80,13 +81,18 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
     """Return what was captured and waits, and when `promote_due` may promote it: never, unless days are set for that.
 
     Only what rests on a person's word or on the outcome of a command counts as trusted. What stands in the place of
-    another record changes that one too, which is a person's to say.
+    another record changes that one too, and of two records about one subject at most one is right: both are a
+    person's to say. `records` are all there are.
     """
     days = int(workspace.config.setting("capture", "auto_promote_days"))
+    captured = [
+        (record, said) for record in records
+        if record.phase != "closed" and isinstance(said := record.data.get("provenance"), Mapping)
+    ]  # fmt: skip
+    subjects = Counter(said["subject"] for _, said in captured if said.get("subject"))
     found = []
-    for record in records:
-        said = record.data.get("provenance")
-        if record.phase != "pending" or not isinstance(said, Mapping):
+    for record, said in captured:
+        if record.phase != "pending":
             continue
         source = str(said.get("source"))
         why_not = "capture.auto_promote_days is 0" if not days else ""
@@ -94,6 +100,8 @@ def waits(workspace: Workspace, records: Iterable[Record]) -> list[Wait]:
             why_not = f"its source is {source}"
         elif any(link.rel == "amends" for link in record.links):
             why_not = "it stands in the place of another"
+        elif subjects[said.get("subject")] > 1:
+            why_not = "another record is about the same subject"
         found.append(Wait(record, None if why_not else made(record) + timedelta(days=days), why_not))
     return found
 

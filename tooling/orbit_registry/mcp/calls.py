@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def known_tools(*, aliases: bool = True, workspace: Workspace | None = None) -> 
 
 
 def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], Registry]) -> Reply:
-    """Answer one call; whatever the user's data or the caller did wrong is an answer too.
+    """Answer one call; whatever the user's data, the caller or a bug of ours did wrong is an answer too.
 
     Raises:
         UnknownToolError: there is no such tool.
@@ -62,14 +63,18 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
         _refuse_arguments(tool, arguments)
         answer = tool.run(Asked(registry, caller, {**arguments, **tool.fixed}))
+        if not tool.carries:
+            return _said(answer, None)
+        records = registry.collection.records
+        return _said(answer, beside(registry.workspace, records, answer.paths, answer.shown, caller))
     except UnknownToolError:
         raise
     except OrbitError as error:
         return refusal(error.message, error.hint)
-    if not tool.carries:
-        return _said(answer, None)
-    records = registry.collection.records
-    return _said(answer, beside(registry.workspace, records, answer.paths, answer.shown, caller))
+    except Exception as error:  # noqa: BLE001 - the server's boundary, as `cli.main` is the command line's
+        traceback.print_exc()
+        failure = f"orbit failed: {type(error).__name__}: {error}"
+        return refusal(failure, "this is a bug, please report it with the error output of the server")
 
 
 def refusal(message: str, hint: str) -> Reply:

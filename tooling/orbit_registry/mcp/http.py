@@ -17,7 +17,8 @@ from orbit_registry.mcp.server import Door, act_as_agent
 
 PATH = "/mcp"
 LARGEST_BODY = 1_000_000
-MOST_SESSIONS, IDLE_SECONDS = 32, 1800.0
+MOST_SESSIONS, IDLE_SECONDS = 1_000, 1800.0
+"""Clients that go without a word leave a session for half an hour each; so many of them lock nobody out."""
 MOST_CONNECTIONS = 64
 SHORTEST_TOKEN = 16
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -69,14 +70,15 @@ def application(door: Door, hosts: tuple[str, ...], port: int) -> Application:
 
 def guarded(app: Application, token: str) -> Application:
     """Return an application that answers only requests that bear the token."""
-    wanted = f"Bearer {token}".encode()
+    expected = token.encode()
 
     async def checked(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
         said = [value for name, value in scope["headers"] if name == b"authorization"]
-        if len(said) == 1 and secrets.compare_digest(said[0], wanted):
+        scheme, _, credentials = said[0].partition(b" ") if len(said) == 1 else (b"", b"", b"")
+        if scheme.lower() == b"bearer" and secrets.compare_digest(credentials.strip(), expected):
             await app(scope, receive, send)
             return
         headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]

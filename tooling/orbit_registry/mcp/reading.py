@@ -9,6 +9,7 @@ from orbit_registry.answers.hits import GENERIC, result_data, result_text
 from orbit_registry.answers.records import in_order, reasons_data, record_data, record_text, table
 from orbit_registry.answers.unread import unread_files, unread_text
 from orbit_registry.errors import UsageError
+from orbit_registry.kinds.table import PHASES
 from orbit_registry.mcp.sidecar import note_opened
 from orbit_registry.mcp.tool import Answer, Asked
 from orbit_registry.records.freshness import FRESH
@@ -81,14 +82,15 @@ def _without_secrets(found: SearchResult, query: set[str]) -> SearchResult:
 def list_records(asked: Asked) -> Answer:
     """List records in short; what they say in full is for `show`."""
     registry = asked.registry
-    kind, status, phases = asked.text("kind"), asked.text("status"), asked.words("phases") or ["pending", "live"]
-    feature, task = asked.text("feature"), asked.text("task")
+    kind, status = asked.text("kind"), asked.text("status")
+    feature, task, legacy_id = asked.text("feature"), asked.text("task"), asked.text("legacy_id")
+    phases = asked.words("phases") or (list(PHASES) if legacy_id else ["pending", "live"])
     if kind and status and status not in registry.workspace.kinds[kind].statuses:
         known = ", ".join(registry.workspace.kinds[kind].statuses)
         raise UsageError(f"a {kind} has no status {status!r}", hint=f"statuses: {known}")
     wanted = [
         record
-        for record in registry.collection.records
+        for record in (registry.collection.records.formerly(legacy_id) if legacy_id else registry.collection.records)
         if kind in ("", record.kind.name)
         and (record.status.name == status if status else record.phase in phases)
         and registry.workspace.config.is_tagged(record.tags, asked.words("tags"))

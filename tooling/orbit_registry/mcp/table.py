@@ -71,7 +71,8 @@ def tools(kinds: KindTable, *, aliases: bool = True, running: bool = False, plan
 
 def _narrowing(of_kind: Schema) -> dict[str, Schema]:
     return {
-        "query": text("Words to look for.", "retry uploads"), "kind": of_kind, "tags": TAGS,
+        "query": text("Words to look for; `tags` or `path` alone find all in scope.", "retry uploads"),
+        "kind": of_kind, "tags": TAGS,
         "path": text("Only what applies to this file, named from the project's root.", "src/app.py"),
         "versions": text("Only what is for these.", "2,3"),
         "context_tags": text("Tags that weigh more.", "reviewer,network=1.5"),
@@ -84,10 +85,9 @@ def _asking(kinds: KindTable) -> list[Tool]:
     return [
         Tool(
             "search", "Search records",
-            "Find decisions, learnings and other records by words, the best first: id, score, title and a snippet. "
-            "`show` has the whole text.",
+            "Find records of any kind by words, the best first: id, score, title, snippet. `show` has the whole text.",
             {**_narrowing(of_kind), "limit": number("At most so many.", None, 50), "all": _ALL},
-            reading.search, ["query"],
+            reading.search,
         ),
         Tool(
             "list", "List records",
@@ -97,6 +97,7 @@ def _asking(kinds: KindTable) -> list[Tool]:
                 "phases": {"type": "array", "items": choice("A phase.", *PHASES), "maxItems": 3,
                            "description": "What waits, holds or is closed; all but closed if not given."},
                 "tags": TAGS, "feature": text("Only of this feature.", "search"), "task": TASK,
+                "legacy_id": text("Only what once had this name, closed too.", "project/ADR-006", longest=300),
                 "sort": choice("Most voted for, changed last, or by id.", *ORDERS),
                 "limit": number("At most so many.", 50, 200),
                 "offset": number("Leave out so many.", 0, 1_000_000, 0),

@@ -122,6 +122,8 @@ class Searcher:
         A hit has every one of the tags in its scope, a scope that covers the path, a version in common with those
         asked for, and a status that searches find.
 
+        Without a text, a tag or a path leads to all in its scope, in the order in which they are pushed.
+
         Raises:
             UsageError: the text has no word to search for, or a budget is none.
         """
@@ -131,8 +133,8 @@ class Searcher:
         if query.is_generic:
             return SearchResult((), 0, (), budget.name, generic=True)
         limit = query.limit or budget.limit
-        found, number = self._found(query, budget, limit)
-        if not found and not query.budget and budget.name == "lean":
+        found, number = self._found(query, budget, limit) if query.words else self._in_scope(query)
+        if not found and query.words and not query.budget and budget.name == "lean":
             budget = BUDGETS["balanced"]
             found, number = self._found(query, budget, limit)
         hits = tuple(self._hit(query, one) for one in _ordered(found, limit, half_life_days())[:limit])
@@ -180,6 +182,11 @@ class Searcher:
         if budget.linked:
             found |= self._linked(query, list(found.values())[:LEADING], found)
         return list(found.values()), self._number(asked, mask, found)
+
+    def _in_scope(self, query: Query) -> tuple[list[_Found], int]:
+        """Return all records in the scope of a query without a text; all fit alike."""
+        records = [record for record in self._records.values() if self._may(query, record)]
+        return [_Found(record, self._score(query, record, 1.0)) for record in records], len(records)
 
     def _with_meaning(self, query: Query, found: Mapping[str, _Found], most: int) -> dict[str, _Found]:
         """Return what terms and meaning lead to; what terms alone did where the model can't be used, which is noted."""
@@ -309,8 +316,10 @@ def ranked(
 def _refuse_empty(query: Query) -> None:
     if not all(version.strip() for version in query.versions):
         raise UsageError("a version is empty", hint="name one, or leave it out; a shell variable may be unset")
+    if not query.text.strip() and (query.tags or query.path is not None):
+        return
     if not query.text.strip():
-        hint = 'give some words: `orbit search "retry uploads"`; `orbit match PATH` lists what applies to a file'
+        hint = 'give some words: `orbit search "retry uploads"`; or a tag or a path alone'
         raise UsageError("there is nothing to search for", hint=hint)
     if not query.words:
         has = "only words that nearly every text has" if any(map(str.isalnum, query.text)) else "no letter and no digit"

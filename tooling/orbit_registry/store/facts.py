@@ -60,7 +60,7 @@ class Facts:
     before: Mapping[str, Earlier] = field(default_factory=dict)
     """Changed records as the base holds them, by id."""
     authors: Mapping[str, str] = field(default_factory=dict)
-    """Who made the last commit since the base of a record that waited there, by id; none where it is in no commit."""
+    """Who made the last commit since the base of a record that waited there or is new, by id; none if uncommitted."""
     texts_before: Mapping[str, str] = field(default_factory=dict)
     """Changed documents as the base holds them, by path."""
     against: str | None = None
@@ -255,12 +255,13 @@ def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earli
 def _authors(
     git: Git, commit: str, entries: Sequence[Entry], before: Mapping[str, Earlier], edited: Collection[str]
 ) -> dict[str, str]:
-    """Return who made the last commit of each record that waited at a commit and is as HEAD has it."""
+    """Return who made the last commit of each record that waited at a commit, or is new, and is as HEAD has it."""
     wanted = {}
     for entry in entries:
         record_id = entry.folder.rpartition("/")[2]
         held = before.get(record_id)
-        if held is not None and entry.kind.status(held.status).phase == "pending" and entry.path not in edited:
+        waited = held is None or entry.kind.status(held.status).phase == "pending"
+        if waited and entry.path not in edited:
             wanted[entry.path] = record_id
     if not wanted:
         return {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -30,6 +31,8 @@ _NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadp
 _SPECIAL = lazy(r"[\\*?\[\]]| (?= *\Z)")
 """What stands for other characters in a pattern of git, or for none at its end."""
 _OWN_SCOPES = ("local", "worktree")
+_BORROWED = ("objects", "shallow")
+_NO_DOWNLOADS = ("-c", "filter.lfs.process=", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false")
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 TIMEOUT_SECONDS = 120
 _ELSEWHERE = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE")
@@ -258,6 +261,32 @@ class Git:
         where = f"{revision}:{self.prefix}{path}"
         found = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", where)
         return self.run("cat-file", "blob", found) if found else None
+
+    @contextmanager
+    def checked_out(self, commit: str) -> Iterator[Path]:
+        """Yield the folder as a commit holds it, in a temporary repository that borrows the objects of this one.
+
+        Raises:
+            GitError: git is missing, an object is missing, or a hook runs us, whose environment names a repository.
+        """
+        import tempfile  # see `merge_lines`
+
+        if looks_elsewhere():
+            raise GitError("git looks at another index here", hint="run it outside of a hook")
+        objects, shallow = (self.folder / (self.ask("rev-parse", "--git-path", one) or "") for one in _BORROWED)
+        form = self.ask("rev-parse", "--show-object-format") or "sha1"
+        with tempfile.TemporaryDirectory(prefix="orbit-check-") as name:
+            root = Path(name).resolve()
+            copy, store = Git(root), root / ".git"
+            copy.run("init", "-q", "--template=", *([f"--object-format={form}"] if form != "sha1" else []))
+            (store / "objects/info").mkdir(exist_ok=True)
+            (store / "objects/info/alternates").write_bytes(os.fsencode(objects.resolve()) + b"\n")
+            if shallow.is_file():
+                (store / "shallow").write_bytes(shallow.read_bytes())
+            copy.run("symbolic-ref", "HEAD", "refs/heads/main")
+            copy.run("update-ref", "HEAD", commit)
+            copy.run("reset", "-q", "--hard", settings=_NO_DOWNLOADS)
+            yield root / self.prefix
 
     def names(self, revisions: Sequence[str], folder: str) -> dict[str, list[str]]:
         """Return, for each revision, the names directly in a folder (a path from the root)."""

@@ -7,8 +7,9 @@ already, and left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Status
@@ -32,6 +33,7 @@ _SECTION = lazy(
     r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
 )
 _HEADING = lazy(r"^(#{1,6})[ \t]", re.M)
+_SENTENCE_END = lazy(r"(?<=[.!?])\s+|(?<=[。！？])")
 _NEW_SECTION = "## Learned"
 
 
@@ -105,12 +107,13 @@ def skill_records(workspace: Workspace) -> list[Record]:
 
 
 def statements(skill: Skill) -> Sequence[str]:
-    """Return what a skill says, an item or a paragraph each; headings and code are none."""
+    """Return what a skill says: items and paragraphs, and each sentence of those with several; no headings or code."""
     blocks = re.split(
         r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.)[ \t])", re.sub(r"```.*?(?:```|\Z)", "\n\n", skill.body, flags=re.DOTALL)
     )
-    said = (" ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split()) for block in blocks)
-    return [one for one in said if one and not one.startswith("#")]
+    lines = (" ".join(re.sub(r"^[ \t]*(?:[-*+]|\d+\.)[ \t]+", "", block.strip("\n")).split()) for block in blocks)
+    texts = [line for line in lines if line and not line.startswith("#")]
+    return [*dict.fromkeys(chain.from_iterable([text, *filter(None, _SENTENCE_END.split(text))] for text in texts))]
 
 
 def _said(stated: str) -> dict[str, str]:
@@ -120,7 +123,7 @@ def _said(stated: str) -> dict[str, str]:
     return {one.key: " ".join(one.value.split()) for one in read_fields(stated, Span(0, len(stated)))}
 
 
-def with_items(text: str, items: Sequence[str]) -> str:
+def with_items(text: str, items: Iterable[str]) -> str:
     """Return a page with further items in its section of what was learned; one is added where there is none.
 
     Where all lines end as on Windows, those that are added do too.

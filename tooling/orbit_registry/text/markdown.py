@@ -39,6 +39,8 @@ _READ = Options.ENABLE_TABLES
 _FENCE = re.compile(r"^([ >]*(?:`{3,}|~{3,}))([ \t]+)(?=\r?$)", re.MULTILINE)
 """What closes a block of code; the parser takes it for more where a tab follows."""
 _HALF = re.compile("[\ud800-\udfff]")
+_HARD_BLANK = re.compile(r"^([ ]{0,3}#{1,6})[\u00a0\u202f\u3000]", re.MULTILINE)
+"""A blank that an editor put behind the mark of a heading: CommonMark sees no heading, whoever wrote it does."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _ATTRIBUTE = r"""(?:[#.][\w.:-]{1,200}|[\w-]{1,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s"'{}]{1,200}))"""
 _ATTRIBUTES = re.compile(
@@ -46,7 +48,7 @@ _ATTRIBUTES = re.compile(
     rf"({_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}})[ \t]*\}}[ \t]*$"
 )
 """What may end a heading and is none of its words: `{#id}`, `{ #id .class }`, `{: #id key=value }`."""
-_HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\r\n]|\Z)[ \t]*")
+_HASHES = re.compile(r"[ \t]*#{1,6}(?=[ \t\u00a0\u202f\u3000\r\n]|\Z)[ \t\u00a0\u202f\u3000]*")
 _CLOSING = re.compile(r"(?:^|[ \t])#+\Z")
 _REFUSED = re.compile(r"\s*(?:vbscript|javascript|file|data(?!:image/(?:gif|png|jpeg|webp);)):", re.IGNORECASE)
 """Addresses that are no links: they would run something."""
@@ -275,6 +277,7 @@ def parsable(body: str) -> str:
     """Return a text of the same length that the parser reads as CommonMark says; it takes no half of a character."""
     if not body.isascii():
         body = _HALF.sub("\ufffd", body)
+        body = _HARD_BLANK.sub(r"\1 ", body)
     body = body.replace("\0", "\ufffd")
     if "\r" in body:
         body = _LONE_RETURN.sub("\n", body)

@@ -38,6 +38,7 @@ def compose(text: str) -> Node | None:
         raise YamlProblemError(Problem(MALFORMED, said, Position(1), "move long text into a document"))
     reader = YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = True
+    reader.composer.warn_double_anchors = False
     try:
         node: Node | None = reader.compose(text)
     except (YAMLError, RecursionError, ValueError) as error:
@@ -181,13 +182,12 @@ def explain(text: str, message: str) -> Problem:
 
 def explain_beyond_json(text: str, pointer: Sequence[object]) -> Problem:
     """Return what is wrong with a value that JSON can't hold: a key that is no text, or a number without end."""
-    *parents, last = pointer
-    inside = [step if isinstance(step, int) else str(step) for step in parents]
-    node = _reached(_composed(text), inside)[1]
-    if isinstance(node, MappingNode) and not isinstance(last, str):
+    steps = [step if isinstance(step, int) else str(step) for step in pointer]
+    node = _reached(_composed(text), steps[:-1])[1]
+    if pointer and isinstance(node, MappingNode) and not isinstance(pointer[-1], str):
         key = next((key for key, _ in node.value if isinstance(key, ScalarNode) and key.tag in _NO_TEXTS), node)
-        return _problem_at(key, f"the key `{getattr(key, 'value', last)}` is not a text", "put it in quotes")
-    place = place_of(text, [*inside, last if isinstance(last, (int, str)) else str(last)])
+        return _problem_at(key, f"the key `{getattr(key, 'value', pointer[-1])}` is not a text", "put it in quotes")
+    place = place_of(text, steps)
     return Problem(MALFORMED, "a number without end or value (`.inf`, `.nan`)", place, "write a number, or quote it")
 
 

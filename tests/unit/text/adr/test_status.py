@@ -58,7 +58,42 @@ WORDINGS = [
     ("承認済み", "accepted", []),
     ("已被取代", "superseded", []),
     ("기각됨", "rejected", []),
-    ("Teilweise ersetzt durch ADR-0009", "accepted", [("superseded_by", "ADR-0009")]),
+    *(
+        (said, "accepted", [("amended_by", "ADR-0009")])
+        for said in (
+            "Accepted; section 3 was superseded by ADR-0009",
+            "Section 3, 4 and 5 were superseded by ADR-0009",
+            "Some clauses superseded by ADR-0009",
+            "In part superseded by ADR-0009",
+            "Superseded by ADR-0009 (partially)",
+            "Teilweise ersetzt durch ADR-0009",
+            "Teilweise durch ADR-0009 ersetzt",
+            "Partiellement remplacée par ADR-0009",
+            "Remplacé en partie par ADR-0009",
+            "Parcialmente reemplazado por ADR-0009",
+            "Parcialmente substituída por ADR-0009",
+            "Parzialmente sostituito da ADR-0009",
+            "Gedeeltelijk vervangen door ADR-0009",
+            "Częściowo zastąpione przez ADR-0009",
+            "Delvis ersatt av ADR-0009",
+            "Частично заменено на ADR-0009",
+            "부분 대체: ADR-0009",
+            "ADR-0009로 부분 대체됨",
+            "一部置き換え（ADR-0009）",
+            "ADR-0009 により一部置き換え",
+            "部分被 ADR-0009 取代",
+            "被 ADR-0009 部分取代",
+            "已接受；第3节被 ADR-0009 取代",
+        )
+    ),
+    *((said, "accepted", []) for said in ("In part superseded", "Section 3 superseded", "부분 대체", "一部置き換え")),
+    *(
+        (f"Accepted; {said} ADR-0009", "accepted", [("amends", "ADR-0009")])
+        for said in ("in part supersedes", "supersedes section 3 of", "ersetzt teilweise", "remplace en partie")
+    ),
+    ("Superseded by section 3 of ADR-0009", "superseded", [("superseded_by", "ADR-0009")]),
+    ("Accepted as part of a plan superseded by ADR-0009", "accepted", [("superseded_by", "ADR-0009")]),
+    ("Overridden by ADR-0009", "superseded", [("superseded_by", "ADR-0009")]),
     ("Remplacée par ADR-0009", "superseded", [("superseded_by", "ADR-0009")]),
     ("Substituído por [ADR-9](0009-x.md)", "superseded", [("superseded_by", "0009-x.md")]),
     ("withdrawn", "rejected", []),

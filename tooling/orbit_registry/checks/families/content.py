@@ -255,7 +255,10 @@ def went_live(context: CheckContext) -> Iterator[Diagnostic]:
         before = context.facts.before.get(record.id)
         if before is None or before.uid != record.uid:
             if _is_new_from_agent(context, record):
-                message = f"{record.id} was made by an agent and is {record.status.name} without review: {record.title}"
+                review = "without review"
+                if record.approval.get("approved_by"):
+                    review = f"now, {_approver(record, context.facts.authors.get(record.id))}"
+                message = f"{record.id} was made by an agent and is {record.status.name} {review}: {record.title}"
                 yield went_live.at(context.at(record, "status"), message, record=record)
             continue
         if record.kind.status(before.status).phase == "pending":

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _LONGEST_TITLE = 300
 _MARKS = re.compile(r"[`*_\\]")
+_NEARNESS = {"closed": 0, "pending": 1, "live": 2}
+"""How near each phase is to being in force."""
 
 
 def run(context: CheckContext) -> Iterator[Diagnostic]:
@@ -50,9 +52,13 @@ def _finding(
     held = _held_back(context, record, entry)
     if held:
         message += f", but {held}"
+        verb = next((name for name, to in record.kind.verbs.items() if to == entry.status), None)
+        step = f"set `status: {entry.status}` in {record.path}"
+        if verb is not None and entry.status in record.status.to:
+            step = f"run `orbit {record.kind.name} {verb} {record.id}`"
         hint = (
-            f"where {record.id} holds, write `{record.status.name}` in {source.path}; "
-            f"where it does not, set `status: {entry.status}` in {record.path}"
+            f"where {record.id} is {record.status.name}, write `{_written_status(record)}` in {source.path}; "
+            f"where it is {entry.status}, {step}"
         )
         can_mend = len(differing) > 1
     return DIFFERENT.at(
@@ -67,14 +73,17 @@ def _finding(
 
 
 def _held_back(context: CheckContext, record: Record, entry: AdrDocument) -> str | None:
-    """Return why a document's status is not taken over by itself: a decision in force would end, and nobody said so.
+    """Return why a document's status is not taken over by itself; None where it is.
 
-    `status_raw` is what the document said when the two last agreed, so a document that still says it is the older side.
-    Where somebody said what decides, that holds.
+    A fix never brings a record nearer to being in force, whatever decides. It ends one in force only where the document
+    changed since the two last agreed (`status_raw`), or where somebody said what decides.
     """
-    if context.side is not None or record.phase != "live" or entry.status == record.status.name:
+    if entry.status == record.status.name:
         return None
-    if record.kind.status(entry.status).phase == "live":
+    phase = record.kind.status(entry.status).phase
+    if _NEARNESS[phase] > _NEARNESS[record.phase]:
+        return f"a fix never makes a {record.status.name} decision {entry.status}"
+    if context.side is not None or record.phase != "live" or phase == "live":
         return None
     if entry.status_raw.strip()[:STATUS_LIMIT] == (record.text("status_raw") or ""):
         return "it has not changed since they last agreed"

@@ -71,6 +71,23 @@ def _is_falling(document: Document) -> bool:
     return falls and document.path.rpartition("/")[2] != LOG_NAME
 
 
+def run_dates(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield each date that can't be read; one of an open order only where no record states which it is."""
+    yield from _reader("ORB711", "adr-date-unclear")(context)
+    for path, document in context.documents.by_path.items():
+        for entry in document.file.entries:
+            for problem in entry.problems:
+                if problem.code == "adr-date-order" and not _is_dated(context, path, entry.span.start):
+                    severity = Severity.WARNING if path in context.our_documents else Severity.NOTE
+                    yield replace(from_problem(problem, path, severity), code="ORB711")
+
+
+def _is_dated(context: CheckContext, path: str, start: int) -> bool:
+    """Say whether the record of the entry that starts there states a date."""
+    homes = ((record, context.homes.get(record.path)) for record in context.records if record.text("date"))
+    return any(home is not None and (home[0].path, home[1].span.start) == (path, start) for _, home in homes)
+
+
 def _reader(code: str, problem_code: str) -> Run:
     """Return a check's function that passes on what the reader of documents found under one of its codes."""
 
@@ -124,7 +141,7 @@ DATE = Check(
     "ORB711",
     "date-unclear",
     Severity.WARNING,
-    "A document states a date that is none.",
+    "A document states a date that can't be read.",
     "write YYYY-MM-DD or YYYY-MM",
-    _reader("ORB711", "adr-date-unclear"),
+    run_dates,
 )

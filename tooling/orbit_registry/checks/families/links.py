@@ -53,7 +53,9 @@ def _unresolved(context: CheckContext, record: Record) -> Iterator[Diagnostic]:
         if isinstance(entry, dict):
             said = f"its document says `{str(entry.get('rel', '')).replace('_', ' ')} {entry.get('to', '')}`"
             listed = entry.get("candidates")
-            which = f"can mean {', '.join(map(str, listed))}" if isinstance(listed, list) else "is no record here"
+            which = (
+                f"can mean {', '.join(map(str, listed))}" if isinstance(listed, list) else "is no link between records"
+            )
             where = context.at(record, "x-unresolved", index)
             hint = "where it is one of ours, say so in `supersedes`, `superseded_by` or `links`; then remove the line"
             yield dangling_link.at(where, f"{said}, which {which}", severity=Severity.NOTE, hint=hint, record=record)

@@ -16,6 +16,7 @@ from typing import Literal
 from orbit_registry.loop.capture.commands import DONE, PURPOSE, Way, read_command
 from orbit_registry.loop.capture.project import Project
 from orbit_registry.loop.capture.turns import Step, Turn
+from orbit_registry.push.failures import compiled, holds, plain
 from orbit_registry.values import dataclass
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
@@ -49,11 +50,10 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"(?i)missing script:?", "the script is missing", "missing script"),
         (r"\bERR_PNPM_NO_SCRIPT\b", "the script is missing", "ERR_PNPM_NO_SCRIPT"),
         (r"No rule to make target", "the target is missing", "No rule to make target"),
-        (
-            r"(?i)(?:command )?not found\b|is not recognized as|No such file or directory: '",
-            "the program is missing",
-            "not found",
-        ),
+        (r"(?i)command not found\b", "the program is missing", "command not found"),
+        (r"(?i)not found\b", "the program is missing", "not found"),
+        (r"is not recognized as", "the program is missing", "is not recognized as"),
+        (r"No such file or directory: '", "the program is missing", "No such file or directory"),
         (
             r"(?i)unsupported engine|requires (?:node|python)\b|\bEBADENGINE\b",
             "the version is another one",
@@ -71,7 +71,7 @@ FORMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     )
 )
 """Faults of an environment rather than of the code: how they read, what they are in our words, and by which text the
-same is known again; `{}` is the program. Empty where that would fit all kinds of errors."""
+same is known again, together with a module or the program. Empty where that would fit all kinds of errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +185,8 @@ class Observer:
             found = reads.search(step.said)
             if found is not None:
                 name = found[1] if found.lastindex and self._project.knows(found[1]) else ""
-                pattern = pattern.replace("{}", way.tool) + name
-                stumble = _Stumble(way, said, pattern, [*step.paths, *written])
+                error = f"{pattern}{name}" if name else _error_pattern(step.said, pattern, way.tool)
+                stumble = _Stumble(way, said, error, [*step.paths, *written])
                 held = self._open.setdefault(way.purpose, stumble)
                 held.times += held is not stumble
                 return
@@ -326,6 +326,16 @@ class Observer:
                     (f"{path}::{name}",),
                 )
                 return
+
+
+def _error_pattern(text: str, words: str, program: str) -> str:
+    """Return the pattern of words and a program as a line of a text has both; empty where none has."""
+    words = words.rstrip("*")
+    lines = [plain(line) for line in text.splitlines()] if words else []
+    for pattern in (f"{program}: {words}", f"{program}*{words}", f"{words}: {program}", f"{words}*{program}"):
+        if any(holds(compiled(pattern), line) for line in lines):
+            return pattern
+    return ""
 
 
 def _is_test(path: str) -> bool:

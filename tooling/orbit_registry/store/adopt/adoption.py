@@ -41,6 +41,7 @@ from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
+from orbit_registry.text.adr.build import DATE_PROBLEMS
 from orbit_registry.text.adr.model import FOLDER
 from orbit_registry.values import dataclass
 
@@ -199,10 +200,21 @@ def _edges(
     old = [place_of(record) for record in known.records.values()]
     new = [Place(one.id, one.candidate.path, one.candidate.number, one.legacy_ids) for one in named]
     targets = Targets([*old, *new], workspace.git.web_addresses())
+    adopted = [
+        (record.id, candidate)
+        for record, candidate in (known.held if named else ())
+        if record.source is not None and record.source.authority == "document"
+    ]
+    successions = {
+        (edge.subject, edge.target)
+        for record, candidate in (*((one.id, one.candidate) for one in named), *adopted)
+        for edge in read_edges(record, candidate.path, candidate.entry, targets)
+        if isinstance(edge, Edge) and edge.rel == "supersedes"
+    }
     edges: list[Edge] = []
     unresolved: dict[str, list[Unresolved]] = {}
     for one in named:
-        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets):
+        for found in read_edges(one.id, one.candidate.path, one.candidate.entry, targets, successions):
             if isinstance(found, Edge):
                 edges.append(found)
                 continue
@@ -212,10 +224,9 @@ def _edges(
             why = f"{said}: {with_step(found.why, which)}"
             outcomes.append(Outcome("left", one.candidate.label, one.id, why))
     made = {one.id for one in named}
-    for record, candidate in known.held if made else ():
-        if record.source is not None and record.source.authority == "document":
-            found_now = read_edges(record.id, candidate.path, candidate.entry, targets)
-            edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
+    for record, candidate in adopted:
+        found_now = read_edges(record, candidate.path, candidate.entry, targets, successions)
+        edges += (edge for edge in found_now if isinstance(edge, Edge) and {edge.subject, edge.target} & made)
     return edges, unresolved
 
 
@@ -251,6 +262,10 @@ def _new_records(
             outcomes.append(Outcome("changed", candidate.label, one.id, f"a new number, because {one.why_not}"))
         if candidate.entry.status == "unknown" and candidate.entry.status_raw.strip():
             outcomes.append(Outcome("changed", candidate.label, one.id, _not_known(candidate.entry.status_raw)))
+        unclear = next((problem for problem in candidate.entry.problems if problem.code in DATE_PROBLEMS), None)
+        if unclear is not None:
+            said = f"{unclear.message}, so the record has none; {unclear.hint}"
+            outcomes.append(Outcome("changed", candidate.label, one.id, said))
         if candidate.entry.format == FOLDER:
             outcomes.append(Outcome("changed", candidate.label, one.id, _said_by_folder(candidate)))
         yield Change(path, None, text)

@@ -180,10 +180,14 @@ class Targets:
         return [one for one, depth in zip(found, shared, strict=True) if depth == max(shared)]
 
 
-def read_edges(record: str, path: str, entry: AdrDocument, targets: Targets) -> Iterator[Edge | Unresolved]:
+def read_edges(
+    record: str, path: str, entry: AdrDocument, targets: Targets, successions: Collection[tuple[str, str]] = ()
+) -> Iterator[Edge | Unresolved]:
     """Yield each statement of a decision's document about another decision.
 
     Mere mentions in prose are no edges: the text itself keeps them. Links to other decisions are `references`.
+    `successions` are the (successor, predecessor) that documents state: one that the predecessor's states holds,
+    be the successor only proposed.
     """
     stated: set[str] = set()
     for relation in entry.relations:
@@ -199,12 +203,16 @@ def read_edges(record: str, path: str, entry: AdrDocument, targets: Targets) -> 
         if other == record or (rel == "references" and other in stated):
             continue
         stated.add(other)
-        if relation.rel == "supersedes" and entry.status in ("proposed", "rejected"):
-            why = f"a {entry.status} decision replaces nothing; the two are related instead"
-            yield Unresolved(relation.rel, _one_line(relation.target_raw), (), why)
-            yield Edge("related_to", record, other, record, _one_line(relation.target_raw))
-            continue
         subject, target = (other, record) if inverted else (record, other)
+        is_pending = relation.rel == "supersedes" and entry.status in ("proposed", "rejected")
+        if is_pending and (record, other) not in successions:
+            is_replaced = (other, record) in successions
+            instead = "the other one replaces it" if is_replaced else "the two are related instead"
+            why = f"a {entry.status} decision replaces nothing; {instead}"
+            yield Unresolved(relation.rel, _one_line(relation.target_raw), (), why)
+            if not is_replaced:
+                yield Edge("related_to", record, other, record, _one_line(relation.target_raw))
+            continue
         yield Edge(rel, subject, target, record, _one_line(f"{relation.rel} {relation.target_raw}"))
 
 

@@ -22,6 +22,8 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile
+from orbit_registry.text.adr.build import with_date_order
+from orbit_registry.text.adr.dates import date_orders
 from orbit_registry.text.adr.doubts import NOTHING_DECIDED, OF_ITS_PLACE
 from orbit_registry.text.adr.file_names import number_of_path, own_folders, whole_of
 from orbit_registry.text.adr.read import UNNAMED
@@ -103,7 +105,17 @@ def candidates_of(
                 outcomes.append(Outcome("left", candidate.label, None, why))
             else:
                 found.append(candidate)
-    return list(_wholes(found, known, by_name, outcomes))
+    return _dated(list(_wholes(found, known, by_name, outcomes)), known)
+
+
+def _dated(candidates: Sequence[Candidate], known: Known) -> list[Candidate]:
+    """Return the decisions, with the dates that others of their folder settle."""
+    peers = (*candidates, *(candidate for _, candidate in known.held))
+    orders = date_orders((posixpath.dirname(peer.path), peer.entry.date_raw) for peer in peers)
+    return [
+        Candidate(one.document, with_date_order(one.entry, orders.get(posixpath.dirname(one.path))))
+        for one in candidates
+    ]
 
 
 def _documents(workspace: Workspace, paths: Iterable[str], outcomes: list[Outcome]) -> Iterator[Document]:

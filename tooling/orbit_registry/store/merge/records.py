@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.store.codec import decode_record
 from orbit_registry.store.git import merge_lines
+from orbit_registry.store.merge.state import SIDES, data_in
 from orbit_registry.store.votes import FIELDS
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
@@ -17,6 +18,10 @@ from orbit_registry.values import dataclass
 _ABSENT = object()
 _LATEST = ("updated_at",)
 _WHOLE = ("freshness.fingerprint",)
+_VERIFIED = ("fingerprint", "verified_at", "verified_by")
+_FAILURE, _ATTEMPTS = "failure", "attempts"
+_RETOLD = ("title", "reason", "ttl_days")
+"""What a failure says anew each time its target fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,9 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     """Return the merge of two versions of one record's file.
 
     A field that one side changed is taken from it; lists take what either side added and lose what either removed;
-    of two times of change the later one stands. What both changed differently is contested, and named.
+    of two times of change the later one stands, and of two verifications the later. A failure that both met again
+    says what the later one says, and counts the attempts of both. What else both changed differently is contested, and
+    named. A base that can't be read counts as none.
 
     Raises:
         GitError: git is missing.
@@ -41,13 +48,14 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     if ours == base:
         return RecordMerge(theirs)
     try:
-        values = [load(text) if text is not None else {} for text in (base, ours, theirs)]
+        old, here, there = data_in(base) or {}, load(ours), load(theirs)
     except YamlProblemError as error:
         return RecordMerge(None, (f"one side is not valid YAML: {error.problem.message}",))
-    if not all(isinstance(value, dict) for value in values):
+    if not isinstance(here, dict) or not isinstance(there, dict):
         return RecordMerge(None, ("one side is not a mapping",))
     contested: list[str] = []
-    merged = _merged(values[0], values[1], values[2], "", contested)
+    _take_later(old, here, there, kind)
+    merged = _merged(old, here, there, "", contested)
     if contested or not isinstance(merged, dict):
         return RecordMerge(None, tuple(contested))
     text = _text(base, ours, theirs, merged, kind)
@@ -57,6 +65,39 @@ def merge_records(base: str | None, ours: str, theirs: str, kind: Kind, path: st
     if record is None:
         return RecordMerge(None, tuple(f"the merge is not valid: {problem.message}" for problem in problems))
     return RecordMerge(text)
+
+
+def _take_later(base: Mapping[str, object], ours: dict[str, object], theirs: dict[str, object], kind: Kind) -> None:
+    """Where both sides verified a record, let both say what the later one says, as if it had followed the other."""
+    old, here, there = _freshness(base), _freshness(ours), _freshness(theirs)
+    if old.get("verified_at") in (here.get("verified_at"), there.get("verified_at")):
+        return
+    earlier, later = sorted((ours, theirs), key=lambda data: (str(_freshness(data).get("verified_at", "")), str(data)))
+    freshness = {**_freshness(earlier)}
+    _replace(old, freshness, _freshness(later), _VERIFIED)
+    earlier["freshness"] = freshness
+    if kind.name == _FAILURE:
+        _replace(base, earlier, later, _RETOLD)
+        counts = [count for data in (base, ours, theirs) if isinstance(count := data.get(_ATTEMPTS), int)]
+        if len(counts) == len(SIDES) and counts[0] not in counts[1:]:
+            ours[_ATTEMPTS] = theirs[_ATTEMPTS] = counts[1] + counts[2] - counts[0]
+
+
+def _freshness(data: Mapping[str, object]) -> Mapping[str, object]:
+    value = data.get("freshness")
+    return value if isinstance(value, Mapping) else {}
+
+
+def _replace(
+    base: Mapping[str, object], earlier: dict[str, object], later: Mapping[str, object], names: Iterable[str]
+) -> None:
+    """Put the later side's values of what both sides changed in place of the earlier ones."""
+    for name in names:
+        if base.get(name) not in (earlier.get(name), later.get(name)):
+            if name in later:
+                earlier[name] = later[name]
+            else:
+                earlier.pop(name)
 
 
 def _merged(base: object, ours: object, theirs: object, name: str, contested: list[str]) -> object:

@@ -103,7 +103,8 @@ def find_subjects(workspace: Workspace, state: MergeState) -> Subjects:
         if kind is None or not stages:
             continue
         broken = [side for side in SIDES if side in stages and uid_in(state.text(side, path)) is None]
-        if broken:
+        is_needed = broken != ["base"] or len(stages) < len(SIDES)  # a base alone tells what was removed
+        if broken and is_needed:
             unreadable[path] = f"{broken[0]} holds no valid record"
             continue
         _add(found, state, kind, path, stages)

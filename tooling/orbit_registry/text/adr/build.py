@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import get_args
 
 from orbit_registry.text import is_markdown
-from orbit_registry.text.adr.dates import read_date
+from orbit_registry.text.adr.dates import Order, is_of_two_orders, read_date
 from orbit_registry.text.adr.header import Header, split_names, visible_lines
 from orbit_registry.text.adr.model import AdrDocument, Fact, Rel, Relation, Section, Status
 from orbit_registry.text.adr.relations import (
@@ -24,6 +25,8 @@ from orbit_registry.text.adr.titles import TitleParts, split_title
 from orbit_registry.text.position import Position, Problem, Span
 from orbit_registry.text.structure import Heading, within
 
+DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
+"""The codes of the problems of a date: it can't be read at all, or not without knowing whether the day comes first."""
 _RELS = frozenset(get_args(Rel))
 
 
@@ -86,7 +89,7 @@ def build(
             + ([parts.number_span] if parts.number_span else [])
         ),
         status_span=status_fact.span if status_fact else None,
-        superseding_spans=tuple(fact.span for fact in facts if fact.key == "superseding"),
+        superseding_spans=tuple(dict.fromkeys(fact.span for fact in facts if fact.key == "superseding")),
         date_span=date_span,
         facts=facts,
         problems=tuple(_problems(header, facts, date, status, number, parts, position)),
@@ -121,11 +124,11 @@ def _date(
     facts: Sequence[Fact], named: tuple[str, str] | None, changelog: Fact | None
 ) -> tuple[str | None, str, str | None, Span | None]:
     """Return (date, as written, source, span) of the best statement of a date."""
-    fact = _first(facts, "date")
-    for candidate in (fact, _first(facts, "status_date"), changelog):
+    fact, beside = _first(facts, "date"), _first(facts, "status_date")
+    for candidate in (fact, beside, changelog):
         if candidate is None:
             continue
-        iso = read_date(candidate.raw.strip().strip("*_`{}[]\"'"))
+        iso = read_date(candidate.raw)
         if iso is not None:
             source = "changelog" if candidate is changelog else candidate.style
             own = candidate.key == "date" and candidate is not changelog
@@ -133,7 +136,18 @@ def _date(
     raw, span = (fact.raw, fact.span) if fact else ("", None)
     if named:
         return named[0], raw or named[0], named[1], span
-    return None, raw or (changelog.raw if changelog else ""), None, span
+    other = beside or changelog
+    return None, raw or (other.raw if other else ""), None, span
+
+
+def with_date_order(entry: AdrDocument, order: Order | None) -> AdrDocument:
+    """Return a decision with the date that others settle: they say whether its day or its month comes first."""
+    date = read_date(entry.date_raw, order) if entry.date is None else None
+    if date is None:
+        return entry
+    stated = _first(entry.facts, "date") or _first(entry.facts, "status_date")
+    problems = tuple(problem for problem in entry.problems if problem.code not in DATE_PROBLEMS)
+    return replace(entry, date=date, date_source=stated.style if stated else None, problems=problems)
 
 
 def _listed(fact: Fact) -> tuple[str, ...]:
@@ -262,11 +276,12 @@ def _problems(
             lines.position(stated.span.start),
             "write proposed, accepted, rejected, deprecated or superseded by ADR-NNNN",
         )
-    dated = _first(facts, "date")
+    dated = _first(facts, "date") or _first(facts, "status_date")
     if date is None and dated is not None and dated.raw.strip():
+        is_open = is_of_two_orders(dated.raw)
         yield Problem(
-            "adr-date-unclear",
-            f"{_short(dated.raw)} is not a date",
+            "adr-date-order" if is_open else "adr-date-unclear",
+            f"the date {_short(dated.raw)} {'leaves open which number is the month' if is_open else 'is not readable'}",
             lines.position(dated.span.start),
             "write YYYY-MM-DD or YYYY-MM",
         )

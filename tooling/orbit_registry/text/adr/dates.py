@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from orbit_registry.text.adr.words import MONTH_OF, plain
 from orbit_registry.text.position import Span
+
+Order = Literal["day", "month"]
+"""Which of a date's two numbers before the year comes first."""
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?![\w-])|\d{4}-\d\d-\d\d(?=T)")
 _OF = r"(?:\.?,?[ -](?:de |del |of )?)"
@@ -18,6 +23,7 @@ _DATES = tuple(
         r"(?P<y>(?:19|20)\d\d)[年년][ ]?(?P<m>\d{1,2})[月월][ ]?(?P<d>\d{1,2})[日일]",
         r"(?P<d>1[3-9]|2\d|3[01])[/-](?P<m>\d{1,2})[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # no other order makes sense
         r"(?P<m>\d{1,2})[/-](?P<d>1[3-9]|2\d|3[01])[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",
+        r"0?(?P<d>\d{1,2})[/-]0?(?P<m>(?P=d))[/-](?P<y>(?:19|20)\d\d)(?![\w/-])",  # either order says the same
         r"(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>(?:19|20)\d\d)(?!\w)",
         rf"(?P<d>\d{{1,2}})(?:st|[nr]d|th|er|º)?{_OF}(?P<m>[^\W\d_]{{3,12}}){_OF}(?P<y>(?:19|20)\d\d)(?!\w)",
         r"(?P<m>[^\W\d_]{3,12})\.?[ ](?P<d>\d{1,2})(?:st|[nr]d|th)?,?[ ](?P<y>(?:19|20)\d\d)(?!\w)",
@@ -25,6 +31,9 @@ _DATES = tuple(
     )
 )
 
+_SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
+_MARKS = "*_`{}[]()<>\"' \t\r\n"
+"""What stands around a date."""
 _STARTS = re.compile(r"(?<![\w-])(?=\w)")
 _LONGEST = 200
 
@@ -38,13 +47,36 @@ def is_iso_date(text: str) -> bool:
     return len(text) in (7, 10)
 
 
-def read_date(text: str) -> str | None:
+def read_date(text: str, order: Order | None = None) -> str | None:
     """Return the `YYYY-MM-DD` or `YYYY-MM` that a text begins with, in figures or with the month's name.
 
-    `03/04/2026` is none: it is read differently in different countries. `17/04/2026` is not.
+    `03/04/2026` takes an `order`: it is read differently in different countries. `17/04/2026` does not.
     """
-    found = _read(text, 0)
-    return found[0] if found is not None else None
+    bare = text.strip(_MARKS)
+    found = _read(bare, 0)
+    if found is not None:
+        return found[0]
+    slashed = _SLASHED.match(bare) if order is not None else None
+    if slashed is None:
+        return None
+    month, day = ("second", "first") if order == "day" else ("first", "second")
+    iso = f"{slashed['year']}-{slashed[month]:0>2}-{slashed[day]:0>2}"
+    return iso if is_iso_date(iso) else None
+
+
+def is_of_two_orders(text: str) -> bool:
+    """Say whether a text begins with a date that reads differently with the day or the month first."""
+    return read_date(text) is None and read_date(text, "day") is not None and read_date(text, "month") is not None
+
+
+def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
+    """Return the order that the dates of a folder agree on, from pairs of a folder and a date as it is written."""
+    orders: dict[str, set[Order]] = {}
+    for folder, written in dates:
+        slashed = _SLASHED.match(written.strip(_MARKS))
+        if slashed is not None and read_date(written) and int(slashed["first"]) != int(slashed["second"]):
+            orders.setdefault(folder, set()).add("day" if int(slashed["first"]) > 12 else "month")
+    return {folder: next(iter(found)) for folder, found in orders.items() if len(found) == 1}
 
 
 def find_date(text: str) -> tuple[str, Span] | None:

@@ -52,6 +52,8 @@ _COPIES = re.compile(r"(?:^|/)(?:versioned_docs/version-|i18n/[^/]+/docusaurus-p
 _TO_FILL_IN = re.compile(r"(?:ADR|RFC|TEP|KEP|DR)[- #]?(?:N{3,}|X{3,}|\?{3,})(?!\w)")
 _PLACEHOLDER = re.compile(r"\{(?!\{)|\{\{[^{}]*\}\}$|[\[<]short title")
 """What a template has in place of a title; `{{fn}} helper` is one, of a program that templates are written in."""
+_NO_TITLE = re.compile(r"^\{.*\}$|\btitle\b", re.IGNORECASE)
+"""What no decision is called, be its status and its text as they may."""
 _INDEX_NAMES = frozenset(
     {"index", "toc", "inhalt", "índice", "indice", "sommaire", "содержание", "索引", "目录", "目錄", "一覧", "目次"}
 )
@@ -78,9 +80,12 @@ def is_template(pure: PurePosixPath, stem: str) -> bool:
 
 
 def why_no_decision(
-    entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath, *, in_series: bool
+    entry: AdrDocument, inside: Sequence[Heading], stem: str, pure: PurePosixPath, *, in_series: bool, is_filled: bool
 ) -> str | None:
-    """Return why the document is no decision, or None if it is one."""
+    """Return why the document is no decision, or None if it is one.
+
+    `is_filled` says that its context and its decision hold more than placeholders.
+    """
     named = read_name(stem)
     if (
         stem.lower() in _NOT_ADR_NAMES
@@ -93,7 +98,7 @@ def why_no_decision(
         return _COPY
     if _is_session(entry, stem, pure):
         return _SESSION
-    if _PLACEHOLDER.match(entry.title) or _TO_FILL_IN.search(entry.title):
+    if _has_blank_title(entry, is_filled=is_filled):
         return "a template, by its title"
     if is_request_name(stem) and entry.status == "unknown":
         return _NO_VERDICT
@@ -113,6 +118,15 @@ def why_no_decision(
         is_named = named is not None and named.is_decisions and named.title
         return _NUMBER_ALONE if is_named else "no status and no section that holds a decision"
     return None if in_folder or entry.heading_span is not None else _NAME_ALONE
+
+
+def _has_blank_title(entry: AdrDocument, *, is_filled: bool) -> bool:
+    """Say whether a title is a template's; that of a decision that is written and decided may look like one."""
+    begins = _PLACEHOLDER.match(entry.title) or _TO_FILL_IN.match(entry.title)
+    if not begins and not _TO_FILL_IN.search(entry.title):
+        return False
+    pending = ("unknown", "proposed") if begins else ("unknown",)
+    return not is_filled or entry.status in pending or _NO_TITLE.search(entry.title) is not None
 
 
 def _has_folder_of_its_own(entry: AdrDocument, stem: str, pure: PurePosixPath) -> bool:

@@ -60,7 +60,8 @@ def _feminine(called: str) -> str:
 _ENGLISH_STATUSES = frozenset(
     {"proposed", "draft", "pending", "idea", "open", "deferred", "postponed", "accepted", "approved", "implemented",
      "adopted", "agreed", "decided", "active", "final", "done", "current", "valid", "rejected", "declined",
-     "withdrawn", "deprecated", "retired", "obsolete", "rescinded", "revoked", "superseded", "superceded", "replaced"}
+     "withdrawn", "deprecated", "retired", "obsolete", "rescinded", "revoked", "superseded", "superceded", "overridden",
+     "replaced"}
 )  # fmt: skip
 
 

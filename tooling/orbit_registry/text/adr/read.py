@@ -25,7 +25,7 @@ from orbit_registry.text.adr.file_names import (
 from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, visible_lines
 from orbit_registry.text.adr.model import FOLDER, AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.relations import find_phrases
-from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, section_key
+from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, is_filled, section_key
 from orbit_registry.text.adr.styles.marked_title import with_mark
 from orbit_registry.text.adr.titles import (
     TitleParts,
@@ -35,6 +35,7 @@ from orbit_registry.text.adr.titles import (
     split_title,
     title_below,
     title_heading,
+    title_line,
     title_text,
 )
 from orbit_registry.text.citations import Citation, IdForms, find_citations
@@ -268,7 +269,8 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     parts = (
         split_title(document.text, titled, shown, path_number or series_number(stem, shown))
         if named
-        else TitleParts(None, None, title_of_path(path), titled)
+        else title_line(document, path_number, title_of_path(path))
+        or TitleParts(None, None, title_of_path(path), titled)
     )
     if named and (below := title_below(document, parts, inside)) is not None:
         parts = replace(parts, title=below.of(document.text), title_span=below)
@@ -288,7 +290,9 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
     if entry.number is None:
         entry = replace(entry, number=_titled_number(entry))
     said = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None
-    reason = why_no_decision(entry, inside, stem, pure, in_series=series is not None)
+    bodies = {section.key: section.body for section in entry.sections if section.key in ("context", "decision")}
+    filled = len(bodies) == 2 and all(is_filled(document, body) for body in bodies.values())
+    reason = why_no_decision(entry, inside, stem, pure, in_series=series is not None, is_filled=filled)
     entry = replace(entry, status=said, format=FOLDER) if said is not None else entry
     if reason:
         return AdrFile("none", (), (), reason, entry)

@@ -12,17 +12,25 @@ from orbit_registry.text.position import Span
 from orbit_registry.values import dataclass
 
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
+PARTLY = (
+    r"(?:partially|partly|in[ -]part|teilweise|zum[ ]Teil|in[ ]Teilen|partiellement|en[ ]partie|parcialmente"
+    r"|e[nm][ ]parte|parzialmente|in[ ]parte|gedeeltelijk|deels|częściowo|delvis|частично"
+    r"|部分(?:的に|地)?|一部(?:的に|を|が)?|(?:부분|일부)(?:적으로|가|를)?)"
+)
+_IN = rf"(?:[ -]{PARTLY})?"
+_CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
 _VERBS: tuple[tuple[str, Rel], ...] = (
-    # `Supercedes` is how adr-tools spells it. What replaces a part amends the whole.
-    (r"(?:partially|partly)[ ]super[sc]eded[ ]by|super[sc]eded[ -]in[ -]part[ ]by", "amended_by"),
-    (r"(?:partially|partly)[ ]super[sc]edes|super[sc]edes[ ](?:in[ ]part|parts?[ ]of|section[ ]of)", "amends"),
+    # `Supercedes` is how adr-tools spells it.
     (
-        r"super[sc]eded[ ]by|super[sc]eded(?=:?[ ]\[)|replaced[ ]by|obsoleted[ ]by|retired[ ]by"
-        r"|(?:ersetzt|abgelöst|überholt|aufgehoben)[ ]durch|(?:remplac|supplant|abrog)ée?[ ]par"
-        r"|(?:reemplazad|sustituid|substituíd|substituid|supersedid|superad|derogad|revogad)[oa][ ]por"
-        r"|(?:sostituit|rimpiazzat|superat)[oa][ ]da(?:ll[ao']|l)?|vervangen[ ]door"
-        r"|замен[её]н[ао]?[ ]на|zastąpion[aey][ ]przez|ersatt[ ]av"
-        r"|已?被(?:取代|替代)[:：]?|(?:取代者|替代者|后继|後継|後繼|置換先|置換済み|대체됨|후속)(?:[ ]ADR)?[:：]",
+        rf"(?:super[sc]eded|overrid+en|replaced|obsoleted|retired){_IN}[ ]by|super[sc]eded(?=:?[ ]\[)"
+        rf"|(?:ersetzt|abgelöst|überholt|aufgehoben){_IN}[ ]durch|(?:remplac|supplant|abrog)ée?s?{_IN}[ ]par"
+        rf"|(?:reemplazad|sustituid|substituíd|substituid|supersedid|superad|derogad|revogad)[oa]s?{_IN}[ ]por"
+        rf"|(?:sostituit|rimpiazzat|superat)[oaie]{_IN}[ ]da(?:ll[ao']|l)?|vervangen[ ]door"
+        r"|замен[её]н[аоы]?[ ]на|zastąpion[aey][ ]przez|ersatt[ ]av"
+        r"|已?被(?:部分)?(?:取代|替代)[:：]?"
+        r"|(?:取代者|替代者|后继|後継|後繼|置換先|置換済み|대체됨|후속)(?:[ ]ADR)?[:：]"
+        r"|部分(?:取代|替代)[:：(（]|(?:部分(?:的に)?|一部)(?:置き?換え|置換)(?:済み)?[:：(（]"
+        r"|(?:부분|일부)[ ]?대체(?:됨)?[ ]?[:：(（]",
         "superseded_by",
     ),
     (
@@ -57,18 +65,18 @@ _VERBS: tuple[tuple[str, Rel], ...] = (
     ),
 )
 _ENDINGS: tuple[tuple[str, str, Rel], ...] = (
-    (r"durch[ ]", r"[ ](?:ersetzt|abgelöst|überholt)", "superseded_by"),
+    (r"durch[ ]", rf"{_IN}[ ](?:ersetzt|abgelöst|überholt)", "superseded_by"),
     (r"durch[ ]", r"[ ](?:ergänzt|geändert)", "amended_by"),
-    (r"door[ ]", r"[ ]vervangen", "superseded_by"),
-    (r"[被由][ ]?", r"[ ]?(?:所|完全)?(?:取代|替代|代替|替换|替換)", "superseded_by"),
+    (r"door[ ]", rf"{_IN}[ ]vervangen", "superseded_by"),
+    (r"[被由][ ]?", rf"[ ]?(?:所|完全|{PARTLY})?(?:取代|替代|代替|替换|替換)", "superseded_by"),
     (r"[被由][ ]?", r"[ ]?所?(?:修订|修改|补充|修訂|補充)", "amended_by"),
-    ("", r"[ ]?(?:に(?:より|よって|て)?|で)[ ]?(?:置き?換え|置換|代替|廃止)", "superseded_by"),
-    ("", r"[ ]?を[ ]?(?:置き?換え|置換|代替|廃止)", "supersedes"),
+    ("", rf"[ ]?(?:に(?:より|よって|て)?|で){_CJK_IN}(?:置き?換え|置換|代替|廃止)", "superseded_by"),
+    ("", rf"[ ]?(?:の一部)?を{_CJK_IN}(?:置き?換え|置換|代替|廃止)", "supersedes"),
     ("", r"[ ]?(?:に(?:より|よって|て)|で)[ ]?(?:改訂|改定|修正|補足)", "amended_by"),
     ("", r"[ ]?を[ ]?(?:改訂|改定|修正|補足)", "amends"),
     ("", r"[ ]?を[ ]?拡張", "extends"),
-    ("", r"[ ]?(?:으로|로|에[ ]?의해)[ ]?(?:대체|교체)", "superseded_by"),
-    ("", r"[ ]?[을를][ ]?(?:대체|교체)", "supersedes"),
+    ("", rf"[ ]?(?:으로|로|에[ ]?의해){_CJK_IN}(?:대체|교체)", "superseded_by"),
+    ("", rf"(?:의[ ]?일부)?[ ]?[을를]{_CJK_IN}(?:대체|교체)", "supersedes"),
     ("", r"[ ]?에[ ]?의해[ ]?(?:수정|보완|개정)", "amended_by"),
     ("", r"[ ]?[을를][ ]?(?:수정|보완|개정)", "amends"),
     ("", r"[ ]?[을를][ ]?확장", "extends"),
@@ -81,6 +89,27 @@ _ENDS_SO = tuple(
 _MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
 _LEAD = 8
 """Characters that what stands before such a decision has at most."""
+_NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
+"""Nothing stands before but a mark, or one of the scripts that write no blanks."""
+PART = (
+    rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:some|parts?|sections?|clauses?|paragraphs?|chapters?|points?[ ]\d"
+    r"|einige|Teile?|Abschnitte?|Abs[aä]tze?|Klauseln?|Kapitel|Ziffern?|Punkte?[ ]\d|certaine?s|quelques|parties?"
+    r"|paragraphes?|articles?[ ]\d|algun[oa]s|alguns|algumas|partes?|secci(?:ón|ones)|seç(?:ão|ões)|apartados?"
+    r"|cláusulas?|alcun[ei]|parti|sezion[ei]|clausol[ae]|sommige|delen|secties?|niektóre|vissa|avsnitt|некоторые|разделы?)"
+    r"(?![^\W\d_])|§|第[ ]?[\d一二三四五六七八九十]{1,3}[ ]?[章节節条條项項款]|部分|一部|일부|부분"
+    r"|\d[ ]?[장절조항][은는이가의]?(?!\w))"
+)
+"""What a sentence names that is about a part of a decision: `Section 3 was superseded by`, `some clauses`."""
+WITHIN = r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
+"""What may stand between that and its verb."""
+_ADVERB_BEFORE = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
+_PARTLY_BEFORE = lazy(_ADVERB_BEFORE, re.IGNORECASE)
+_PART_BEFORE = lazy(rf"{_ADVERB_BEFORE}|{PART}{WITHIN}\Z", re.IGNORECASE)
+_HAS_PARTLY = lazy(rf"{_NO_LETTER}{PARTLY}(?![a-z])", re.IGNORECASE)
+_HAS_PART = lazy(rf"{_NO_LETTER}{PARTLY}(?![a-z])|{PART}", re.IGNORECASE)
+_PARTLY_BEHIND = lazy(rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)", re.IGNORECASE)
+_FAR = 80
+"""Characters before a verb in which a part is named."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _VERB = re.compile("|".join(rf"(?P<v{i}>{pattern})" for i, (pattern, _) in enumerate(_VERBS)), re.IGNORECASE)
 OF_ITSELF = (
@@ -132,6 +161,9 @@ class Phrase:
     text: str
     span: Span
     verb: Span
+    """With the words before it that limit it to a part."""
+    of_part: bool = False
+    """A part is replaced, which amends the whole."""
 
 
 def opening_phrases(text: str, start: int, end: int) -> Iterator[Phrase]:
@@ -153,11 +185,28 @@ def find_phrases(text: str, start: int = 0, end: int | None = None) -> Iterator[
     if not any(one["name"] for one in _MAY_NAME.finditer(text, start, limit)):
         return
     behind = list(_ending_phrases(text, start, limit)) if _MAY_END_SO.search(text, start, limit) else []
-    if behind:
-        before = [one for one in _leading_phrases(text, start, limit) if not _is_within(one.verb, behind)]
-        yield from sorted([*behind, *before], key=lambda one: one.span.start)
-    else:
-        yield from _leading_phrases(text, start, limit)
+    before = [one for one in _leading_phrases(text, start, limit) if not _is_within(one.verb, behind)]
+    phrases = sorted([*behind, *before], key=lambda one: one.span.start) if behind else before
+    yield from (_limited(text, start, limit, phrase) for phrase in phrases)
+
+
+def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
+    """Return a phrase that replaces a part as the amendment that this is: `Section 3 was superseded by ADR-9`."""
+    if phrase.rel not in ("superseded_by", "supersedes"):
+        return phrase
+    is_passive = phrase.rel == "superseded_by"
+    before = (_PART_BEFORE if is_passive else _PARTLY_BEFORE).search(
+        text, max(start, phrase.verb.start - _FAR), phrase.verb.start
+    )
+    inside = _HAS_PARTLY if is_passive else _HAS_PART
+    between = inside.search(text, phrase.verb.start, phrase.span.start) or inside.search(
+        text, phrase.span.end, phrase.verb.end
+    )
+    if before is None and between is None and _PARTLY_BEHIND.match(text, phrase.span.end, limit) is None:
+        return phrase
+    verb = Span(before.start() if before is not None else phrase.verb.start, phrase.verb.end)
+    rel: Rel = "amended_by" if is_passive else "amends"
+    return Phrase(rel, phrase.target, phrase.text, phrase.span, verb, True)
 
 
 def _is_within(verb: Span, phrases: Collection[Phrase]) -> bool:

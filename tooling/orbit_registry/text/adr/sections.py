@@ -145,12 +145,13 @@ def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Spa
     if start is not None:
         return document.lines.position(start)
     for section in sections:
-        if section.key == "negative" and _is_filled(document, section.body):
+        if section.key == "negative" and is_filled(document, section.body):
             return section.position
     return None
 
 
-def _is_filled(document: MarkdownDocument, body: Span) -> bool:
+def is_filled(document: MarkdownDocument, body: Span) -> bool:
+    """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):
         content = document.text[line.start : line.end].strip()
         if not content.startswith("#") and not _FILLER.match(content):

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from orbit_registry.text.adr.header import whole_line
 from orbit_registry.text.adr.model import Fact, Rel, Status
-from orbit_registry.text.adr.relations import find_phrases, find_targets
+from orbit_registry.text.adr.relations import PART, PARTLY, WITHIN, find_phrases, find_targets
 from orbit_registry.text.adr.words import NEGATIONS, STATUS_OF, plain
 from orbit_registry.text.position import Span
 
@@ -31,10 +31,13 @@ _TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取�
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _PARTIAL = re.compile(
-    r"super[sc]eded[ -]in[ -]part|(?:partially|partly)[ -]super[sc]eded"
-    r"|(?:teilweise|partiellement|parcialmente|parzialmente|częściowo|delvis|частично)[ ]|部分(?:取代|替代|置換)",
+    r"super[sc]eded[ -]in[ -]part"
+    rf"|(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:super[sc]eded|overrid+en|replaced|ersetzt|vervangen)"
+    r"|(?:teilweise|partiellement|parcialmente|parzialmente|częściowo|delvis|частично)[ ]"
+    r"|(?:部分(?:的に|地)?|一部)已?被?(?:取代|替代|替换|置き?換え|置換|代替)|(?:부분|일부)(?:적으로)?[ ]?(?:대체|교체)",
     re.IGNORECASE,
 )
+"""A status that says no more than that a part was replaced."""
 _IN_PROGRESS = re.compile(
     r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion)"
     r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ ]for)?)[ -]"
@@ -42,6 +45,7 @@ _IN_PROGRESS = re.compile(
     re.IGNORECASE,
 )
 """Work that goes on; `active`, `current` and `final` alone say that a decision is in force."""
+_CLAUSE = re.compile(r"[.;,:(|。；，（]")
 _LIMIT = 4000
 
 
@@ -82,11 +86,13 @@ def _status(text: str) -> Status:
     badge = _BADGE.search(text)
     if badge is not None:
         text = unquote(badge["status"]).replace("_", " ")
-    if _PARTIAL.match(text.lstrip("*_`\"' ")):
+    bare = text.lstrip("*_`\"' ")
+    said = next(find_phrases(bare), None)
+    of_part = said.rel if said is not None and said.of_part and _opens_with(bare, said.verb.start) else None
+    if _PARTIAL.match(bare) or of_part == "amended_by":
         return "accepted"  # a part was replaced, the rest stays in force
-    said = next(find_phrases(text.lstrip("*_`\"' ")), None)
     opens = said.rel if said is not None and said.verb.start <= len("已") else None
-    if opens == "supersedes":
+    if opens == "supersedes" or of_part:
         return "unknown"  # `Ersetzt ADR-3`: what it does to another one
     if opens == "superseded_by" or (_TAKEN_OVER.match(text) and (said is None or said.rel == "superseded_by")):
         return "superseded"  # the word stands last: `被 ADR-0045 取代`
@@ -108,6 +114,13 @@ def _status(text: str) -> Status:
         if word not in _QUALIFIERS and index > 0:
             return "unknown"
     return "unknown"
+
+
+def _opens_with(text: str, at: int) -> bool:
+    """Say whether what stands at an offset is all that the text states: no status and no clause stands before it."""
+    before = text[:at]
+    stated = any(plain(word) in STATUS_OF or plain(word) in NEGATIONS for word in _WORD.findall(before))
+    return not stated and _CLAUSE.search(before) is None
 
 
 def _after_both(text: str) -> Status | None:

@@ -30,7 +30,7 @@ _WORDY = re.compile(
 _NUMBERED = re.compile(
     r"\[?(?P<prefix>(?:ADR[ \t]+(?=ADR))?"
     rf"(?:Architectur(?:e|al) Decision Record|{SERIES_CODE}|RFC|(?:Decision|N[ro]\.?|N[°º])(?=[ \t#]*\d+[ \t]*[:—–]))"
-    r"[ \t]*[-#_]?[ \t]*#?)?(?P<number>\d{1,9})\]?"
+    r"[ \t]*[-#_]?[ \t]*#?)?#?(?P<number>\d{1,9})\]?"
     r"(?P<separator>[ \t]*(?:[:.)—–|]|-(?=[ \t]|(?(prefix)[^\W\d])))[ \t]*|[ \t]+|$)",
     re.IGNORECASE,
 )
@@ -60,6 +60,10 @@ _CLOCK = r"(?:[T ]\d\d:\d\d(?::\d\d)?)?"
 _DAY_FIRST = re.compile(rf"\[?(?P<date>{_DAY}){_CLOCK}\]?[ \t]*[:：—–·|-][ \t]*(?=\S)")
 _DAY_LAST = re.compile(rf"(?<=\S)[ \t]*(?:[—–-][ \t]+|[(\[])(?P<date>{_DAY}){_CLOCK}[)\]]?[ \t]*$")
 """What an entry of a log is named after where it has no number: `2026-04-01: Title`, `Title (2026-04-01)`."""
+
+
+_UNSPACED = re.compile(r"#(?=\d{1,9}[.:)][ \t]+\S)")
+_COMMENTED = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,29 @@ def title_below(document: MarkdownDocument, parts: TitleParts, inside: Sequence[
         return None
     end = inside[1].section.start if len(inside) > 1 else first.body.end
     return _first_line(document, Span(first.body.start, end))
+
+
+def title_line(document: MarkdownDocument, path_number: str | None, path_title: str) -> TitleParts | None:
+    """Return the title of a document whose text has none as a heading: `#46. Title`, or one in its front matter.
+
+    Between the fences a `#` begins a comment, so the number or half of the words of the file's name have to be in it.
+    """
+    first = _first_line(document, Span(document.content_start, len(document.text)))
+    if first is not None and (match := _UNSPACED.match(document.text, first.start, first.end)):
+        return split_title(document.text, Span(match.end(), first.end), document.text[match.end() : first.end])
+    words = set(plain(path_title).split())
+    for match in _COMMENTED.finditer(document.text, *_ends(document.front_matter)):
+        span = Span(*match.span("title"))
+        parts = split_title(document.text, span, match["title"], path_number)
+        if parts.number is not None and path_number is not None and int(parts.number) == int(path_number):
+            return parts
+        if words and 2 * len(words & set(plain(parts.title).split())) >= len(words):
+            return parts
+    return None
+
+
+def _ends(span: Span | None) -> tuple[int, int]:
+    return (span.start, span.end) if span is not None else (0, 0)
 
 
 def _first_line(document: MarkdownDocument, span: Span) -> Span | None:

@@ -82,7 +82,7 @@ STATUSES: Mapping[Status, str] = {
         폐기됨, 사용중단
     """,
     "superseded": """
-        superseded, superceded, superseeded, replaced, ersetzt, abgelöst, remplacé, remplacée, reemplazado,
+        superseded, superceded, superseeded, overridden, replaced, ersetzt, abgelöst, remplacé, remplacée, reemplazado,
         reemplazada, sustituido, sustituida, supersedido, supersedida, substituído, substituída, sostituito,
         sostituita, vervangen, zastąpiony, zastąpiona, zastąpione, ersatt, заменено, заменен, заменена, 置き換え,
         置き換え済み, 置換, 置換済み, 取代, 已取代, 被取代, 已被取代, 替代, 已替代, 已被替代, 被替代, 대체, 대체됨
@@ -138,14 +138,23 @@ KEY_OF: Mapping[str, str] = _by_word({
         取代, 替代, 置換対象, 대체 대상
     """,
     "superseded_by": """
-        superseded by, superceded by, superseded-by, superseded_by, supersededby, replaced by, ersetzt durch,
+        superseded by, superceded by, superseded-by, superseded_by, supersededby, overridden by, replaced by,
+        ersetzt durch,
         abgelöst durch, nachfolger, remplacé par, remplacée par, successeur, reemplazado por, reemplazada por,
         sustituido por, sustituida por, sucesor, substituído por, substituída por, sucessor, sostituito da,
         sostituita da, successore, vervangen door, successor, 被取代, 已被取代, 取代者, 替代者, 后继, 後継, 後継 adr,
         置換先, 대체됨, 후속, 후속 adr
     """,
-    "amends": "amends, ergänzt, ändert, modifie, complète, enmienda, emenda",
+    "amends": """
+        amends, partially supersedes, partly supersedes, in part supersedes, supersedes in part, ergänzt, ändert,
+        ersetzt teilweise, modifie, complète, remplace partiellement, enmienda, emenda
+    """,
     "amended_by": """
+        partially superseded by, partly superseded by, in part superseded by, superseded in part by,
+        partially replaced by, teilweise ersetzt durch, partiellement remplacé par, partiellement remplacée par,
+        parcialmente reemplazado por,
+        parcialmente sustituido por, parcialmente substituído por, parzialmente sostituito da,
+        gedeeltelijk vervangen door, 部分被取代, 부분 대체, 부분 대체됨, 一部置き換え,
         amended by, amended-by, amended_by, amendedby, geändert durch, ergänzt durch, modifié par, modifiée par,
         complété par, complétée par, modificado por, modificada por, alterado por, alterada por, modificato da,
         modificata da
