@@ -22,13 +22,14 @@ from orbit_registry.store.files import inside
 from orbit_registry.store.git_log import newest
 
 Git = Callable[..., str]
+BODY = "## Context\n\nWhy.\n\n## Decision\n\nWhat.\n\n## Consequences\n\n- Cost: time.\n"
 
 
 @pytest.fixture
 def repo(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a workspace with one decision, as the current folder."""
     Registry.init(git_repo)
-    Registry.open(git_repo).add_adr(NewAdr("First"))
+    Registry.open(git_repo).add_adr(NewAdr("First", body=BODY))
     monkeypatch.chdir(git_repo)
     return git_repo
 
@@ -185,7 +186,7 @@ def test_an_agent_neither_changes_nor_closes_what_holds(
     repo: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     """What a person put into force is changed by a person."""
-    Registry.open(repo).add_adr(NewAdr("Second"))
+    Registry.open(repo).add_adr(NewAdr("Second", body=BODY))
     before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file() and ".git" not in path.parts}
     monkeypatch.setenv("ORBIT_ACTOR", "agent")
 

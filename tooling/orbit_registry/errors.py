@@ -14,6 +14,7 @@
     ├── WriteError                 the disk refused (full, read-only)
     ├── LockTimeoutError           someone else is writing
     ├── GitError                   git is missing or said no
+    │   └── UnreadableHeadError    git can't read the commit that is checked out (exit 3)
     ├── ProgramError               a program of the project's own failed
     └── SnapshotError              the snapshot can't be built or asked
 
@@ -92,6 +93,12 @@ class LockTimeoutError(OrbitError):
 
 class GitError(OrbitError):
     """Git is missing, or refused."""
+
+
+class UnreadableHeadError(GitError):
+    """Git can't read the commit that is checked out: its object is gone, or git was stopped."""
+
+    exit_code = 3
 
 
 class ProgramError(OrbitError):

@@ -41,6 +41,8 @@ class Shell:
         self.root = root
         self.capsys = capsys
         self.learning = ""
+        self.body = str(root.parent / "body.md")
+        Path(self.body).write_text(BODY, "utf-8")
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
         """Return exit code, what was printed, and what was said on the side."""
@@ -67,14 +69,24 @@ def _seeded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     repo.mkdir()
     (repo / "src").mkdir()
     (repo / "src/app.py").write_text("x = 1\n", "utf-8")
-    here = Path.cwd()
+    here, body = Path.cwd(), ("--body-file", "-")
     os.chdir(repo)
     try:
         subprocess.run(["git", "init", "-q"], check=True)
         for arguments in (
             ["init", "--yes"],
-            ["adr", "add", "--title", "Use SQLite", "--legacy-id", "project-learnings/ADR-006", "--path", "src/**"],
-            ["adr", "add", "--title", "Use Postgres instead", "--legacy-id", "site/ADR-006", "--body-file", "-"],
+            [
+                "adr",
+                "add",
+                "--title",
+                "Use SQLite",
+                "--legacy-id",
+                "project-learnings/ADR-006",
+                "--path",
+                "src/**",
+                *body,
+            ],
+            ["adr", "add", "--title", "Use Postgres instead", "--legacy-id", "site/ADR-006", *body],
             ["learning", "add", "--summary", "Look before you leap", "--tag", "care", "--evidence", "task:T-1"],
         ):
             done = subprocess.run(

@@ -238,7 +238,8 @@ def test_decisions_that_are_near_are_named_and_no_hindrance(shell: Any, tmp_path
 
 def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
     """But for its form; who says that the two differ is believed, and a closed decision keeps no title."""
-    known = shell.json("adr", "add", "--title", "Keep one queue")[1]["data"]["id"]
+    written = ("--body-file", shell.body)
+    known = shell.json("adr", "add", "--title", "Keep one queue", *written)[1]["data"]["id"]
     before = sorted((shell.root / ".orbit/adrs").iterdir())
     code, answer = shell.json("adr", "add", "--title", "Keep one  queue!", "--yes")
     assert (code, answer["ok"], answer["next"]) == (1, False, [f"orbit show {known}"])
@@ -247,7 +248,7 @@ def test_a_decision_of_the_same_title_is_refused(shell: Any) -> None:
     assert f"--distinct-from {known}" in said
     assert sorted((shell.root / ".orbit/adrs").iterdir()) == before
 
-    code, answer = shell.json("adr", "add", "--title", "Keep one queue!", "--distinct-from", known)
+    code, answer = shell.json("adr", "add", "--title", "Keep one queue!", "--distinct-from", known, *written)
     assert (code, answer["data"]["distinct_from"]) == (0, [known])
     for one in (known, answer["data"]["id"]):
         assert shell("adr", "deprecate", one)[0] == 0

@@ -76,7 +76,7 @@ def test_the_second_of_two_equal_decisions_is_refused(shell: Any) -> None:
     assert sorted(process.returncode for process in started) == [0, 1]
     added, refused = sorted(answers, key=lambda one: not one["ok"])
     known = added["data"]["id"]
-    assert f"this is decided already: {known} (accepted) has the same title" in refused["error"]
+    assert f"this is decided already: {known} (proposed) has the same title" in refused["error"]
     following = shell.json("adr", "add", "--title", "Use two queues")[1]["data"]
     assert following["above"].startswith(known)
 

@@ -273,7 +273,8 @@ def test_what_is_near_to_a_failure_ranks_lower_and_near_to_a_success_higher(shel
 
 def test_a_verdict_sets_the_status_and_is_kept(shell: Any) -> None:
     """An approved decision is accepted; a rejected one is rejected, and left alone with a failure of its own."""
-    first = shell.json("adr", "add", "--title", "Pool browsers", "--pending")[1]["data"]["id"]
+    written = ("--pending", "--body-file", shell.body)
+    first = shell.json("adr", "add", "--title", "Pool browsers", *written)[1]["data"]["id"]
     second = shell.json("adr", "add", "--title", "Pool disks", "--pending")[1]["data"]["id"]
     assert shell.json("pitch", "approve", first, "--by", "Ada", "--reason", "yes")[1]["data"]["status"] == "accepted"
     assert shell.json("pitch", "reject", second, "--reason", "too dear")[1]["data"]["status"] == "rejected"

@@ -115,7 +115,7 @@ def test_an_agent_proposes_and_a_person_decides(shell: Any, monkeypatch: pytest.
     """What an agent adds waits; it may neither accept nor promote, and may not ask for a status."""
     monkeypatch.delenv("ORBIT_ACTOR")
     monkeypatch.setenv("CLAUDECODE", "1")
-    decision = shell.json("adr", "add", "--title", "Third")[1]["data"]
+    decision = shell.json("adr", "add", "--title", "Third", "--body-file", shell.body)[1]["data"]
     learning = shell.json("learning", "add", "--summary", "Measure twice")[1]["data"]
 
     assert (decision["status"], learning["status"]) == ("proposed", "candidate")
@@ -182,7 +182,7 @@ def test_an_unknown_id_is_answered_with_the_nearest(shell: Any) -> None:
 
 def test_a_fix_can_follow_the_document(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A record that has the say follows its document where a person says --from; without --fix it is a wrong call."""
-    path = shell.json("adr", "add", "--title", "Leap")[1]["data"]["source"]["path"]
+    path = shell.json("adr", "add", "--title", "Leap", "--body-file", shell.body)[1]["data"]["source"]["path"]
     file = shell.root / path
     file.write_text(
         file.read_text("utf-8").replace("— Leap", "— Look, then leap").replace("Accepted", "Deprecated"), "utf-8"

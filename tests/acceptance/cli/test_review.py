@@ -74,7 +74,8 @@ def test_what_a_source_does_not_state_waits_for_nobody(shell: Any) -> None:
 
 def test_an_approver_is_claimed_or_confirmed_by_git(shell: Any, git: Any) -> None:
     """By the author of the last commit of the record; the one who runs the command can name anybody."""
-    made = shell.json("adr", "add", "--title", "Write to a queue", "--pending")[1]["data"]["id"]
+    written = ("--pending", "--body-file", shell.body)
+    made = shell.json("adr", "add", "--title", "Write to a queue", *written)[1]["data"]["id"]
     git(shell.root, "add", ".")
     git(shell.root, "commit", "-qm", "Propose")
     git(shell.root, "switch", "-qc", "approve")
@@ -158,7 +159,8 @@ def test_approval_says_who_when_and_why_in_record_and_log(shell: Any, rule: str)
 def test_every_kind_that_waits_is_reviewed_alike(shell: Any) -> None:
     """Candidates and proposed decisions go the same way, by the status that their own table names."""
     learning = shell.json("learning", "add", "--summary", "Maybe", "--pending")[1]["data"]["id"]
-    decision = shell.json("adr", "add", "--title", "Perhaps", "--pending")[1]["data"]["id"]
+    written = ("--pending", "--body-file", shell.body)
+    decision = shell.json("adr", "add", "--title", "Perhaps", *written)[1]["data"]["id"]
     refused = shell.json("adr", "add", "--title", "Rather not", "--pending")[1]["data"]["id"]
 
     assert [one["status"] for one in shell.json("promote", learning, decision)[1]["data"]] == ["active", "accepted"]
@@ -286,7 +288,8 @@ def waiting_record(shell: Any, name: str) -> str:
     if name in ("rule", "any"):
         return str(shell.json(*RULE, "--tag", "sql")[1]["data"]["id"])
     if name == "adr":
-        return str(shell.json("adr", "add", "--title", "Keep one ledger", "--pending")[1]["data"]["id"])
+        added = shell.json("adr", "add", "--title", "Keep one ledger", "--pending", "--body-file", shell.body)
+        return str(added[1]["data"]["id"])
     if name == "proposal":
         fields = {"title": "Add", "reason": "because", "drift": "additive", "diff": "--- a/x"}
         fields["target"] = {"path": "skills/t/SKILL.md"}
@@ -325,7 +328,7 @@ def test_every_status_in_force_that_a_verb_sets_can_be_bound() -> None:
 
 def test_the_digest_of_a_decision_is_of_its_document_too(shell: Any) -> None:
     """A decision's prose stands in a document: whoever rewrites that has not what was read accepted."""
-    shell("adr", "add", "--title", "Keep one ledger", "--pending")
+    shell("adr", "add", "--title", "Keep one ledger", "--pending", "--body-file", shell.body)
     waiting = shell.json("queue")[1]["data"]
     (decision,) = waiting["records"]
     document = shell.root / decision["source"]["path"]

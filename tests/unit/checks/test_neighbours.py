@@ -61,6 +61,17 @@ def test_nearly_the_same_is_one_where_there_are_enough(registry: Registry) -> No
     assert [one.is_duplicate for one in near(registry, said)] == [False]
 
 
+def test_a_copy_is_a_duplicate_among_few_records(tmp_path: Path) -> None:
+    """A word that carries no weight does not tell it from the first."""
+    setup_workspace(tmp_path, load_kinds())
+    registry = Registry.open(tmp_path)
+    registry.add("learning", {"summary": "The export closes the ledger in every row it reads"})
+
+    (copy,) = near(registry, "The export closes the ledger in every row that it reads")
+
+    assert (copy.score >= 0.95, copy.is_exact, copy.is_duplicate) == (True, False, True)
+
+
 def test_the_score_is_the_gate_s(registry: Registry) -> None:
     """What is said before adding is what the gate says after it."""
     said = "Close the ledger before the nightly export"

@@ -19,7 +19,7 @@ from orbit_registry.store.lifecycle import transition
 from orbit_registry.store.writer import FIXED, create_record
 from orbit_registry.text.yaml import load
 
-HUMAN, AGENT = Author("Ada", "human"), Author("bot", "agent", "model-1")
+HUMAN, AGENT, BODY = Author("Ada", "human"), Author("bot", "agent", "model-1"), "## Decision\n\nX.\n\n- Cost: time.\n"
 FIELDS: Any = load((Path(__file__).parents[2] / "cases/fields_of_kinds.yaml").read_text("utf-8"))
 KINDS = list(load_kinds())
 PAIRS = [(kind.name, start, to) for kind in KINDS for start in kind.statuses for to in (*kind.statuses, "nonsense")]
@@ -35,7 +35,7 @@ def tree(root: Path) -> dict[str, bytes]:
 def made(registry: Registry, kind: Kind, status: str = "") -> Record:
     """Return a new record of a kind, its file then set to a status by hand."""
     if kind.in_document:
-        record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",))).record
+        record = registry.add_adr(NewAdr("Use the thing", paths=("src/**",), body=BODY)).record
     elif kind.in_file:
         record = create_record(registry.workspace, kind, HUMAN, FIELDS[kind.name], beside={"2/a.md": ""})
     else:
@@ -111,7 +111,7 @@ def test_an_unknown_record_has_no_status_to_change(registry: Registry) -> None:
 
 def test_accepting_rewrites_the_status_line(registry: Registry) -> None:
     """The document of a proposed decision says Accepted, in the line that said Proposed."""
-    added = registry.add_adr(NewAdr("Use the thing", status="proposed", tasks=("T-1",)))
+    added = registry.add_adr(NewAdr("Use the thing", status="proposed", tasks=("T-1",), body=BODY))
     document = registry.workspace.root / added.document
     before = document.read_text("utf-8")
     assert "Status: Proposed · " in before
@@ -140,7 +140,7 @@ def test_an_agents_learning_waits_in_the_inbox(registry: Registry, candidate: Re
 
 def test_an_agent_may_not_accept(registry: Registry) -> None:
     """A proposed decision stays proposed, in record and document."""
-    added = registry.add_adr(NewAdr("Use the thing", status="proposed"))
+    added = registry.add_adr(NewAdr("Use the thing", status="proposed", body=BODY))
     before = tree(registry.workspace.root)
     with pytest.raises(RefusedError, match="an agent may not make"):
         transition(registry.workspace, added.record.id, "accepted", AGENT)
@@ -334,8 +334,8 @@ def test_one_may_replace_several(registry: Registry) -> None:
 )
 def test_the_link_to_a_successor_leads_to_its_entry(registry: Registry, before: str, after: str, line: str) -> None:
     """In a log it has the entry's anchor as forges build it, and the document reads back as superseded by it."""
-    old = registry.add_adr(NewAdr("Rank by votes", feature="core", style=before)).record
-    registry.add_adr(NewAdr("Rank by BM25, again", feature="search", style=after))
+    old = registry.add_adr(NewAdr("Rank by votes", feature="core", style=before, body=BODY)).record
+    registry.add_adr(NewAdr("Rank by BM25, again", feature="search", style=after, body=BODY))
     registry.supersede(old.id, "ADR-0002")
     registry.refresh()
     assert f"Superseded by {line}" in (registry.workspace.root / str(old.source and old.source.path)).read_text("utf-8")
@@ -385,7 +385,7 @@ def test_superseding_an_adopted_decision_rewrites_its_status_in_its_own_form(ado
     record = registry.get("ADR-0002")
     assert record.source is not None
     assert record.source.authority == "document"
-    new = registry.add_adr(NewAdr("Use SQLite"))
+    new = registry.add_adr(NewAdr("Use SQLite", body=BODY))
     document = registry.workspace.root / "docs/adr/0002-use-postgres.md"
 
     old, _ = registry.supersede("ADR-0002", new.record.id)

@@ -17,7 +17,9 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.values import dataclass
 
 FEWEST_TO_ERR = 20
-"""Among fewer records a word's weight says little, so likeness alone is no error."""
+"""Among fewer records a word's weight says little, so only copies are errors."""
+COPY = 0.95
+"""Texts this much alike are copies, however few records there are."""
 _NEW = "\0"
 Outcome = Literal["refused", "warned", "passed"]
 
@@ -73,7 +75,7 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
     texts = {record.path: wording(record) for record in held}
     by_path = {record.path: record for record in held}
     said = [wording(new) for new in news]
-    upper = workspace.config.duplicates["error"] if len(held) + 1 >= FEWEST_TO_ERR else 2.0
+    upper = error_threshold(workspace.config.duplicates["error"], is_enough=len(held) + 1 >= FEWEST_TO_ERR)
     found = []
     for new, words, scores in zip(news, said, _scores(workspace, texts, said), strict=True):
         letters, apart, near = normalised(words), _apart(new), []
@@ -124,6 +126,11 @@ def _is_apart(record: Record, apart: set[str]) -> bool:
 def _apart(new: Record) -> set[str]:
     """Return the ids that a record says it differs from or replaces."""
     return {*new.words("distinct_from"), *new.supersedes}
+
+
+def error_threshold(configured: float, *, is_enough: bool) -> float:
+    """Return from where on likeness is an error: as configured among enough records, else for copies alone."""
+    return configured if is_enough else max(configured, COPY)
 
 
 def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outcome:

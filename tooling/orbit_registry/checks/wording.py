@@ -22,7 +22,8 @@ def wording(record: Record) -> str:
     """Return what a record says: headline and prose, without the headings, header lines and prompts all share."""
     if not record.kind.in_document:
         return f"{record.title}\n{record.prose}"
-    from orbit_registry.checks.prompt_lines import is_prompt, may_hold_prompts, prompts_of  # which parse Markdown
+    # Prompts need the Markdown parser.
+    from orbit_registry.store.decisions.prompt_lines import is_prompt, may_hold_prompts, prompts_of
 
     known = prompts_of(record.kind.folder, True)
     prose = _STATED.sub("", record.prose)

@@ -47,6 +47,8 @@ group = kind_group("adr")
 def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: str, **values: Any) -> None:
     """Add a decision: takes the next number, writes the record and its document.
 
+    It is proposed while prompts of the template stand in its text: fill them in, then `orbit adr accept`.
+
     \b
     orbit adr add --title "Keep the snapshot in DuckDB" --feature registry --task TASK-1
     """
@@ -71,9 +73,12 @@ def add(body_file: str | None, pending: bool, dry_run: bool, yes: bool, output: 
     would = "would write " if dry_run else ""
     above = f"  above {added.above}\n" if added.above else ""
     text = f"{record.id}  {record.title}\n{above}  {would}{added.document}\n  {would}{record.path}"
+    may_accept = record.phase == "pending" and not dry_run and registry.author().role != "agent"
+    accept = [f"orbit adr accept {record.id}"] if may_accept else []
+    text += f"\n  {record.status.name}; when its text is written: {accept[0]}" if accept else ""
     data = {**record_data(record), "document": added.document, "above": added.above, "dry_run": dry_run}
     data["neighbours"] = neighbours_data(near)
-    emit(output, data, text, next_commands=[f"edit {added.document}", *shows(near), "orbit check"])
+    emit(output, data, text, next_commands=[f"edit {added.document}", *accept, *shows(near), "orbit check"])
     say_near(near)
     say_astray(registry, record)
 

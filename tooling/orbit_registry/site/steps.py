@@ -126,7 +126,7 @@ def sources_of(
         pages = [f"{docs}/{name}" for name in own.shows(own_files) if is_markdown(name)]
         curated = {path: document_url(path, docs, directories) for path in pages if path not in mirrored}
     config = workspace.config.site
-    commit = workspace.git.head() if config.get("repository") else None
+    commit = workspace.git.commit("HEAD") if config.get("repository") else None
     place = workspace.git.prefix if config.get("repository") else ""
     forge = forge_of(config.get("repository"), config.get("branch"), commit, config.get("forge"), place)
     title = publication.text(str(config.get("title") or workspace.name))

@@ -184,7 +184,7 @@ def export_again(workspace: Workspace, reading: Reading, earlier: Path, paths: S
             raise SnapshotError(f"{earlier} holds more that changed", hint="write it anew")
         # By code of another version nothing of it is taken over.
         ((tool,),) = connection.execute("SELECT value FROM held.meta WHERE name = 'tool_version'").fetchall()
-        return Planned(*found, meta_of(workspace, workspace.git.head(), tool), len(paths))
+        return Planned(*found, meta_of(workspace, workspace.git.commit("HEAD"), tool), len(paths))
 
     return export(earlier, file, plan=plan)
 
@@ -204,7 +204,7 @@ def export_first(
 
     def plan(connection: duckdb.DuckDBPyConnection) -> Planned:
         rows = material.rows(connection, None, False, tuple, freshness, shared=True)[1]
-        return Planned(rows, None, meta_of(workspace, workspace.git.head()), len(rows.hashes))
+        return Planned(rows, None, meta_of(workspace, workspace.git.commit("HEAD")), len(rows.hashes))
 
     return export(None, file, plan=plan)
 
@@ -235,5 +235,5 @@ def export_published(
     )
     with tempfile.TemporaryDirectory(prefix="orbit-") as folder:
         whole = Path(folder) / "snapshot.duckdb"
-        write_database(whole, rows, meta_of(workspace, workspace.git.head()))
+        write_database(whole, rows, meta_of(workspace, workspace.git.commit("HEAD")))
         return export(whole, file, parquet)

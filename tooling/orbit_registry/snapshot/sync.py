@@ -169,7 +169,7 @@ def sync_snapshot(
     prose = prose or prose_of(workspace, reading.entries, reading.documents)
     settings = _settings(workspace)
     skills = read_skills(workspace)[0]
-    commit = workspace.git.head()
+    commit = workspace.git.commit("HEAD")
     inputs = _inputs(settings, commit, reading, prose, skills)
     folder = cache_folder(workspace)
     held = None if rebuild else _current(folder, inputs)
@@ -228,7 +228,7 @@ def next_rows(workspace: Workspace, reading: Reading, freshness: Mapping[str, Fr
     if previous is None or previous.settings != settings:
         return None
     prose = prose_of(workspace, reading.entries, reading.documents)
-    commit = workspace.git.head()
+    commit = workspace.git.commit("HEAD")
     inputs = _inputs(settings, commit, reading, prose, skills)
     if previous.inputs == inputs:
         return None

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from orbit_registry.errors import GitError
+from orbit_registry.errors import GitError, UnreadableHeadError
 from orbit_registry.patterns import lazy
 
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
@@ -49,10 +49,10 @@ def _called(
     """Run git in a folder, with some more of an environment, and return what came of it.
 
     Raises:
-        GitError: git is missing, or takes too long.
+        GitError: git is missing, takes too long, or was killed.
     """
     try:
-        return subprocess.run(
+        done = subprocess.run(
             ["git", *arguments],
             cwd=folder,
             input=stdin,
@@ -66,6 +66,9 @@ def _called(
         raise GitError("git is not installed", hint="install git 2.20 or newer") from None
     except subprocess.TimeoutExpired:
         raise GitError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
+    if done.returncode < 0:
+        raise GitError(f"git was killed by signal {-done.returncode}", hint="try again; is there enough memory?")
+    return done
 
 
 def looks_elsewhere() -> bool:
@@ -203,8 +206,25 @@ class Git:
         return self.ask("rev-parse", "--is-shallow-repository") == "true"
 
     def head(self) -> str | None:
-        """Return the commit checked out, or None before the first one."""
-        return self.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        """Return the commit checked out, or None before the first one and outside a repository.
+
+        Raises:
+            UnreadableHeadError: there is one, and git can't read it.
+        """
+        if self.top is None:
+            return None
+        reading = ("rev-parse", "--verify", "--quiet")
+        try:
+            commit = self.run(*reading, "HEAD^{commit}", check=False).decode().strip()
+            if commit:
+                return commit
+            is_unborn = not self.run(*reading, "HEAD", check=False) and self.run("symbolic-ref", "HEAD", check=False)
+        except GitError as error:
+            raise UnreadableHeadError(f"HEAD can't be read: {error.message}", hint=error.hint) from None
+        if is_unborn:
+            return None
+        hint = "`git fsck` says what is missing; fetch it, or clone the repository anew"
+        raise UnreadableHeadError("HEAD can't be read: the commit that it names is not in the repository", hint=hint)
 
     def commit(self, revision: str) -> str | None:
         """Return the commit a revision names, or None."""

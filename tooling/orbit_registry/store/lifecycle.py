@@ -17,6 +17,7 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.fields import STATUS_LIMIT
 from orbit_registry.store.author import Author, Review
 from orbit_registry.store.decisions.documents import Document, read_documents, with_prose
+from orbit_registry.store.decisions.prompt_lines import first_prompt, prompts_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, read_text
 from orbit_registry.store.journal import Change
 from orbit_registry.store.permission import refuse_secrets, refuse_secrets_in, write_step
@@ -93,10 +94,31 @@ def _moved(
     change, result = edited(workspace, record, lambda data: {**data, **fields})
     changes = [change, *restated.changes]
     if record.phase == "pending" and result.phase == "live":
+        _refuse_unfilled(workspace, record, to)
         refuse_secrets_in(changes)
         for name, text in _files_beside(workspace, record):
             refuse_secrets(name, text)
     return _out_of_inbox(workspace, record, result, changes) if record.phase == "pending" else (changes, result)
+
+
+def _refuse_unfilled(workspace: Workspace, record: Record, to: str) -> None:
+    """Refuse to put a decision of ours into force whose template is not filled in; it names the line."""
+    source = record.source
+    if not record.kind.in_document or (source is not None and source.authority == "document"):
+        return
+    documents = read_documents(workspace, [record])
+    prose = with_prose(workspace, record, documents).prose
+    prompt = first_prompt(prose, prompts_of(record.kind.folder, True))
+    if prompt is None:
+        return
+    home = documents.of(record)
+    path, text = (home[0].path, home[0].text) if home is not None else (record.body_path, prose)
+    start = max(0, text.find(prose, home[1].span.start if home is not None else 0))
+    line = text.count("\n", 0, start + prompt[0]) + 1
+    raise RefusedError(
+        f"{record.id} can't become {to}: {path}:{line} is a prompt of its template, `{prompt[1]}`",
+        hint=f"answer it, or delete the line; `orbit check` lists what else is unfilled ({record.id})",
+    )
 
 
 def _refuse_another(workspace: Workspace, record: Record, expected: str) -> None:

@@ -322,7 +322,7 @@ def _entries_in(
         elif files == _UNLISTED:
             problems.append(_unlisted(path, "see its owner and permissions"))
         elif record_file not in files:
-            problems.append(_misplaced(path, f"the folder holds no {record_file}", kind))
+            problems.append(_misplaced(path, f"the folder holds no {record_file}", kind, name))
         else:
             yield Entry(kind, f"{path}/{record_file}", VOTES in files, pending, BODY in files)
 
@@ -362,6 +362,9 @@ def _text(
         return None, [Diagnostic(code, Severity.ERROR, said, Location(state.path), error.hint, record)]
 
 
-def _misplaced(path: str, message: str, kind: Kind) -> Diagnostic:
-    hint = f"records stand at .orbit/{kind.file_of('<ID>')}; move the file there, or delete it"
-    return Diagnostic(MISPLACED, Severity.ERROR, message, Location(path), hint)
+def _misplaced(path: str, message: str, kind: Kind, folder: str = "") -> Diagnostic:
+    where = f"records stand at .orbit/{kind.file_of('<ID>')}"
+    if folder and not folder.startswith(kind.prefix):
+        hint = f"{where}; if another program keeps this folder, leave it, and let `orbit baseline update` take it in"
+        return Diagnostic(MISPLACED, Severity.WARNING, message, Location(path), hint)
+    return Diagnostic(MISPLACED, Severity.ERROR, message, Location(path), f"{where}; move the file there, or delete it")

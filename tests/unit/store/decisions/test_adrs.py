@@ -80,7 +80,7 @@ def test_titles_read_back_beside_any_neighbour(registry: Registry, name: str) ->
     for title in ["Plain words", *TITLES[:14], "ADR-0007: tricky", "x {#adr-0001}"]:
         added = registry.add_adr(NewAdr(title))
         _, entry = entry_of(registry, added)
-        assert (entry.title, entry.status) == (title, "accepted")
+        assert (entry.title, entry.status) == (title, "proposed")
         assert entry.number is None or int(entry.number) == int(added.record.id.removeprefix("ADR-"))
     assert [one for one in errors(registry) if "ORB6" not in one] == []
 
@@ -337,7 +337,7 @@ def test_an_amendment_needs_text_task_and_a_real_date(
 
 def test_what_is_closed_or_without_a_document_is_not_amended(registry: Registry) -> None:
     """A closed decision is kept as it was; one whose document is gone is said to be."""
-    closed, lost = (registry.add_adr(NewAdr(title)) for title in ("Closed", "Lost"))
+    closed, lost = (registry.add_adr(NewAdr(title, body=BODY)) for title in ("Closed", "Lost"))
     registry.transition(closed.record.id, "deprecated")
     (registry.workspace.root / lost.document).unlink()
 
@@ -365,7 +365,7 @@ def test_a_new_title_stands_in_record_and_document(registry: Registry, style: st
 
 def test_a_closed_decision_is_not_updated(registry: Registry) -> None:
     """Title and fields stay."""
-    added = registry.add_adr(NewAdr("First"))
+    added = registry.add_adr(NewAdr("First", body=BODY))
     registry.transition(added.record.id, "deprecated")
     before = entry_of(registry, added)[0]
 

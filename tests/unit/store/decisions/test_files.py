@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.checks.prompt_lines import is_prompt, prompts_of
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.decisions.files import neighbours_in, new_path
+from orbit_registry.store.decisions.prompt_lines import is_prompt, prompts_of
 from orbit_registry.text.adr import read_document
 
 
@@ -75,7 +75,7 @@ def test_a_dress_without_a_title_gets_one(registry: Registry) -> None:
     added = registry.add_adr(NewAdr("Use Y", date="2026-05-02"))
     text = (registry.workspace.root / added.document).read_text("utf-8")
     assert [line for line in text.splitlines() if line.startswith("#")] == ["# Use Y", "# Summary", "# Drawbacks"]
-    assert read_document(text, added.document).entries[0].status == "accepted"
+    assert read_document(text, added.document).entries[0].status == "proposed"
 
 
 PROPOSAL = """\
@@ -148,16 +148,16 @@ def test_a_series_with_a_name_of_its_own_is_adopted_and_goes_on(registry: Regist
 @pytest.mark.parametrize(
     ("headings", "status", "said"),
     [
-        ("Status Kontext Entscheidung", "Akzeptiert", "Akzeptiert|_Was wird entschieden?_|Kosten: _was"),
-        ("Статус Контекст Решение", "Принято", "Принято|_Что решено?_|Стоимость: _что"),
-        ("ステータス コンテキスト 決定 結果", "承認", "承認|_何を決めるのか。_|コスト: _何が"),
-        ("Status Contexto Decisão Consequências", "Accepted", "Accepted|_O que foi decidido?_|Custo: _o"),
+        ("Status Kontext Entscheidung", "Akzeptiert", "Vorgeschlagen|_Was wird entschieden?_|Kosten: _was"),
+        ("Статус Контекст Решение", "Принято", "Предложено|_Что решено?_|Стоимость: _что"),
+        ("ステータス コンテキスト 決定 結果", "承認", "提案|_何を決めるのか。_|コスト: _何が"),
+        ("Status Contexto Decisão Consequências", "Accepted", "Proposed|_O que foi decidido?_|Custo: _o"),
         (
             "Statut|Contexte et définition du problème|Résultat de la décision",
             "Accepté",
-            "Accepté|_Pourquoi faut-il|## Conséquences|Coût: _qu",
+            "Proposé|_Pourquoi faut-il|## Conséquences|Coût: _qu",
         ),
-        ("Status Context Decision", "Accepted", "Accepted|_What is decided?_|Cost: _what"),
+        ("Status Context Decision", "Accepted", "Proposed|_What is decided?_|Cost: _what"),
     ],
 )
 def test_a_new_decision_asks_in_the_language_of_its_neighbours(
@@ -177,7 +177,7 @@ def test_a_new_decision_asks_in_the_language_of_its_neighbours(
     entry = read_document(text, added.document).entries[0]
 
     assert [one for one in said.split("|") if one not in text] == []
-    assert (entry.status, entry.has_cost) == ("accepted", True)
+    assert (entry.status, entry.has_cost) == ("proposed", True)
     known = prompts_of(added.record.kind.folder, True)
     asked = [line for line in text.splitlines() if line.endswith("_")]
     assert (len(asked) >= 3, [line for line in asked if not is_prompt(line, known)]) == (True, [])

@@ -49,7 +49,8 @@ def test_a_body_stays_inside_its_decision(registry: Registry, case: dict[str, An
     given = add(registry, "Given", style, case["text"])
     add(registry, "After", style)
 
-    assert [head[1:] for head in heads(registry)] == [(t, "accepted") for t in ("Before", "Given", "After")]
+    expected = [("Before", "proposed"), ("Given", "accepted"), ("After", "proposed")]
+    assert [head[1:] for head in heads(registry)] == expected
     prose = Registry.open(registry.workspace.root).get(given).prose
     words = [word for word in case["text"].split() if word.strip("#=-\ufeff").isalpha()]
     assert [word for word in words if word not in prose] == []

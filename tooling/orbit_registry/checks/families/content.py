@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
-from orbit_registry.checks.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
 from orbit_registry.checks.texts import decision_of, strings_of, text_of
 from orbit_registry.push.failures import FEWEST, compiled
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
+from orbit_registry.store.decisions.prompt_lines import is_prompt, lines_outside_code, may_hold_prompts, prompts_of
 from orbit_registry.text.inert import HIDDEN
 from orbit_registry.text.secrets import NEEDLES, find_secrets
 
@@ -32,8 +32,14 @@ _WEIGHT = {"live": Severity.ERROR, "pending": Severity.WARNING}
     "add a line `- Cost: …` under Consequences; a choice without a cost was no choice",
 )
 def no_cost(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because"."""
+    """Yield each decision without a `Cost:` line, a filled Negative or Risks section, or a "Bad, because".
+
+    Adopted documents have forms of their own, and are looked at where the configuration says so.
+    """
+    is_wide = context.config.setting("checks", "adopted_costs")
     for record in context.records:
+        if not is_wide and not is_ours(record):
+            continue
         if not record.kind.in_document or record.phase == "closed" or not record.prose.strip():
             continue
         entry = decision_of(context, record)
@@ -95,12 +101,12 @@ def _finding(
 @check(
     "ORB403",
     "template-prompt",
-    Severity.WARNING,
+    Severity.ERROR,
     "A prompt of the template was left in a record's text.",
     "write the answer in its place, or delete the line",
 )
 def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each record with prompts in it, at the first one."""
+    """Yield each record with prompts in it, at the first one; an error where a decision in force has no other text."""
     for record in context.records:
         if record.phase == "closed" or not record.prose:
             continue
@@ -111,7 +117,9 @@ def template_prompt(context: CheckContext) -> Iterator[Diagnostic]:
         if found:
             more = f" ({len(found)} of them)" if len(found) > 1 else ""
             message = f"{record.id} still holds a prompt of its template{more}"
-            severity = binding(record, Severity.WARNING)
+            is_live = record.kind.in_document and record.phase == "live"
+            is_empty = is_live and context.wordings[record.path].strip() == record.title
+            severity = binding(record, Severity.ERROR if is_empty else Severity.WARNING)
             yield template_prompt.at(context.in_prose(record, found[0]), message, severity=severity, record=record)
 
 

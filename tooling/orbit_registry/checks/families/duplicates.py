@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
-from orbit_registry.checks.neighbours import FEWEST_TO_ERR
+from orbit_registry.checks.neighbours import FEWEST_TO_ERR, error_threshold
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import contrast
@@ -88,14 +88,15 @@ def _pair(context: CheckContext, first: Record, second: Record) -> Diagnostic:
     "merge them, let one replace the other, or say in `distinct_from` that they differ",
 )
 def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield each pair from the warning threshold up: an error above the higher one, where the record changed."""
+    """Yield each pair from the warning threshold up: an error from the higher one up, where the record changed."""
     upper = context.config.duplicates["error"]
     for kind, held in groups(context.records).items():
         copies = {path for _, *rest in context.copies[kind] for path in rest}  # which are ORB601's
         alone = {record.path: record for record in held if record.path not in copies}
         for one, other, score in context.near(alone):
             if not settled(context, one, other):
-                yield _finding(context, one, other, score, enough=len(held) >= FEWEST_TO_ERR and score >= upper)
+                least = error_threshold(upper, is_enough=len(held) >= FEWEST_TO_ERR)
+                yield _finding(context, one, other, score, enough=score >= least)
 
 
 def _finding(context: CheckContext, one: Record, other: Record, score: float, *, enough: bool) -> Diagnostic:

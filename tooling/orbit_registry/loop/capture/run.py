@@ -278,5 +278,5 @@ def read_session(
     except ProgramError as error:
         warnings.append(error.message)
     source = "web" if session.is_foreign else "test"
-    where = Provenance(source, agent, session.id, f"sha256:{whole.hex()}", workspace.git.head() or "")
+    where = Provenance(source, agent, session.id, f"sha256:{whole.hex()}", workspace.git.commit("HEAD") or "")
     return read, observer, [(finding, where) for finding in found]

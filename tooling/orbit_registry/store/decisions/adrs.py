@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from orbit_registry.store.author import Author
 from orbit_registry.store.decisions.documents import read_documents
 from orbit_registry.store.decisions.entries import NewText, entry_text, log_of, new_entry, with_body
 from orbit_registry.store.decisions.files import neighbours_in, new_path, new_text
+from orbit_registry.store.decisions.prompt_lines import first_prompt, prompts_of
 from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import entry_in
@@ -110,7 +112,7 @@ def add_adr(
         WriteError: the disk refused; nothing is left behind but a number never used again.
     """
     kind = workspace.kinds["adr"]
-    wanted = _checked(workspace, kind, wanted)
+    wanted = _proposed_if_unfilled(kind, _checked(workspace, kind, wanted), author)
     with writing(workspace):
         sweep(workspace, kind)
         _probe(workspace, kind, wanted, author, admit)
@@ -140,6 +142,28 @@ def _checked(workspace: Workspace, kind: Kind, wanted: NewAdr) -> NewAdr:
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     fields = {name: getattr(wanted, name) for name in NewAdr.__slots__}
     return NewAdr(**{**fields, "title": title, "style": style, "date": wanted.date or today})
+
+
+def _proposed_if_unfilled(kind: Kind, wanted: NewAdr, author: Author) -> NewAdr:
+    """Return the decision, proposed where its text is still to be written and it states no status.
+
+    Raises:
+        RefusedError: it is to hold from the start, with a prompt in its text.
+    """
+    status = wanted.status or kind.initial.get(author.role, kind.initial["agent"])
+    if kind.status(status).phase != "live":
+        return wanted
+    text = kind.template() if wanted.body is None else wanted.body
+    prompt = first_prompt(text, prompts_of(kind.folder, True))
+    if prompt is None:
+        return wanted
+    if wanted.status is None:
+        return replace(wanted, status=kind.initial["agent"])
+    line = f"line {text.count(chr(10), 0, prompt[0]) + 1} of the text" if wanted.body is not None else "its text"
+    raise RefusedError(
+        f"a decision can't be {status} while {line} is a prompt of the template: `{prompt[1]}`",
+        hint="give the whole text with --body-file, or add it without --status, answer the prompts, and accept it then",
+    )
 
 
 def _refuse_moved(workspace: Workspace, log: str) -> None:

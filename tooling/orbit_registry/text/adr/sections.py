@@ -44,8 +44,12 @@ _COST = (
     r"(?i:[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__|\*|_)?"
     r"(?:(?:costs?|kosten|co[uû]ts?|costos?|costes?|custos?|costi|koszty?|kostnad(?:er)?|стоимость|コスト|代价|成本|비용)"
     r"(?:[ ](?:and|&)[ ]\w+)?(?:[ ]\([^()\r\n]{1,60}\))?[ \t]*(?:\*\*|__|\*|_)?[ \t]*[:：.—–]"
-    r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?[,:][ \t]+"
-    r"(?:because|as|since|weil|da|denn|car|parce que|porque|pois)\b))"
+    r"|(?:bad|negative|con|schlecht|negativ|mauvais|malo|mal|ruim)(?:\*\*|__|\*|_)?"
+    r"(?:[,:][ \t]+(?:because|as|since|weil|da|denn|car|parce que|porque|pois)|[ \t]+because)\b"
+    r"|(?:bad|negatives?(?: consequences)?|cons|drawbacks?|downsides?|trade-?offs?|schlecht|nachteile?"
+    r"|negativ[oaiet]?s?|n[ée]gati(?:f|ve)s?|negatief|mauvais|malo|ruim)"
+    r"(?:\*\*|__|\*|_)?[ \t]*[:：—–](?:\*\*|__|\*|_)?[ \t]*"
+    r"(?:(?:\r?\n){1,2}[ \t]*[-*+][ \t]+)?[^\s]))"
 )
 """Case is ignored in here alone: what is looked for begins with a line's end, and that is found faster with case."""
 _FILLER = re.compile(r"^(?:[*+-][ \t]*)?(?:none\.?|n/?a\.?|tbd\.?|-|…|\{.*|\[.*\]|<[^>]*>?|todo.*)?$", re.IGNORECASE)
@@ -140,7 +144,7 @@ def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span
 
 
 def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Span) -> Position | None:
-    """Return where a cost is named: a `Cost:` line, `Bad, because`, or a filled section on what is negative."""
+    """Return where a cost is named: a `Cost:` or `Negative:` line, `Bad, because`, or a filled negative section."""
     start = next(visible_starts(document, body, document.code, _COST), None)
     if start is not None:
         return document.lines.position(start)

@@ -246,7 +246,8 @@ SECTION_OF: Mapping[str, str] = _by_word({
         优点, 優點, 장점, 긍정적
     """,
     "negative": """
-        negative, negative consequences, cons, risks, risk, drawbacks, costs, cost, disadvantages, trade-offs,
+        negative, negativ, négatif, négatifs, negativa, negativi, negativt, negatief, negatywne, отрицательное,
+        negative consequences, cons, risks, risk, drawbacks, costs, cost, disadvantages, trade-offs,
         tradeoffs, trade-offs and mitigations,
         risks and mitigations, costs and risks, costs and drawbacks, bad, risks and trade-offs, nachteile,
         negative konsequenzen, risiken, kosten, inconvénients, négatives, conséquences négatives, risques, coûts,

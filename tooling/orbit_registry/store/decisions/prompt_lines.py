@@ -9,11 +9,11 @@ from pathlib import Path
 
 _PLACEHOLDER = re.compile(
     r"\{[A-Za-z][^{}\":;()\n]{0,300}[ |][^{}\":;()\n]{1,300}\}|\[(?:short title|[Dd]escribe|[Ii]nsert) [^\]\n]{0,200}\]"
-    r"|TBD\.?|TODO(?:[ :].{0,200})?"
+    r"|TBD\.?|TODO(?:[ :].{0,200})?|…"
 )
 _FENCE = re.compile(r"[ \t>]{0,8}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)")
-_SIGNS = ("{", "[", "TBD", "TODO")
+_SIGNS = ("{", "[", "TBD", "TODO", "…")
 """What such a placeholder begins with."""
 _DRESS = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
 _BARE = re.compile(rf"{_DRESS.pattern}(.*)", re.MULTILINE)
@@ -41,6 +41,13 @@ def is_prompt(line: str, known: frozenset[str]) -> bool:
     """Say whether a line is one of the `known` prompts, or looks like one of a common template."""
     bare = _DRESS.sub("", line).strip()
     return bool(bare) and (bare in known or _PLACEHOLDER.fullmatch(bare) is not None)
+
+
+def first_prompt(text: str, known: frozenset[str]) -> tuple[int, str] | None:
+    """Return the offset and the text of the first prompt; None where a text holds none."""
+    if not may_hold_prompts(text, known):
+        return None
+    return next(((offset, line.strip()) for offset, line in lines_outside_code(text) if is_prompt(line, known)), None)
 
 
 @cache
