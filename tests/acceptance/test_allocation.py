@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -176,3 +177,17 @@ def test_the_answer_says_where_the_highest_number_came_from(git_repo: Path) -> N
     added = Registry.open(git_repo).add_adr(NewAdr("On main"))
 
     assert (added.record.id, added.above) == ("ADR-0002", "ADR-0001 on other")
+
+
+def test_a_number_is_free_again_where_the_disk_refused_the_decision(git_repo: Path) -> None:
+    """The next decision gets it."""
+    command = [sys.executable, "-m", "orbit_registry.cli.main", "adr", "add", "--title", "Keep the queue"]
+    Registry.init(git_repo)
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))
+
+    refused = subprocess.run(command, cwd=git_repo, capture_output=True, check=False, preexec_fn=little_room)
+    assert refused.returncode == 1
+    added = subprocess.run(command, cwd=git_repo, capture_output=True, text=True, check=True)
+    assert "ADR-0001" in added.stdout

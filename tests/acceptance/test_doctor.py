@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -158,6 +159,20 @@ def test_a_record_with_wrong_fields_is_found_and_a_torn_vote_is_no_record(worksp
     record.write_text(record.read_text("utf-8").replace("summary:", "sumary:"), "utf-8")
     said = found(examined(capsys, 1), "problem", "workspace")
     assert f"1 file holds no record that can be read, the first one {record.relative_to(workspace)}" in said
+
+
+def test_a_git_that_is_killed_is_a_problem(
+    workspace: Path, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A git that did not come to say where the repository is does not count as no repository."""
+    program = tmp_path / "killed/git"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\ncase "$*" in *--show-toplevel*) kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n', "utf-8"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert "git was killed by signal 9" in found(examined(capsys, 1), "problem", "git")
 
 
 def test_settings_that_are_none_and_hooks_that_run_twice_are_found(workspace: Path, capsys: Capture) -> None:

@@ -245,22 +245,23 @@ def test_a_session_begins_with_what_applies_everywhere(root: Path, run: Run) -> 
     assert ids(shown(run(start))) == [f"L-0000{number}" for number in range(1, 6)]
 
 
-def test_a_record_that_changed_is_not_shown_and_one_sync_is_started(root: Path, run: Run) -> None:
-    """An old text is never shown; a new record makes the hook start one sync, which another call does not repeat."""
+def test_a_record_that_changed_is_named_and_one_sync_is_started(root: Path, run: Run) -> None:
+    """An old text is never shown, its file is; the hook starts one sync, which another call does not repeat."""
     learning(root, 1, summary="Another text")
     learning(root, 8)
     asked = root / ".orbit/state/cache/sync.asked"
 
     with locked(root / ".orbit/state/cache/push.lock"):  # else a quick sync is done before the second call
-        assert ids(shown(run(edit(root))))[0] == "L-00002"
+        text = shown(run(edit(root)))
+        assert "- [L-00001] has changed since it was read: .orbit/learnings/L-00001/learning.yaml\n- [L-00002]" in text
         first = asked.stat().st_mtime_ns
-        assert ids(shown(run(edit(root)))) == ["L-00007"]
+        assert ids(shown(run(edit(root)))) == ["L-00006", "L-00007"]
     ended = time.monotonic() + 60
     while not (new := shown(run(edit(root)))):
         assert time.monotonic() < ended, "the sync that was started did not bring the new text"
 
-    assert ids(new) == ["L-00001", "L-00008"]
-    assert "Another text" in new
+    assert ids(new) == ["L-00008"]
+    assert "Another text" in shown(run(edit(root, session="other")))
     assert asked.stat().st_mtime_ns == first
 
 

@@ -66,6 +66,27 @@ def test_hook_test_runs_what_is_installed(root: Path) -> None:
     assert not settings.parent.exists()
 
 
+def test_hook_test_takes_the_scope_that_is_installed(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without `--scope` nobody is sent to a second install, and one for all projects says that it is."""
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.setenv("ORBIT_HOOK_DEADLINE_MS", PATIENT["ORBIT_HOOK_DEADLINE_MS"])
+    assert run(["hook", "test", "codex"]) == 1
+    assert "--scope project` or `orbit hook install codex --scope user`" in capsys.readouterr().err
+
+    assert run(["hook", "install", "codex", "--scope", "project"]) == 0
+    assert "all your projects" not in capsys.readouterr().out
+    assert run(["hook", "test", "codex"]) == 0
+    assert TEXT in capsys.readouterr().out
+
+    assert run(["hook", "install", "codex"]) == 0
+    assert "it acts in all your projects; with `--scope project`" in capsys.readouterr().out
+
+
 THEIRS = {
     "claude": '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "audit"}]}]}}',
     "codex": '{\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "audit"}]}]}\r\n}',

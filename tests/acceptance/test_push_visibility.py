@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -119,6 +120,15 @@ def test_a_record_that_was_edited_in_place_is_withheld_until_a_sync(tree: Tree) 
     index = tree.open()
     texts = [row.teaser for hit in index.match("src/a.py") if (row := index.row(hit >> 32)) is not None]
     assert texts == ["- [L-aaaaa] Something else", "- [L-bbbbb] Learning bbbbb"]
+
+
+def test_a_record_whose_bytes_are_the_same_is_shown(tree: Tree) -> None:
+    """A checkout there and back, or a copy, gives files other times: what they say is what counts."""
+    file = tree.learning("aaaaa", ["src/**"])
+    os.utime(file, ns=(1, 1))
+    assert tree.shown() == ["L-aaaaa", "L-bbbbb"]
+    file.write_text(file.read_text("utf-8").replace("Learning aaaaa", "Learning zzzzz"), "utf-8")
+    assert tree.shown() == ["L-bbbbb"]
 
 
 def test_a_widened_scope_shows_after_a_sync(tree: Tree) -> None:

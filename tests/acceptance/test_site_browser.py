@@ -104,10 +104,10 @@ def test_every_page_is_quiet_and_fits(
 def test_every_page_can_be_read_by_everyone(site: Path, home: str, tab: Tab) -> None:
     """axe finds nothing serious or critical on any page: names, roles, contrast, order of headings, keyboard traps."""
     axe, wrong = Axe(), []
-    # A desk shows most at once; pages of one kind take the narrow ones in turn, for each look costs half a second.
-    narrow = cycle(product((PHONE, TABLET), SCHEMES))
+    # Every page is looked at in both schemes, at a desk and narrow in turn, for each look costs half a second.
+    desk, narrow = cycle(SCHEMES), cycle(product((PHONE, TABLET), ("dark", "light")))
     for url in pages(site):
-        for width, scheme in ((DESK, "light"), (DESK, "dark"), next(narrow)):
+        for width, scheme in ((DESK, next(desk)), next(narrow)):
             tab.resized(width, scheme)
             page = tab.go(home + url)
             for one in axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]:

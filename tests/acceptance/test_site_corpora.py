@@ -14,8 +14,10 @@ from urllib.parse import unquote, urldefrag, urljoin
 import pytest
 
 from orbit_registry.importers.takeover import import_from
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.store.setup import setup_workspace
 
 COLLECTIONS = ["adr__madr", "thomvaill__log4brains", "microsoft__agent-framework", "cometbft__cometbft"]
 DEAD_ANCHOR = "ORB395"
@@ -136,6 +138,6 @@ def test_a_real_registry_becomes_a_site(corpora: Path, tmp_path: Path) -> None:
 def test_an_adopted_collection_becomes_a_site(corpora: Path, tmp_path: Path, name: str) -> None:
     """Decisions in whatever form other tools wrote them are all on the site."""
     root = Path(shutil.copytree(corpora / "adr" / name, tmp_path / "repo"))
-    Registry.init(root)
+    setup_workspace(root, load_kinds())
     import_from(root, start=root)
     assert assert_complete(root, tmp_path / "site") > 10

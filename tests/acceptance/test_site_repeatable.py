@@ -101,9 +101,10 @@ def test_two_clones_build_into_one_folder_in_turn(tmp_path: Path) -> None:
     """A folder holds the site of who built last, though each clone remembers pages that it wrote there."""
     clones, out = [copied("demo", tmp_path / name / "repo") for name in ("one", "two")], tmp_path / "site"
     retitle(clones[1], "Only there")
-    for root in (*clones, *clones):
+    wanted = [clean(root) for root in clones]
+    for root, files in [*zip(clones, wanted, strict=True)] * 2:
         build(root, out)
-        assert digest(out) == clean(root), root
+        assert digest(out) == files, root
 
 
 def test_builds_at_once_leave_the_site_of_the_last_files(tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
         return 0
 
     killed = []
-    for nth in (1, 3, 9, 20, 40, 80, 130, 190, 260):
+    for nth in (1, 9, 40, 130, 260):
         retitle(root, f"Before {nth}")
         document.write_text(f"# More {nth}\n\nSee ADR-0003 and [gone](gone.md).\n", "utf-8")
         killed.append(run_killed(work, nth, root))
@@ -146,7 +147,7 @@ def test_a_build_after_one_that_was_killed_is_as_good_as_new(tmp_path: Path, run
         assert left == [], nth
         if nth % 20:
             shutil.rmtree(out)
-    assert sum(killed) > 5
+    assert sum(killed) > 2
 
 
 @pytest.mark.parametrize("out", ["docs/site", ".orbit/adrs/site"])

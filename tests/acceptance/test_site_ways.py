@@ -12,8 +12,10 @@ from tests.acceptance.site_cases import site_of
 from tests.bench import synthetic
 
 from orbit_registry.importers.takeover import import_from
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.registry import Registry
 from orbit_registry.site.build import build_site
+from orbit_registry.store.setup import setup_workspace
 
 CASES = Path(__file__).parents[1] / "cases/site"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -108,7 +110,7 @@ def test_a_status_is_shown_as_written_where_the_text_does_not_say_it(text: str, 
     root = tmp_path / "repo"
     (root / "docs/adr").mkdir(parents=True)
     (root / "docs/adr/0001-use-sqlite.md").write_text(text, "utf-8")
-    Registry.init(root)
+    setup_workspace(root, load_kinds())
     import_from(root, "madr", start=root)
     build_site(Registry.open(root), tmp_path / "site", snapshot=False)
     page = (tmp_path / "site/adrs/ADR-0001/index.html").read_text("utf-8")

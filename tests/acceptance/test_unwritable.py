@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from tests.acceptance.test_bad_input import Shell
 
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.store.setup import setup_workspace
+
 
 def fill(file: Path) -> None:
     """Write to a file until there is no space."""
@@ -32,7 +35,7 @@ def test_a_full_disk_changes_nothing(
     """The command says that there is no space, and a second try with space works."""
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
-    assert shell("init", "--yes")[0] == 0
+    setup_workspace(small_disk, load_kinds())
     filler = small_disk / "filler"
     fill(filler)
     before = shell.tree()
@@ -53,7 +56,7 @@ def test_a_read_only_tree_changes_nothing(
     """Reading and checking go on; writing says that the file system is read-only."""
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
-    assert shell("init", "--yes")[0] == 0
+    setup_workspace(small_disk, load_kinds())
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     try:
         code, said = shell(*arguments)
@@ -84,7 +87,7 @@ def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
     """In the user's cache, else among temporary files; where there is neither, one error says what to do."""
     monkeypatch.chdir(small_disk)
     shell = Shell(small_disk, capsys)
-    assert shell("init", "--yes")[0] == 0
+    setup_workspace(small_disk, load_kinds())
     assert shell("adr", "add", "--title", "Keep the snapshot", "--path", "docs/**", "--yes")[0] == 0
     shutil.rmtree(small_disk / ".orbit/state", ignore_errors=True)
     normal = shell(*arguments)
@@ -104,6 +107,7 @@ def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
 
     if arguments == ("doctor",):
         assert not [text for _, text in said if "Traceback" in text]
+        assert all("a hook shows nothing here" in text for _, text in said)
         return
     assert said[:2] == [normal, normal]
     assert said[2] == normal or "XDG_CACHE_HOME" in said[2][1]

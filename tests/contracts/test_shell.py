@@ -93,6 +93,29 @@ def test_every_extra_in_the_readme_exists() -> None:
     assert set(re.findall(r"orbit-registry\[(\w+)\]", read("README.md"))) <= set(extras)
 
 
+def test_ci_looks_for_every_python_that_we_name() -> None:
+    """The oldest and the newest of them that are here run tests."""
+    named = re.findall(r"Python :: (3\.\d+)", read("pyproject.toml"))
+    assert re.findall(r"(?m)^for version in (.*); do$", read(".ci/run")) == [" ".join(named)]
+
+
+def test_no_page_installs_from_an_index_that_has_no_release() -> None:
+    """Until there is one, a page installs from a checkout or from git."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/examples").rglob("*.yml")]
+    lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
+    assert [line for line in lines if re.search(r"pip install ['\"]?orbit-registry(?!\S* @ git\+)", line)] == []
+
+
+def test_every_extra_brings_what_the_package_imports() -> None:
+    """An extra that no module uses promises a feature that is not there."""
+    extras = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    sources = "".join(file.read_text("utf-8") for file in (ROOT / "tooling").rglob("*.py"))
+    names = [re.split(r"\W", requirement)[0] for extra in extras.values() for requirement in extra]
+    assert [
+        name for name in names if not re.search(rf"(?m)^\s*(?:import|from) {name}\b|import_module\(\"{name}\b", sources)
+    ] == []
+
+
 def test_no_requirement_is_open_downwards() -> None:
     """Every requirement has a lower bound, which the minimums session tries."""
     project = tomllib.loads(read("pyproject.toml"))["project"]

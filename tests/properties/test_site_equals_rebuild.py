@@ -65,7 +65,7 @@ def pages(folder: Path) -> dict[str, str]:
     return held
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(steps=steps)
 @example(steps=[[("document", [])], [("decision", 1, "accepted", "w0")]])
 def test_an_incremental_site_is_the_one_built_from_nothing(git: Git, steps: list[list[Sequence[object]]]) -> None:

@@ -14,6 +14,7 @@
     ├── WriteError                 the disk refused (full, read-only)
     ├── LockTimeoutError           someone else is writing
     ├── GitError                   git is missing or said no
+    │   ├── GitStoppedError        git was killed or took too long (exit 3)
     │   └── UnreadableHeadError    git can't read the commit that is checked out (exit 3)
     ├── ProgramError               a program of the project's own failed
     └── SnapshotError              the snapshot can't be built or asked
@@ -93,6 +94,12 @@ class LockTimeoutError(OrbitError):
 
 class GitError(OrbitError):
     """Git is missing, or refused."""
+
+
+class GitStoppedError(GitError):
+    """Git was killed or took too long; its question has no answer."""
+
+    exit_code = 3
 
 
 class UnreadableHeadError(GitError):

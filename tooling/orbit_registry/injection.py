@@ -22,8 +22,9 @@ from typing import Any, Generic, Protocol, TypeVar, overload
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.context import BRIEF, Choice, Context, Selection, working_project
 from orbit_registry.push.events import Event, append
+from orbit_registry.push.folders import stamp
 from orbit_registry.push.ledger import Ledger
-from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row, stamp
+from orbit_registry.push.reader import CATEGORY, ID, KIND, PATH, Index, Row
 from orbit_registry.push.render import render
 from orbit_registry.push.select import EXAMINED, select
 from orbit_registry.registry import Registry
@@ -168,6 +169,7 @@ class LearningsContextInjector:
             raise write_error(workspace.state / "log", error) from None
         event.session = ledger.name if ledger is not None else ""
         event.answered(found, tokens(render(found)))
+        event.agent = context.agent[:100]
         event.details = _details(context, limits.categories_for(agent))
         event.ms = (time.monotonic() - begun) * 1000
         append(str(workspace.root), event)
@@ -285,9 +287,9 @@ class _KeptIndex(Index):
         """Return a record by its number."""
         return self._rows.get(number) or self._index.row(number)
 
-    def is_current(self, row: Row) -> bool:
-        """Say whether a record's file is the one that the index was made from: the stamp says so of all."""
-        return True
+    def difference(self, row: Row) -> str:
+        """Return how a record's file differs from the one that the index was made from: the stamp tells of all."""
+        return ""
 
 
 def content_stamp(root: Path) -> str:
@@ -323,9 +325,6 @@ def _learning(one: Choice) -> Learning:
 
 def _details(context: Context, known: Categories | None) -> str:
     """Return what the event keeps of who asked and for what."""
-    agent = None
-    if context.agent:
-        named = known is not None and known.known
-        agent = {"name": context.agent[:100], "known": named, "categories": list(context.categories)}
-    notes = [] if agent is None or agent["known"] else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
-    return f", {json.dumps({'agent': agent, 'categories': list(context.categories), 'notes': notes})[1:-1]}"
+    is_named = not context.agent or (known is not None and known.known)
+    notes = [] if is_named else [f"no mapping names the agent: it gets `{GENERAL}` alone"]
+    return f", {json.dumps({'categories': list(context.categories), 'notes': notes})[1:-1]}"

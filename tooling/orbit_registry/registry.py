@@ -60,7 +60,9 @@ class Registry:
         return cls(find_workspace(Path(path)))
 
     @classmethod
-    def import_from(cls, path: str | Path, source: str = "auto", *, dry_run: bool = False) -> TakeoverReport:
+    def import_from(
+        cls, path: str | Path, source: str = "auto", *, assume: str | None = None, dry_run: bool = False
+    ) -> TakeoverReport:
         """Take over what another tool wrote at a path; what the gate finds wrong with it goes into the baseline.
 
         Records go into the workspace around the current folder, or, where the path is that of another tool's
@@ -68,7 +70,7 @@ class Registry:
         """
         from orbit_registry.importers.takeover import take_over
 
-        return take_over(Path(path), source, dry_run=dry_run)
+        return take_over(Path(path), source, assume=assume, dry_run=dry_run)
 
     @classmethod
     def migrate_layout(cls, path: str | Path = ".", *, dry_run: bool = False) -> TakeoverReport:
@@ -129,14 +131,16 @@ class Registry:
     @classmethod
     def init(cls, path: str | Path = ".", *, dry_run: bool = False) -> SetupReport:
         """Make the repository around a path a workspace; what the gate finds that day goes into the baseline."""
-        from orbit_registry.store.setup import setup_workspace
+        from orbit_registry.store.setup import refuse_outside_git, setup_workspace, undone_on_failure
 
+        refuse_outside_git(Path(path))
         report = setup_workspace(Path(path), load_kinds(), dry_run=dry_run)
         if report.detected is not None and not dry_run:
             from orbit_registry.checks import gate
 
-            registry = cls.open(report.root)
-            report.baselined = gate.take_into_baseline(registry.workspace, [], gate.findings(registry.workspace))
+            with undone_on_failure(report):
+                workspace = cls.open(report.root).workspace
+                report.baselined = gate.take_into_baseline(workspace, [], gate.findings(workspace))
         return report
 
     def author(self, model: str | None = None) -> Author:
@@ -246,12 +250,12 @@ class Registry:
         self.refresh()
         return lifecycle.replace_text(self.workspace, any_id, before, after)
 
-    def transition(self, any_id: str, to: str, review: Review | None = None) -> Record:
+    def transition(self, any_id: str, to: str, review: Review | None = None, *, dry_run: bool = False) -> Record:
         """Give a record another status, as its kind's table allows; `review` says who decides on one that waits."""
         from orbit_registry.loop.review import transition
 
         self.refresh()
-        return transition(self.workspace, self._found(any_id), to, self.author(), review)
+        return transition(self.workspace, self._found(any_id), to, self.author(), review, dry_run=dry_run)
 
     def supersede(self, old_id: str, new_id: str) -> tuple[Record, Record]:
         """Let one record replace another: both ends, or neither."""

@@ -50,6 +50,37 @@ def test_a_path_or_a_tag_is_a_way_in(shell: Any) -> None:
     assert found["ADR-0001"][0] == {"path": "src/app.py", "glob": "src/**"}
 
 
+def test_explain_tells_what_a_hook_says_now(shell: Any) -> None:
+    """The index is asked as it is: a record that an editor changed is one line, one it added is not known yet."""
+    file = shell.root / f".orbit/learnings/{learn(shell, 'Look', '--path', 'src/**')}/learning.yaml"
+    file.write_text(file.read_text("utf-8").replace("Look", "Listen"), "utf-8")
+    (verdict,) = [one for one in data_of(shell, "explain", "src/app.py")["verdicts"] if one["title"] == "Look"]
+    assert (verdict["why"], verdict["pushed"]) == ("changed", True)
+    file.parent.rename(file.parent.with_name("L-zzzzz"))
+    assert "behind the files" in shell("explain", "src/app.py")[2]
+    assert whys(shell, "src/app.py")["Look"] == "gone"
+
+
+@pytest.mark.parametrize("command", [("match", "docs/x.md"), ("explain", "docs/x.md"), ("sync",)])
+def test_files_that_hold_no_record_are_counted(shell: Any, command: tuple[str, ...]) -> None:
+    """One line on the side says how many, and what names them; nothing is said where all are read."""
+    shell("sync")
+    assert "can be read" not in shell(*command)[2]
+    for code in ("aaaaa", "bbbbb"):
+        file = shell.root / f".orbit/learnings/L-{code}/learning.yaml"
+        file.parent.mkdir()
+        file.write_text("status: [", "utf-8")
+    shell("sync")
+    note = "note: 2 files hold no record that can be read: `orbit check` names each\n"
+    assert shell(*command)[2] == note
+
+
+def test_a_folder_that_is_there_needs_no_slash(shell: Any) -> None:
+    """`src` asks about the folder, as `src/` does."""
+    (match,) = data_of(shell, "match", "src")["matches"]
+    assert match["matched_by"] == [{"path": "src/", "glob": "src/**"}]
+
+
 def test_a_symbol_is_a_way_in_by_its_path(shell: Any) -> None:
     """Where no glob matches the path, the symbol is named; characters that globs know stand for themselves."""
     named = learn(shell, "Main leaps", "--symbol", "src/app.py::main", "--symbol", "src/[a]*.py::x")
@@ -85,6 +116,19 @@ def test_what_waits_or_is_closed_is_listed_only_on_request(shell: Any) -> None:
     assert {one["title"]: one["phase"] for one in listed} == {
         "Use SQLite": "live", "Waits": "pending", "Gone": "closed",
     }  # fmt: skip
+
+
+def test_a_decision_of_unknown_status_is_one_line_that_says_so(shell: Any) -> None:
+    """It is found, matched and pushed; no rule file holds it."""
+    (shell.root / "docs/adr/0009-log.md").write_text("# 9. Log to a file\n\n## Context\n\nSo be it.\n", "utf-8")
+    shell("adr", "backfill")
+    shell("adr", "update", "ADR-0009", "--path", "src/log.py")
+
+    assert "ADR-0009" in [one["id"] for one in data_of(shell, "match", "src/log.py")["matches"]]
+    assert whys(shell, "src/log.py")["Log to a file"] == "unstated"
+    line = "- [ADR-0009] Log to a file (status unknown, so it may not hold: docs/adr/0009-log.md)\n"
+    assert line in shell("brief", "--path", "src/log.py")[1]
+    assert "ADR-0009" not in shell("export", "rules", "--for", "claude", "--dry-run")[1]
 
 
 def test_a_record_of_other_tasks_is_left_out(shell: Any) -> None:
@@ -131,6 +175,7 @@ def test_every_verdict_is_reached(shell: Any) -> None:
     learn(shell, "Waits", "--path", "src/**", "--pending")
     file = shell.root / f".orbit/learnings/{learn(shell, 'Expired', '--path', 'src/**')}/learning.yaml"
     file.write_text(file.read_text("utf-8") + 'freshness:\n  expires_at: "2020-01-01T00:00:00Z"\n', "utf-8")
+    shell("sync")
     assert whys(shell, "src/app.py") == {
         "Use SQLite": "pushed", "Excluded": "excluded", "Near": "no match", "Waits": "not live", "Expired": "expired",
     }  # fmt: skip

@@ -284,6 +284,8 @@ def test_a_verdict_sets_the_status_and_is_kept(shell: Any) -> None:
     assert shell.json("show", first)[1]["data"]["approval"]["approved_by"] == "Ada"
     held = shell.json("fail", "--check", f"adr:{second}")[1]["data"]
     assert held["reason"] == "rejected in a pitch: too dear"
+    title = shell.json("show", held["id"])[1]["data"]["title"]
+    assert title == f"adr:{second} was rejected in a pitch: too dear", "it was never tried"
     assert [(one["target"], one["verdict"]) for one in plan(shell)["recent_pitch_history"]] == [
         ("story:S-4", "rejected"), (f"adr:{second}", "rejected"), (f"adr:{first}", "approved")]  # fmt: skip
     assert pitched(shell)["pitched"] == []

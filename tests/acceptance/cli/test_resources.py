@@ -46,6 +46,13 @@ def rows(shell: Shell, sql: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.parametrize("head", ["Deploying\n=========\n", ".. _top:\n\n***********\n Deploying\n***********\n"])
+def test_a_document_in_rst_has_its_first_heading_as_title(files: Shell, head: str) -> None:
+    """`index.rst` says nothing of what it is about."""
+    Path("docs/index.rst").write_text(f"{head}\nHow it goes.\n\nSteps\n-----\n\nFirst.\n", "utf-8")
+    assert taken(files, "doc", "docs/index.rst")["title"] == "Deploying"
+
+
 def test_a_document_is_kept_as_it_was(files: Shell, git: Git) -> None:
     """Its copy can be read without the tool; it has the last commit of that path, and is unversioned unless said."""
     commit = git(files.root, "log", "-1", "--format=%H").strip()
@@ -269,7 +276,9 @@ def test_a_preview_shows_the_chunks_and_writes_nothing(files: Shell) -> None:
     said = files.json("import", "doc", "docs/deploy.md", "--preview", "--chunks", "headers")[1]["data"]
 
     assert said["strategy"] == "headers"
-    assert [(one["first_line"], one["last_line"], one["breadcrumb"]) for one in said["chunks"]] == [(1, 7, "Deploying")]
+    assert [(one["first_line"], one["last_line"], one["breadcrumb"]) for one in said["chunks"]] == [
+        (1, 7, "Deploying … Steps")
+    ]
     assert not Path(".orbit/resources").exists()
 
 

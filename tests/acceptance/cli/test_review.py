@@ -69,7 +69,39 @@ def test_what_a_source_does_not_state_waits_for_nobody(shell: Any) -> None:
     assert shell.json("adr", "list", "--status", "unknown")[1]["data"] != []
 
     assert shell.json("queue")[1]["data"]["count"] == 0
-    assert "1 record beside, whose source states no status: `orbit adr list --status unknown`" in shell("queue")[2]
+    assert shell.json("queue")[1]["data"]["unknown"] == 1
+    assert "the status of 1 record is unknown: `orbit adr accept --status unknown --dry-run`" in shell("queue")[2]
+    assert "0 await review, the status of 1 is unknown" in shell("doctor")[1]
+
+
+def test_unknown_statuses_are_settled_at_once(shell: Any) -> None:
+    """A dry run lists what would be accepted and writes nothing; without it record and document say it."""
+    for number in (8, 9):
+        text = f"# {number}. Log to file {number}\n\n## Context\n\nSo be it.\n"
+        (shell.root / f"docs/adr/000{number}-log.md").write_text(text, "utf-8")
+    assert "the status of 2 decisions is unknown" in shell("import", "docs/adr")[1]
+
+    assert "ADR-0009 would be accepted" in shell("adr", "accept", "--status", "unknown", "--dry-run")[1]
+    assert len(shell.json("adr", "list", "--status", "unknown")[1]["data"]) == 2
+    assert shell("adr", "accept", "--status", "unknown")[0] == 0
+
+    assert shell.json("adr", "list", "--status", "unknown")[1]["data"] == []
+    assert "Accepted" in (shell.root / "docs/adr/0009-log.md").read_text("utf-8")
+    assert shell("adr", "accept")[0] == 2
+
+
+def test_an_import_assumes_a_status_where_none_is_stated(shell: Any) -> None:
+    """A status that is stated in words nobody knows stays unknown; documents stay, and nothing differs."""
+    for number, status in ((8, ""), (9, "\n## Status\n\nexperimental\n")):
+        text = f"# {number}. Log to file {number}\n{status}\n## Context\n\nSo be it.\n"
+        (shell.root / f"docs/adr/000{number}-log.md").write_text(text, "utf-8")
+
+    report = shell("import", "docs/adr", "--assume", "accepted")[1]
+
+    assert "so it is `accepted`, as `--assume` says" in report
+    assert "the status of 1 decision is unknown" in report
+    assert [on_disk(shell, f"ADR-000{number}")["status"] for number in (8, 9)] == ["accepted", "unknown"]
+    assert "ORB701" not in shell("check", "--all")[1]
 
 
 def test_an_approver_is_claimed_or_confirmed_by_git(shell: Any, git: Any) -> None:

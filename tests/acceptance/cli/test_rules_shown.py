@@ -104,7 +104,12 @@ def test_a_record_that_is_linked_with_it_brings_it_along(shell: Any, rule: str) 
     assert beside(call(shell, "list")) == set()
     shell("link", known, "proves", rule)
     assert beside(call(shell, "related", id=known)) == set()  # the answer holds it
-    assert beside(call(shell, "match", paths=["src/app.py"])) == {rule}
+    assert beside(call(shell, "match", paths=["src/app.py"])) == set()
+    matches = shell.json("match", "src/app.py")[1]["data"]["matches"]
+    assert {one["id"]: one["matched_by"] for one in matches}[rule] == [{"link": known}]
+    verdicts = shell.json("explain", "src/app.py")[1]["data"]["verdicts"]
+    (verdict,) = [one for one in verdicts if one["id"] == rule]
+    assert (verdict["why"], verdict["link"], verdict["pushed"]) == ("link", known, True)
 
 
 @pytest.mark.parametrize("verdict", ["waits", "rejected", "retired"])

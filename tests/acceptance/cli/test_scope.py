@@ -49,6 +49,24 @@ def test_citing_files_and_named_commits_are_clues(history: Any) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_a_site_that_was_built_here_is_not_proposed(history: Any) -> None:
+    """Its pages cite every decision, and no decision is about them."""
+    commit(history.root, "Publish", **{"site/.orbit-site.json": "{}\n", "site/page.py": "# ADR-0002\n"})
+    assert globs(history)["ADR-0002"] == ["src/db.py"]
+
+
+def test_the_gate_names_where_git_saw_a_folder_go(history: Any) -> None:
+    """A folder with a name nearer to the old one is not what it suggests."""
+    history("learning", "add", "--summary", "Close what it opens", "--path", "lib/**", "--yes")
+    commit(history.root, "Add", **{"libs/c.py": "x = 1\n", "lib/a.py": "a = 1\n", "lib/b.py": "b = 1\n"})
+    subprocess.run(["git", "mv", "lib", "moved"], cwd=history.root, check=True)
+
+    found = history.json("check")[1]["diagnostics"]
+
+    hints = [one["hint"] for one in found if one["code"] == "ORB502"]
+    assert hints == ["git saw it move to `moved/**`: `orbit learning prune --fix-renames` follows it"]
+
+
 def test_commits_that_touch_both_count_when_they_come_again(history: Any) -> None:
     """One commit that touched a record and a file may be chance; two are a clue."""
     learned = history.json("learning", "add", "--summary", "Look twice", "--yes")[1]["data"]["id"]

@@ -86,16 +86,13 @@ def test_a_brief_asks_rules_how_well_they_fit_the_text(ruled: Path) -> None:
     assert {one["id"]: one["reason"] for one in found["dropped"]}["R-bbbbb"] == "rule"
 
 
-def test_what_is_in_every_brief_leaves_room_for_what_the_path_leads_to(ruled: Path) -> None:
-    """A failure stands there where there is room, before learnings, and takes nobody's place who is asked for."""
+def test_a_failure_without_a_path_is_told_to_who_plans_alone(ruled: Path, call: Call) -> None:
+    """No session and no brief for work is told of it; `brief --for plan` lists what is left alone."""
     registry = Registry(open_workspace(ruled))
-    with_path = registry.brief(paths=["src/a.py"]).as_data()
-    without = registry.brief(tags=["sql"]).as_data()
-    assert isinstance(with_path["matches"], list)
-    assert isinstance(without["matches"], list)
-    assert "F-ddddd" not in [one["id"] for one in with_path["matches"]]
-    assert with_path["omitted"]
-    assert "F-ddddd" in [one["id"] for one in without["matches"]]
+    assert "F-ddddd" not in shown(call("SessionStart", source="startup"))
+    assert "F-ddddd" not in registry.brief(tags=["sql"]).text()
+    plan = [sys.executable, "-m", "orbit_registry.cli.main", "brief", "--for", "plan"]
+    assert "story:7" in subprocess.run(plan, cwd=ruled, capture_output=True, text=True, check=True).stdout
 
 
 def test_how_well_can_be_set(ruled: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.hook.conftest import bring_up_to_date
 from tests.acceptance.hook.replies import edit, ids
 
 from orbit_registry.push.context import PER_SESSION
@@ -74,7 +75,7 @@ def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
     stops, failed = {"stop_hook_active": False}, {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "no"}
     call("PostToolUseFailure", session="off", **failed)
     assert call("Stop", session="off", **stops) == {}
-    config.write_text(f"{config.read_text('utf-8')}loop:\n  # once\n  ask_at_stop: true  # a session\n", "utf-8")
+    configure(root, "loop:\n  # once\n  ask_at_stop: true  # a session\n")
 
     assert call("Stop", **stops) == {}, "nothing failed"
     call("PostToolUseFailure", **failed)
@@ -87,7 +88,22 @@ def test_a_session_that_stops_is_asked_once(root: Path, call: Call) -> None:
     assert "decision" not in said
     assert call("Stop", **stops) == {}
     config.write_text(config.read_text("utf-8").replace("ask_at_stop: true", "ask_at_stop: false"), "utf-8")
+    bring_up_to_date(root)
     assert call("Stop", session="off", **stops) == {}
+
+
+def configure(root: Path, lines: str) -> None:
+    """Add lines to the configuration."""
+    config = root / ".orbit/config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}{lines}", "utf-8")
+    bring_up_to_date(root)
+
+
+def test_a_word_like_a_setting_is_none(root: Path, call: Call) -> None:
+    """A key of somebody's own that ends like it, or stands elsewhere, has no session asked."""
+    configure(root, "x-note: {never_ask_at_stop: true, loop: {ask_at_stop: true}}\n")
+    call("PostToolUseFailure", tool_name="Bash", tool_input={"command": "make"}, error="no")
+    assert call("Stop", stop_hook_active=False) == {}
 
 
 def test_turns_are_noted_where_that_is_turned_on(
@@ -102,8 +118,7 @@ def test_turns_are_noted_where_that_is_turned_on(
     call("PreToolUse", **edit(root))
     call("Stop", session="off")
     assert said() == 1
-    config = root / ".orbit/config.yaml"
-    config.write_text(f"{config.read_text('utf-8')}loop: {{enabled: true, note_turns: true}}\n", "utf-8")
+    configure(root, "loop: {enabled: true, note_turns: true}\n")
     call("PreToolUse", session="on", **edit(root))
     call("UserPromptSubmit", session="on", prompt="src/app.py")
     call("PostToolUseFailure", session="on", tool_name="Bash", tool_input={"command": "make"}, error="no")
@@ -193,6 +208,14 @@ def test_the_person_is_told_what_awaits(root: Path, call: Call, learning: Callab
     assert number == "2"
     done = subprocess.run([*ORBIT, *command.split()[1:]], cwd=root, capture_output=True, text=True, check=True)
     assert ("L-00008" in done.stdout, "L-00009" in done.stdout, "L-00001" in done.stdout) == (True, True, False)
+
+
+def test_the_person_is_told_of_files_that_hold_no_record(root: Path, call: Call) -> None:
+    """What an index was made without is said when a session starts, with the command that names it."""
+    (root / ".orbit/learnings/L-00001/learning.yaml").write_text("status: [", "utf-8")
+    bring_up_to_date(root)
+    reply = call("SessionStart", source="startup")
+    assert reply["systemMessage"] == "1 file holds no record that can be read: orbit check"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are not files here: no host can be known")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.acceptance.hook.conftest import run_client, write_learning
 from tests.acceptance.hook.replies import edit, ids
 
 from orbit_registry.push.events import FAULTS
 from orbit_registry.push.ledger import LARGEST
+from orbit_registry.store.lock import locked
 
 ORBIT = [sys.executable, "-m", "orbit_registry.cli.main"]
 PATIENT = {"ORBIT_HOOK_DEADLINE_MS": "60000"}
@@ -162,3 +165,26 @@ def test_a_damaged_index_is_a_fault(root: Path, call: Call, events: Events) -> N
         faults.add(events(root)[-1]["fault"])
     assert "index" in faults
     assert faults <= {None, "index", "UnicodeDecodeError", "IndexError"}
+
+
+def test_another_change_starts_another_sync_at_once(root: Path, call: Call) -> None:
+    """A sync that was started a moment ago for something else is no reason to wait a minute."""
+    mark = root / ".orbit/state/cache/sync.asked"
+    with locked(root / ".orbit/state/cache/push.lock"):
+        for number in (1, 2):
+            write_learning(root, number, summary="Another text")
+            before = mark.stat().st_mtime_ns if mark.exists() else 0
+            call("PreToolUse", session=f"s{number}", **edit(root))
+            assert mark.stat().st_mtime_ns > before
+
+
+def test_a_copy_of_a_project_is_indexed_at_once(root: Path, call: Call, tmp_path: Path) -> None:
+    """What a call of the original had started a moment before counts for nothing in a copy."""
+    shutil.rmtree(root / ".orbit/state/cache")
+    with locked(root / ".orbit/state/cache/push.lock"):  # nothing comes and goes while it is copied
+        call("PreToolUse", **edit(root))
+        copy = Path(shutil.copytree(root, tmp_path / "copy", ignore=shutil.ignore_patterns(".tmp-*")))
+    payload = json.dumps({"cwd": str(copy), "session_id": "s", "hook_event_name": "PreToolUse", **edit(copy)}).encode()
+    ended = time.monotonic() + 60
+    while not run_client(copy, payload):
+        assert time.monotonic() < ended, "no sync was started"

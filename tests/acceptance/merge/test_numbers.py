@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from orbit_registry.registry import Registry
+from orbit_registry.kinds.table import load_kinds
+from orbit_registry.store.setup import setup_workspace
 
 Clone = Any
 """`conftest.Clone`: a repository of this test's own, and what can be done in it."""
@@ -290,7 +291,7 @@ def test_resolve_has_nothing_to_do_without_a_merge(origin: Clone) -> None:
 def test_a_workspace_below_the_repositorys_root_is_mended(git_repo: Path, at: type[Clone], tmp_path: Path) -> None:
     """Paths are the workspace's own, also where git counts them from further up."""
     (tmp_path / "plain").mkdir()
-    Registry.init(tmp_path / "plain")
+    setup_workspace(tmp_path / "plain", load_kinds())
     project = at(Path(shutil.copytree(tmp_path / "plain", git_repo / "services" / "billing")))
     (project.path / ".gitignore").write_text(".orbit/state/\n", "utf-8")  # which a setup outside git can't see to
     project.add("Keep prose in one place")

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from orbit_registry.checks.neighbours import outcome_of
 from orbit_registry.checks.wording import wording
 from orbit_registry.registry import Registry
+from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import SimilarityIndex
 
 ROUNDS = 5
@@ -69,12 +70,13 @@ def table(texts: Mapping[str, str], upper: float, lower: float) -> dict[str, dic
                 index = SimilarityIndex(texts.items())
                 index.put("", said)
                 scores = {pair.a + pair.b: pair.score for pair in index.pairs(lower, only={""})}
-                rows[name][outcome_of(said, text, scores.get(key), upper)] += 1
+                rows[name][outcome_of(contrast(Words.of(said), Words.of(text)), scores.get(key), upper)] += 1
     index = SimilarityIndex(texts.items())
     worst = dict.fromkeys(texts, "passed")
+    words = {key: Words.of(text) for key, text in texts.items()}
     for pair in index.pairs(lower):
         for key in (pair.a, pair.b):
-            found = outcome_of(texts[pair.a], texts[pair.b], pair.score, upper)
+            found = outcome_of(contrast(words[pair.a], words[pair.b]), pair.score, upper)
             worst[key] = max(worst[key], found, key=("passed", "warned", "refused").index)
     rows["itself"].update(worst.values())
     return {name: {what: row[what] for what in ("refused", "warned", "passed")} for name, row in rows.items()}

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.store.test_cache import wait_for_the_next_tick
 
 from orbit_registry.checks.outcome import CheckOutcome
-from orbit_registry.errors import UnreadableHeadError
+from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
@@ -234,20 +234,26 @@ def test_a_commit_that_is_gone_is_an_error_and_no_first_day(project: Path, git: 
     assert refused.value.exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [("HEAD^{commit}", UnreadableHeadError), ("--show-toplevel", GitStoppedError), ("ls-files", GitStoppedError)],
+)
 def test_a_git_that_is_killed_is_an_error_and_no_first_day(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    question: str, error: type[GitError], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What git did not come to say of the commit checked out is not taken for an answer."""
+    """A question that git did not come to answer has no answer: the gate fails with the exit code of a failure."""
     program = tmp_path / "bin/git"
     program.parent.mkdir()
     program.write_text(
-        f'#!/bin/sh\ncase "$*" in *"HEAD^{{commit}}"*) kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n', "utf-8"
+        f'#!/bin/sh\ncase "$*" in *"{question}"*) kill -9 $$;; esac\nexec {shutil.which("git")} "$@"\n', "utf-8"
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
-    with pytest.raises(UnreadableHeadError, match="git was killed by signal 9"):
+    with pytest.raises(error, match="git was killed by signal 9") as refused:
         Registry.open(project).check()
+
+    assert refused.value.exit_code == 3
 
 
 def test_names_that_are_not_utf8_do_no_harm(project: Path, git: Git) -> None:

@@ -26,11 +26,11 @@ def test_a_new_record_starts_where_its_author_may_put_it(kind: Kind) -> None:
 
 
 @each_kind
-def test_what_is_pushed_is_live_and_what_is_shown_without_holding_says_so(kind: Kind) -> None:
-    """No pending or closed record is pushed; on the site it has a banner."""
+def test_what_is_pushed_waits_for_nobody_and_what_is_shown_without_holding_says_so(kind: Kind) -> None:
+    """No record that waits or is closed is pushed; on the site it has a banner."""
     for status in kind.statuses.values():
         assert status.phase in PHASES
-        assert not status.pushed or status.phase == "live"
+        assert not status.pushed or (status.phase != "closed" and not status.waits)
         if status.phase != "live" and status.shown:
             assert status.banner
 
@@ -101,7 +101,7 @@ WRONG = {
     "a phase nobody knows": ("phase: live", "phase: alive", "has phase 'alive'"),
     "a way to nowhere": ("to: [running]", "to: [nowhere]", "statuses that the table lacks are named: nowhere"),
     "a verb to nowhere": ("end: ended", "end: over", "statuses that the table lacks are named: over"),
-    "a pushed pending status": ("phase: pending, pushed: false", "phase: pending, pushed: true", "never pushed"),
+    "a pushed waiting status": ("phase: pending, pushed: false", "phase: pending, pushed: true", "never pushed"),
     "bytes that are no text": ("label: Experiment\n", "label: \udcff\n", "not valid UTF-8"),
     "a gate nobody has": ("gate: scoped", "gate: wide", "`gate` is one of"),
     "a headline the schema lacks": ("headline: title", "headline: name", "no field 'name'"),

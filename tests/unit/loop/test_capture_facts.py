@@ -11,7 +11,7 @@ from orbit_registry.loop.capture.patterns import FORMS, Observer
 from orbit_registry.loop.capture.project import Project
 from orbit_registry.loop.capture.turns import Step, Turn
 from orbit_registry.registry import Registry
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Words, contrast
 
 Git = Callable[..., str]
 NAMES = ("cart", "order", "price", "stock", "tax", "user")
@@ -151,7 +151,8 @@ def test_an_order_of_commands_is_a_habit_once_it_came_three_times(project: Proje
 @pytest.mark.parametrize("said", sorted({said for _, said, _ in FORMS}))
 def test_how_a_way_failed_denies_nothing(said: str) -> None:
     """A page that names the way that works says the same as what was captured, and is no contradiction to it."""
-    assert contrast("Run tests with nox.", f"Tests run with `nox`; `pytest` fails here: {said}.") is None
+    page = f"Tests run with `nox`; `pytest` fails here: {said}."
+    assert contrast(Words.of("Run tests with nox."), Words.of(page)) is None
 
 
 @pytest.mark.parametrize(

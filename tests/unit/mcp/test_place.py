@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import WorkspaceNotFoundError
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.mcp.server import open_registry
-from orbit_registry.registry import Registry
+from orbit_registry.store.setup import setup_workspace
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
     """Return two workspaces."""
     for name in ("one", "two words"):
         (tmp_path / name).mkdir()
-        Registry.init(tmp_path / name)
+        setup_workspace(tmp_path / name, load_kinds())
     return tmp_path / "one", tmp_path / "two words"
 
 

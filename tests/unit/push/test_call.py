@@ -56,6 +56,14 @@ def taken(root: Path, folder: str, tool: str, asked: object) -> Call:
     return call
 
 
+def test_a_folder_that_a_tool_names_is_asked_about_as_one(root: Path) -> None:
+    """Without a slash at its end too, so that `src/**` applies; spaces round a path are no part of it."""
+    call = taken(root, str(root), "Grep", {"path": " src "})
+    assert project_paths(str(root), str(root), call)[0] == ["src/"]
+    call = taken(root, str(root), "Read", {"file_path": f" {root}/src/a.py\n"})
+    assert project_paths(str(root), str(root), call)[0] == ["src/a.py"]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_a_tool_names_its_paths(root: Path, case: Mapping[str, Any]) -> None:
     """What a tool is asked to do has just these paths of the project in it; reading and writing code are told apart."""

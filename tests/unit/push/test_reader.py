@@ -271,7 +271,7 @@ def test_nothing_is_no_index(tmp_path: Path) -> None:
 
 
 def test_the_reader_imports_built_in_modules_and_mmap(make_bytes: Any, tmp_path: Path) -> None:
-    """A bare interpreter loads the package, the reader, the matcher and `mmap`: not `os`, not `re`, not `json`."""
+    """A bare interpreter loads the package, reader, folders, matcher and `mmap`: not `os`, not `re`, not `json`."""
     sealed(tmp_path, make_bytes([["src/*_x/**"]]))
     program_text = (
         "import sys; before = set(sys.modules)\n"
@@ -283,5 +283,6 @@ def test_the_reader_imports_built_in_modules_and_mmap(make_bytes: Any, tmp_path:
         "print(*sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program_text], capture_output=True, text=True, check=True)
-    package = {f"orbit_registry{name}" for name in ("", ".push", ".push.reader", ".push.matcher")}
+    package = {f"orbit_registry{name}" for name in ("", ".push", ".push.matcher")}
+    package |= {f"orbit_registry.push.{name}" for name in ("reader", "folders", "call")}
     assert set(done.stdout.split()) <= {*package, "mmap"}

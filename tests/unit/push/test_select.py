@@ -108,17 +108,19 @@ def test_every_reason_of_the_cases_is_on_the_list() -> None:
     """The lists of reasons are closed, and every reason to leave a record out for what it is has a case."""
     reasons = {reason for case in DATA["cases"] for reason in case.get("drops", {}).values()}
     assert reasons == set(DROPS) - {
-        "changed", "already shown", "withheld", "call cap", "session cap", "category cap", "token cap"
+        "gone", "already shown", "withheld", "call cap", "session cap", "category cap", "token cap"
     }  # fmt: skip
     assert {case["skip_reason"] for case in DATA["cases"] if "skip_reason" in case} <= set(SKIPS)
 
 
-def test_a_record_whose_file_changed_is_left_out(tmp_path: Path) -> None:
-    """What the index holds of it is not what it says now."""
-    index = index_of(tmp_path, {"a": {"globs": ["**"]}, "b": {"globs": ["**"]}})
+def test_a_record_whose_file_changed_is_a_line_that_names_it(tmp_path: Path) -> None:
+    """What the index holds of it is not what it says now; of a file that is gone nothing is said."""
+    index = index_of(tmp_path, {name: {"globs": ["**"]} for name in "abc"})
     (tmp_path / "a.yaml").write_text("changed", "utf-8")
+    (tmp_path / "b.yaml").unlink()
     found = select(index, Context(TOOL, 0, paths=["x"]))
-    assert (shown(found), dropped(found)) == (["b"], {"a": "changed"})
+    assert (shown(found), dropped(found)) == (["a", "c"], {"b": "gone"})
+    assert found.matches[0].text == "- [a] has changed since it was read: a.yaml"
 
 
 def test_a_session_does_without_the_same_records_at_every_call(tmp_path: Path) -> None:
@@ -236,6 +238,18 @@ def test_a_linked_rule_that_found_no_room_comes_with_the_next_call(tmp_path: Pat
     first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
     assert (len(first.matches), first.omitted, dropped(first)) == (5, 1, {"rule": "call cap"})
     assert (shown(second), second.matches[0].ways) == (["rule"], [(f"=r{number}", "") for number in range(5)])
+
+
+def test_a_linked_rule_that_is_cut_is_counted(tmp_path: Path) -> None:
+    """A rule that ranks first would take the room of the record that leads to it: this is shown, and the rule waits."""
+    (tmp_path / ".orbit").mkdir()
+    rest = {f"r{number}": {"globs": ["**"]} for number in range(4)}
+    last = {"globs": ["**"], "links": ["rule"]}
+    index = index_of(tmp_path, {"rule": {"gate": "relevant_and_linked"}, **rest, "last": last})
+    asked = Context(TOOL, 0, paths=["x"])
+    first, second = (select(index, asked, Ledger(str(tmp_path), "s")) for _ in range(2))
+    assert (shown(first), dropped(first), first.omitted) == ([*rest, "last"], {"rule": "call cap"}, 1)
+    assert (shown(second), second.omitted) == (["rule"], 0)
 
 
 @pytest.mark.parametrize(

@@ -54,12 +54,29 @@ def test_a_breadcrumb_names_the_headings_above() -> None:
 
     parent, child = cut(text, Chunking("headers")).chunks
 
-    assert (parent.breadcrumb, parent.sections) == ("Guide", ("Guide", "Parent"))
+    assert (parent.breadcrumb, parent.sections) == ("Guide … Parent", ("Guide", "Parent"))
     assert (child.title, child.breadcrumb, child.sections) == ("Child", "Guide > Parent > Child", ("Child",))
     lines = text.split("\n")
     for one in (parent, child):
         assert one.body == "\n".join(lines[one.first_line - 1 : one.last_line])
     assert parent.first_line == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "breadcrumb"),
+    [
+        ("# Guide\n\n## A\n\n## B\n\n## C\n\n#### Detail\n", "Guide … C"),
+        ("Before.\n\n## A\n\n### B\n\n## C\n\n### D\n", "A … C > D"),
+        ("## A\n\n### B\n\n### C\n", "A … C"),
+        ("## A\n\n#### Detail\n", "A"),
+    ],
+)
+@pytest.mark.parametrize("strategy", ["headers", "none"])
+def test_a_breadcrumb_names_the_first_and_the_last_of_several_sections(
+    text: str, breadcrumb: str, strategy: Strategy
+) -> None:
+    """Sections that share a chunk are a range, as far as they are of the levels that cut."""
+    assert [one.breadcrumb for one in cut(text, Chunking(strategy)).chunks] == [breadcrumb]
 
 
 def test_a_chunk_knows_what_links_to_its_headings_say() -> None:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Contrast, Words
+from orbit_registry.search.contrast import contrast as contrast_of_words
 from orbit_registry.search.terms import terms
+
+
+def contrast(first: str, second: str) -> Contrast | None:
+    """Return in which negations and numbers two texts differ."""
+    return contrast_of_words(Words.of(first), Words.of(second))
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,15 @@ def test_each_concern_leads_to_its_records_and_their_command() -> None:
         assert "&lt;" in part
 
 
+def test_a_status_that_is_not_stated_is_counted_apart() -> None:
+    """Nobody is late with its verdict: the page says what its source states, and what settles all of them."""
+    html = page([record(1, "adr", status="unknown"), record(2, "adr", status="unknown", status_raw="experimental")])
+    part = html.partition('<h2 id="unknown"')[2].partition("<h2")[0]
+    assert re.findall(r'<span class="orbit-id">([^<]+)', part) == ["ADR--0001", "ADR--0002"]
+    assert all(words in part for words in ("its source states none", "experimental", "--status unknown --dry-run"))
+    assert 'id="waiting"' not in html
+
+
 def test_long_lists_are_cut_and_counted() -> None:
     """A hundred are listed; the number says all."""
     html = page([record(number, scope={}) for number in range(1, 251)])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from orbit_registry.store.git import Git
-from orbit_registry.store.git_log import newest, since
+from orbit_registry.store.git_log import dates_of, newest, since
 
 Run = Callable[..., str]
 
@@ -51,3 +54,25 @@ def test_outside_a_repository_there_is_no_history(tmp_path: Path) -> None:
     """Neither fails."""
     assert list(newest(Git(tmp_path))) == []
     assert since(Git(tmp_path), None) == []
+
+
+def test_a_file_has_the_date_of_its_first_commit_under_any_name(
+    git_repo: Path, git: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A move changes neither the first commit nor makes another file's history its own; what no commit has is left."""
+    text = "one\n" * 20
+    steps = [("old.md", text, ""), ("old.md", f"{text}x\n", ""), ("new/a.md", "", "old.md"), ("old.md", "b\n", "")]
+    for day, (path, content, moved) in enumerate(steps, 1):
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"2024-03-0{day}T00:00:00Z")
+        (git_repo / path).parent.mkdir(exist_ok=True)
+        if moved:
+            git(git_repo, "mv", moved, path)
+        else:
+            (git_repo / path).write_text(content, "utf-8")
+        git(git_repo, "add", "-A")
+        git(git_repo, "commit", "-qm", f"Step {day}")
+
+    found = dates_of(Git(git_repo), ["new/a.md", "old.md", "none.md"])
+
+    days = {path: [datetime.fromtimestamp(time, UTC).day for time in times] for path, times in found.items()}
+    assert days == {"new/a.md": [1, 3], "old.md": [4, 4]}

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from orbit_registry.errors import ConfigError, ForeignWorkspaceError, WorkspaceNotFoundError
+from orbit_registry.errors import ConfigError, ForeignWorkspaceError, UnreadableFileError, WorkspaceNotFoundError
 from orbit_registry.kinds.table import load_kinds
+from orbit_registry.registry import Registry
 from orbit_registry.store.config import AdrConfig
 from orbit_registry.store.setup import (
     GITATTRIBUTES,
@@ -209,6 +210,62 @@ def test_a_folder_that_adr_tools_was_told_is_heeded(tmp_path: Path, text: str, f
 
     assert setup(root).detected == AdrConfig("file", folder)
     assert open_workspace(root).config.adr.folder == folder
+
+
+def test_outside_git_init_says_so_and_writes_nothing(tmp_path: Path) -> None:
+    """A folder of many projects is none itself."""
+    with pytest.raises(WorkspaceNotFoundError, match="is in no git repository") as caught:
+        Registry.init(tmp_path)
+
+    assert "git init" in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_home_outside_git_gets_personal_records_and_no_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decisions of projects below it are theirs."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "project/adr").mkdir(parents=True)
+    (tmp_path / "project/adr/0001-x.md").write_text("# X\n", "utf-8")
+
+    assert Registry.init(tmp_path).detected == AdrConfig("file", "docs/adr")
+
+
+def test_a_configuration_names_no_more_folders_than_it_may(git_repo: Path) -> None:
+    """Of more folders those with the most decisions are taken, so that the configuration can be read."""
+    for number in range(503):
+        folder = git_repo / f"part{number:03}/adr"
+        folder.mkdir(parents=True)
+        for copy in range(2 if number >= 100 else 1):
+            (folder / f"{copy + 1:04}-x.md").write_text("# X\n", "utf-8")
+
+    found = setup(git_repo).detected
+
+    assert found is not None
+    assert (found.folder, len(found.folders)) == ("part100/adr", 500)
+    assert {"part502/adr", "part000/adr"} <= {*found.folders}
+    assert open_workspace(git_repo).config.adr == found
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_failure_leaves_nothing(git_repo: Path, late: bool) -> None:
+    """Whether a file of git's can't be changed or the gate can't run: every file and setting is as it was."""
+    (git_repo / ".gitignore").write_text("x", "utf-8")
+    if late:
+        (git_repo / ".orbit").mkdir()
+        (git_repo / ".orbit/state").symlink_to(git_repo)
+    else:
+        (git_repo / ".gitattributes").mkdir()
+    before = sorted(git_repo.rglob("*"))
+    contents, configured = tree(git_repo), (git_repo / ".git/config").read_bytes()
+
+    with pytest.raises(ForeignWorkspaceError if late else UnreadableFileError):
+        Registry.init(git_repo)
+
+    assert sorted(git_repo.rglob("*")) == before
+    assert tree(git_repo) == contents
+    assert (git_repo / ".git/config").read_bytes() == configured
 
 
 def test_outside_git_nothing_of_gits_is_written(tmp_path: Path) -> None:

@@ -73,6 +73,11 @@ def test_a_day_ahead_is_a_clock_that_runs_fast() -> None:
     assert len(parse_votes(text, "x", "L-7k3fq", NOW)[0]) == 2
 
 
+def test_votes_are_read_on_the_last_day_of_the_calendar() -> None:
+    """A clock that says so is no traceback."""
+    assert len(parse_votes(line(), "x", "L-7k3fq", datetime(9999, 12, 31, 12, tzinfo=UTC))[0]) == 1
+
+
 def test_a_file_of_lines_that_are_no_votes_does_not_drown_the_rest() -> None:
     """The first fifty lines are named, the others counted."""
     found = problems("x\n" * 100_000)

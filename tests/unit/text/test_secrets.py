@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orbit_registry.text.secrets import NEEDLES, find_secrets
+from orbit_registry.text.secrets import KINDS, NEEDLES, find_secrets
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdEfGhIjKlMnOpQrStUvWxYzq7w2e9r4t1y6u3i8o5p0"
 SECRETS = {
@@ -23,6 +23,16 @@ SECRETS = {
     "OpenAI key": "sk-proj-" + LETTERS[:70],
     "Anthropic key": "sk-ant-" + "api03-" + LETTERS[:70],
     "npm token": "npm_" + LETTERS[:36],
+    "Google OAuth secret": "GOCSPX-" + LETTERS[:28],
+    "Hugging Face token": "hf_" + LETTERS[:34],
+    "DigitalOcean token": "dop_v1_" + "3f2a9c4be1d04c8f" * 4,
+    "Vault token": "hvs." + LETTERS[:40],
+    "Docker token": "dckr_pat_" + LETTERS[:27],
+    "age secret key": "AGE-SECRET-KEY-1" + ("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 2)[:58],
+    "Atlassian token": "ATATT3" + LETTERS,
+    "Databricks token": "dapi" + "3f2a9c4be1d04c8f" * 2,
+    "Twilio key": "SK" + "3f2a9c4be1d04c8f" * 2,
+    "Telegram bot token": "110201543:" + LETTERS[:35],
     "password in a URL": "https://deploy:" + "hk39Xq-71v" + "@ci.example.net/",
 }
 HARMLESS = (
@@ -36,6 +46,9 @@ HARMLESS = (
     "commit 3f2a9c4be1d04c8f9a7b6c5d4e3f2a1b0c9d8e7f, uid a18626039f215cece71757fa01e6d2f1",
     "ssh://git@example.net:22/path and mailto:someone@example.net",
     "sk-learn, sk-ant, eyJ, npm_config_cache",
+    "password = 'postgres', token: refresh-token, secret: my-app-v2-prod-db, api_key = 'YOUR_KEY_1234'",
+    "DB_PASSWORD=${X1yz234567} and token=os.environ['GITHUB_TOKEN_2'] and `Authorization: Bearer <token>`",
+    "The bearer authentication of RFC6750, and the token is checked by sha256-digest",
 )
 
 
@@ -50,7 +63,8 @@ def test_a_secret_is_found_where_it_stands(kind: str) -> None:
 
 MARKS = (
     "AKIA0 ASIAZ ABIA1 ACCAB ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glsoat- glagent- xoxb- xoxp-"
-    " hooks.slack k_live_ SG. sq0csp AccountKey= npm_ pypi-A eyJ sk- AIza ://me:abc@"
+    " hooks.slack k_live_ SG. sq0csp npm_ pypi-A eyJ sk- AIza ://me:abc@"
+    " GOCSPX- hf_ dop_v1_ dckr_pat_ AGE-SECRET-KEY-1 ATATT3 ATBB"
 )
 
 
@@ -60,6 +74,36 @@ def test_a_text_with_a_mark_of_a_secret_is_looked_at(needle: str) -> None:
     assert NEEDLES.search(f"a{needle}a")
     assert not NEEDLES.search(f"a{needle[:-1]}")
     assert not NEEDLES.search(f"a{needle[1:]}")
+
+
+NAMED = {
+    "aws_secret_access_key = ": LETTERS[:37] + "/+z",
+    "AWS_SECRET_ACCESS_KEY=": LETTERS[:40],
+    "password = '": "hk39Xq-71v",
+    '{"password": "': "Tr0ub4dor&3",
+    "PGPASSWORD=": "Xk39q71v",
+    "Authorization: Bearer ": LETTERS[:24],
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_value_that_looks_random_is_a_secret_by_its_name(name: str) -> None:
+    """Only the value is one: what is redacted says what stood there."""
+    text = f"Use {name}{NAMED[name]}'" if name.endswith("'") else f'Use {name}{NAMED[name]}"'
+    (found,) = find_secrets(text)
+    assert text[found.start : found.end] == NAMED[name]
+
+
+def test_a_key_with_a_run_of_digits_is_a_secret() -> None:
+    """Digits that follow one another make no key a placeholder."""
+    assert [found.kind for found in find_secrets("ghp_" + "1234567" + LETTERS[:29])] == ["GitHub token"]
+
+
+def test_the_page_says_which_kinds_are_found() -> None:
+    """Each kind stands in the section of ORB406."""
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "checks.md").read_text("utf-8")
+    section = page.partition("\n## ORB406")[2].partition("\n## ")[0]
+    assert [kind for kind in sorted(KINDS) if kind not in section] == []
 
 
 def test_a_whole_private_key_is_one_however_its_lines_are_written() -> None:

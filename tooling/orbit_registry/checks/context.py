@@ -29,6 +29,7 @@ from orbit_registry.text.position import Pointer, Position, position_at
 from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
+    from orbit_registry.store.freshness.relocation import Renames
     from orbit_registry.text.adr.model import AdrDocument, Section
 
 LOCAL = ".orbit/state/"
@@ -55,6 +56,8 @@ class CheckContext:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     text: Callable[[str], str | None] = lambda path: None
     """Returns the text of a file, named from the root; None where it has none."""
+    renames: Callable[[datetime, Sequence[str]], Renames | None] = lambda since, files: None
+    """Returns the renames that git saw since a moment; None where it can't tell."""
     side: str | None = None
     """What decides where a decision and its document differ, `record` or `document`, where somebody said so."""
 

@@ -150,6 +150,9 @@ def _files(
 def turn_today(records: Iterable[Record], now: datetime, config: Config) -> set[str]:
     """Return the paths of the records of which the clock alone changes what is said before the day (UTC) ends."""
     now, windows = now.astimezone(UTC), windows_of(config)
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     stating = (record for record in records if says_when(record))
-    return {record.path for record in stating if any(now < at <= midnight for at in turns(record, windows))}
+    day = timedelta(days=1)
+    return {
+        record.path for record in stating if any(now < at and at - midnight <= day for at in turns(record, windows))
+    }

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.catalogue import run_checks
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.checks.derivation import turn_today
 from orbit_registry.checks.inputs import Inputs
 from orbit_registry.checks.outcome import Result
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.baseline import read_baseline
 from orbit_registry.store.decisions.documents import Document, Documents, document_of, read_one
 from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode, inside, read_bytes
+from orbit_registry.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from orbit_registry.store.freshness.relocation import Renames
 
 TIMED = "ORB107"
 """Findings that the clock alone can change: a vote dated ahead."""
@@ -85,7 +93,17 @@ def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
         sight=inputs.sight,
         now=inputs.now,
         text=files,
+        renames=partial(_renames, workspace),
     )
+
+
+def _renames(workspace: Workspace, since: datetime, files: Sequence[str]) -> Renames | None:
+    from orbit_registry.store.freshness.relocation import renames_since  # most runs find no glob that is dead
+
+    try:
+        return renames_since(workspace.git, since, files)
+    except GitError:
+        return None
 
 
 def _document(inputs: Inputs, files: Files, path: str) -> Document | Diagnostic | None:

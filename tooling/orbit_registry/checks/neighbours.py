@@ -6,11 +6,12 @@ A door asks before it writes: what the gate would report as a duplicate is bette
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Literal
 
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
-from orbit_registry.search.contrast import Contrast, contrast
+from orbit_registry.search.contrast import Contrast, Words, contrast
 from orbit_registry.search.similarity import SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
@@ -75,21 +76,20 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
     texts = {record.path: wording(record) for record in held}
     by_path = {record.path: record for record in held}
     said = [wording(new) for new in news]
+    words_of = cache(lambda path: Words.of(texts[path]))
     upper = error_threshold(workspace.config.duplicates["error"], is_enough=len(held) + 1 >= FEWEST_TO_ERR)
     found = []
     for new, words, scores in zip(news, said, _scores(workspace, texts, said), strict=True):
-        letters, apart, near = normalised(words), _apart(new), []
+        letters, apart, near, cut = normalised(words), _apart(new), [], Words.of(words)
         for path, score in {**_of_rejected_titles(held, new), **scores}.items():
             record = by_path[path]
             is_exact = normalised(texts[path]) == letters
             if record.uid == new.uid or (_is_apart(record, apart) and not (is_exact and record.is_rejected)):
                 continue
-            differs = None if is_exact else contrast(words, texts[path])
+            differs = None if is_exact else contrast(cut, words_of(path))
             limit = min(upper, workspace.config.duplicates["error"]) if record.is_rejected else upper
             is_duplicate = (
-                is_exact
-                or path in _of_rejected_titles([record], new)
-                or outcome_of(words, texts[path], score, limit) == "refused"
+                is_exact or path in _of_rejected_titles([record], new) or outcome_of(differs, score, limit) == "refused"
             )
             near.append(Neighbour(record, score, is_exact, differs, is_duplicate))
         found.append(sorted(near, key=lambda one: (not one.is_exact, -one.score, one.record.sort_key)))
@@ -133,11 +133,10 @@ def error_threshold(configured: float, *, is_enough: bool) -> float:
     return configured if is_enough else max(configured, COPY)
 
 
-def outcome_of(said: str, held: str, score: float | None, upper: float) -> Outcome:
+def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> Outcome:
     """Return what becomes of a text that is `score` alike another; None where it is less alike than is looked for."""
     if score is None:
         return "passed"
-    differs = contrast(said, held) if score >= upper else None
     return "refused" if score >= upper and not (differs is not None and differs.alone) else "warned"
 
 

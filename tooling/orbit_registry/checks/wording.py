@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from orbit_registry.records.record import Record
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 
@@ -40,7 +40,7 @@ def says_the_same(one: str, other: str, share: float) -> bool:
     fewer, common = min(map(len, words)), len(words[0] & words[1])
     if not fewer or not (f" {plain} " in f" {others} " or f" {others} " in f" {plain} " or common > 1):
         return False
-    differs = contrast(one, other)
+    differs = contrast(Words.of(one), Words.of(other))
     return common >= share * fewer and not (differs is not None and differs.alone)
 
 

@@ -65,6 +65,9 @@ def install(agent: str, scope: Scope | None, with_skills: bool, dry_run: bool, o
     lines = [f"{state.path} {'would have' if dry_run else 'has'} the hook" if state.changed else f"{state.path} has it"]
     if dry_run:
         lines.append(state.diff.rstrip("\n"))
+    if state.scope == "user":
+        narrower = [name for name in known.settings if name != "user"]
+        lines.append(f"it acts in all your projects; with `--scope {narrower[0]}` it acts in this one alone")
     lines += [f"{'would write' if dry_run else 'wrote'} the skill {one.path}" for one in pages]
     if state.changed and state.scope == "local":
         lines += keep_out(Git(root), state.path)
@@ -143,17 +146,23 @@ def _standing(state: HookState) -> str:
 def test(agent: str, scope: Scope | None, output: str) -> None:
     """Run the installed hook as the agent would and judge its reply; exits 1 if the agent would not take it.
 
+    Without --scope it runs the first that is installed of local, project and user.
+
     \b
     orbit hook test claude
     """
     from orbit_registry.hooks import agents, installation, trial
 
     workspace, known = open_registry().workspace, agents.agent(agent)
+    states = installation.status(workspace.root, [agent])
+    scope = scope or next((state.scope for state in states if state.installed), None)
     state = installation.state_of(workspace.root, known, scope)
     command = installation.installed_command(workspace.root, known, state.scope)
     if command is None:
-        hint = f"run `orbit hook install {agent} --scope {state.scope}`"
-        raise RefusedError(f"{state.path} has no hook of ours", hint=hint)
+        scopes = [scope] if scope else [state.scope for state in states]
+        paths = " or ".join(str(state.path) for state in states if state.scope in scopes)
+        hint = "run " + " or ".join(f"`orbit hook install {agent} --scope {name}`" for name in scopes)
+        raise RefusedError(f"no hook of ours is in {paths}", hint=hint)
     found = trial.try_hook(workspace, known, command)
     lines = [f"{'failed' if found.problems else 'works'}: {command}", *(f"  {one}" for one in found.problems)]
     if found.path is None:

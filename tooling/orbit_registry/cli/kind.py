@@ -174,30 +174,49 @@ def status_command(kind: Kind, verb: str, status: str) -> click.Command:
         reason: str | None = None,
         expect: str | None = None,
         yes: bool = False,
+        of_status: str | None = None,
+        dry_run: bool = False,
     ) -> None:
+        if (of_status is None) == (not any_ids):
+            raise UsageError("name ids, or give --status", hint=f"`orbit {kind.name} list` has the ids")
         said = Review(" ".join((by or "").split()), " ".join((reason or "").split()))
-        reviewed = bound(any_ids, said, expect, yes or not live, output)
         registry = open_registry()
+        if of_status is not None:
+            records = registry.collection.records.of_kind(kind.name)
+            any_ids = [record.id for record in records if record.status.name == of_status]
+        reviewed = bound(any_ids, said, expect, yes or not live or dry_run or of_status is not None, output)
         moved: list[Record] = []
         failed: list[OrbitError] = []
         for any_id in any_ids:
             try:
                 refuse_other_kind(registry, kind, any_id)
-                moved.append(registry.transition(any_id, status, reviewed(registry.get(any_id))))
+                moved.append(registry.transition(any_id, status, reviewed(registry.get(any_id)), dry_run=dry_run))
             except OrbitError as error:
                 failed.append(error)
-        text = "\n".join(f"{record.id} is {record.status.name}" for record in moved)
+        becomes = "would be" if dry_run else "is"
+        text = "\n".join(f"{record.id} {becomes} {record.status.name}  {record.title}" for record in moved)
         data = [record_data(record) for record in moved]
         if failed:
             say_refusals(output, data if moved else None, text, failed)
-        emit(output, data, text)
+        emit(output, data, text or f"nothing is {of_status}")
 
-    params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=True)]
+    unstated = [
+        one.name for one in kind.statuses.values() if one.phase == "pending" and not one.waits and status in one.to
+    ]
+    at_once = live and bool(unstated)
+    params: list[click.Parameter] = [click.Argument(["any_ids"], metavar="ID...", nargs=-1, required=not at_once)]
     if live or kind.is_rejection(kind.status(status)):
         params += [
             click.Option(["--by"], metavar="WHO", help="Who decides; whoever runs this if not given."),
             click.Option(["--reason"], metavar="WHY", help="Why; kept in the record."),
         ]
-    said = with_examples(f"Set the status to {status}.", f"orbit {kind.name} {verb} {example_id(kind)}")
+    examples = [f"orbit {kind.name} {verb} {example_id(kind)}"]
+    if at_once:
+        params += [
+            click.Option(["--status", "of_status"], type=click.Choice(unstated), help="All that have this status."),
+            click.Option(["--dry-run"], is_flag=True, help="Say what would change, change nothing."),
+        ]
+        examples.append(f"orbit {kind.name} {verb} --status {unstated[0]} --dry-run")
+    said = with_examples(f"Set the status to {status}.", *examples)
     command = click.Command(verb, params=params, callback=move, help=said)
     return format_option(binding_options(command) if live else command)

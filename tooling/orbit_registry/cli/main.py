@@ -179,9 +179,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code."""
     as_json = _wants_json(arguments)
+    _written().clear()
     try:
         _refuse_bytes(arguments)
-        code = orbit.main(args=arguments, prog_name=_called(), standalone_mode=False)
+        try:
+            code = orbit.main(args=arguments, prog_name=_called(), standalone_mode=False)
+        finally:
+            _sync_written()
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -223,6 +227,21 @@ def run(arguments: list[str]) -> int:
         click.echo("orbit failed; this is a bug, please report it with what follows:", err=True)
         click.echo(traceback.format_exc(), err=True)
         return INTERNAL_ERROR
+
+
+def _sync_written() -> None:
+    """Bring the push index up to date, so that a hook's very next call shows what the command wrote."""
+    if _written():
+        from orbit_registry.snapshot.matches import sync_written
+
+        if problem := sync_written():
+            click.echo(visible(f"warning: {problem}"), err=True)
+
+
+def _written() -> set[Path]:
+    """Return the roots in which this process has written; many commands do without the module that writes."""
+    journal = sys.modules.get("orbit_registry.store.journal")
+    return journal.WRITTEN if journal is not None else set()
 
 
 def _called() -> str:

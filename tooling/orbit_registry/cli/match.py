@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orbit_registry.cli.output import emit, format_option, plural
-from orbit_registry.cli.places import from_root, open_registry, say_unknown
+from orbit_registry.cli.places import from_root, open_registry, say_behind, say_unknown, say_unread
 from orbit_registry.cli.terminal import one_line
 from orbit_registry.errors import UsageError
 from orbit_registry.store.journal import unified_diff
@@ -47,6 +47,7 @@ def match(
     following = [f"orbit show {data_id}" for data_id in [one.as_data()["id"] for one in kept[:1]]]
     emit(output, data, said, next_commands=following)
     say_unknown(registry, tag=tags)
+    say_unread(registry)
 
 
 @click.command()
@@ -56,10 +57,13 @@ def match(
 def explain(path: str, project: str, output: str) -> None:
     """Say of every record that has to do with a path why it is pushed there, or why it is not.
 
+    It tells what a hook would say now: the push index is asked as it is, and a note says where it is behind the files.
+
     \b
     orbit explain src/app.py
     """
     registry = open_registry()
+    say_behind(registry)
     verdicts = registry.explain(from_root(registry, path), project=project)
     lines: list[str] = []
     for one in verdicts:
@@ -67,11 +71,12 @@ def explain(path: str, project: str, output: str) -> None:
         cause = f" ({one.doubt})" if one.why in ("stale", "doubted") else ""
         lines += [
             f"{'+' if data['pushed'] else '-'} {data['id']}  {data['title']}",
-            f"    {one.glob}: {data['said']}{cause}",
+            f"    {one.glob or f'link with {one.link}'}: {data['said']}{cause}",
         ]
     if not lines and path in {record.id for record in registry.collection.records}:
         lines.append(f"no record has to do with a path of that name; {path} is a record: `orbit show {path}`")
     emit(output, {"verdicts": [one.as_data() for one in verdicts]}, "\n".join(lines) or "no record has to do with it")
+    say_unread(registry)
 
 
 @click.command()

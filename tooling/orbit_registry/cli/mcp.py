@@ -83,4 +83,4 @@ def wrap(session: str, timeout: int, command: tuple[str, ...]) -> None:
 def _without_sdk(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").partition(".")[0] not in SDK:
         return error
-    return UsageError("the MCP server needs the extra `mcp`", hint="pip install 'orbit-registry[mcp]'")
+    return UsageError("the MCP server needs the extra `mcp`", hint="install the extra `orbit-registry[mcp]`")

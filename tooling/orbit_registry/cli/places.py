@@ -64,6 +64,29 @@ def say_unknown(registry: Registry, **asked: Sequence[str]) -> None:
                 _note(f"no record has the {name} `{word}`; {meant(word, sorted(used), '`')}".rstrip("; "))
 
 
+def say_unread(registry: Registry) -> None:
+    """Say on the side how many files hold no record that can be read, as the push index counts them."""
+    from orbit_registry.push.reader import Index
+    from orbit_registry.snapshot.push_index import open_index
+
+    index = open_index(registry.workspace)
+    if isinstance(index, Index) and index.unread:
+        files = "1 file holds" if index.unread == 1 else f"{index.unread:,} files hold"
+        _note(f"{files} no record that can be read: `orbit check` names each")
+
+
+def say_behind(registry: Registry) -> None:
+    """Say on the side that a hook has no push index, or one that is behind the files."""
+    from orbit_registry.push.reader import NoIndex
+    from orbit_registry.snapshot.push_index import open_index
+
+    index = open_index(registry.workspace)
+    if isinstance(index, NoIndex):
+        _note("hooks show nothing yet, for there is no push index; this command makes it")
+    elif index.stale:
+        _note("the push index is behind the files, as a hook's next call finds too: `orbit sync` brings it up to date")
+
+
 def _words_of(record: Record, name: str) -> Sequence[str]:
     if name == "feature":
         return (record.text(name) or "",)
@@ -77,12 +100,14 @@ def _note(said: str) -> None:
 def from_root(registry: Registry, path: str) -> str:
     """Return a path given from where the command runs as one from the workspace's root, "" for the root itself.
 
-    Links are followed in the folders that lead to it, and it need not exist. A "/" at its end stays: it asks about a
-    folder.
+    Links are followed in the folders that lead to it, and it need not exist. A folder has a "/" at its end; one that is
+    there gets it.
 
     Raises:
         UsageError: it is empty or outside.
     """
     if not path:
         raise UsageError("a path is empty", hint="`.` is the folder you are in; a shell variable may be unset")
-    return path_from_root(registry.workspace.root, Path.cwd(), path)
+    found = path_from_root(registry.workspace.root, Path.cwd(), path)
+    is_folder = found != "" and not found.endswith("/") and (registry.workspace.root / found).is_dir()
+    return f"{found}/" if is_folder else found

@@ -43,6 +43,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
 
         click.echo(f"{notify(registry.workspace, 'queue', of_queue(waiting))} told", err=True)
     of_kind = Counter(record.kind.name for record in waiting)
+    unknown = review.unstated(registry.collection.records, kind)
     data: dict[str, object] = {"count": len(waiting), "kinds": dict(of_kind)}
     if counts:
         emit(output, data, str(len(waiting)))
@@ -65,6 +66,7 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         output,
         {
             **data,
+            "unknown": len(unknown),
             "records": [record_data(record) for record in waiting],
             "due": {name: stamp(at) for name, at in due.items()},
             "digests": {record.id: record.digest for record in waiting},
@@ -72,11 +74,8 @@ def queue(kind: str | None, counts: bool, notifies: bool, output: str) -> None:
         table(("id", "kind", "status", "since", "digest", "by", "title"), rows) or "nothing waits for review",
         next_commands=following,
     )
-    left = review.unstated(registry.collection.records, kind)
-    if left and output == "text":
-        of = left[0]
-        listed = f"`orbit {of.kind.name} list --status {of.status.name}`"
-        click.echo(f"{plural(len(left), 'record')} beside, whose source states no status: {listed}", err=True)
+    if unknown and output == "text":
+        click.echo(f"the status of {plural(len(unknown), 'record')} is unknown: `{review.settling(unknown)}`", err=True)
     warn_of_unread(registry.collection.problems)
 
 

@@ -9,7 +9,7 @@ import click
 
 from orbit_registry.cli.output import emit, format_option, plural
 from orbit_registry.registry import Registry
-from orbit_registry.store.setup import SetupReport
+from orbit_registry.store.setup import SetupReport, most_folders
 
 SCHEMAS = ".orbit/schemas/"
 
@@ -61,6 +61,8 @@ def _said(report: SetupReport, would: str) -> str:
     if report.detected is not None:
         style = "one file each in " + report.detected.folder if report.detected.style == "file" else "logs"
         lines.append(f"decisions: {style}")
+        if (most := len(report.detected.folders)) == most_folders():
+            lines.append(f"adr.folders names {most} further folders, those with the most decisions; it takes no more")
     if report.baselined:
         found = plural(report.baselined, "older finding is", "older findings are")
         lines.append(f"{found} baselined: `orbit check --all` lists them")
@@ -77,14 +79,18 @@ def _said(report: SetupReport, would: str) -> str:
     show_default=True,
     help="Which tool wrote it.",
 )
+@click.option(
+    "--assume", type=click.Choice(["accepted", "proposed"]), help="The status of decisions whose document states none."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be taken, write nothing.")
 @format_option
-def import_records(path: Path, source: str, dry_run: bool, output: str) -> None:
+def import_records(path: Path, source: str, assume: str | None, dry_run: bool, output: str) -> None:
     """Take over records and decision documents; running it again changes nothing, and nothing is lost silently.
 
     \b
     orbit import .                      # an .orbit/ of another tool, in place
     orbit import docs/decisions --dry-run
+    orbit import docs/decisions --assume accepted
     """
-    report = Registry.import_from(path.resolve(), source, dry_run=dry_run)
+    report = Registry.import_from(path.resolve(), source, assume=assume, dry_run=dry_run)
     emit(output, report.as_data(), report.text(), next_commands=["orbit check", "orbit list"])

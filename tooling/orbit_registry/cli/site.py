@@ -96,7 +96,7 @@ def _need_extra() -> None:
     """Raise a usage error where the site's libraries are not installed."""
     missing = [name for name in ("mkdocs", "material", "nh3") if importlib.util.find_spec(name) is None]
     if missing:
-        hint = 'pip install "orbit-registry[site]"'
+        hint = "install the extra `orbit-registry[site]`"
         raise UsageError(f"the site needs {', '.join(missing)}, which is not installed", hint=hint)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from orbit_registry.cli.output import emit, format_option
-from orbit_registry.cli.places import open_registry
+from orbit_registry.cli.places import open_registry, say_unread
 from orbit_registry.loop.events import write_event
 from orbit_registry.push.events import SYNCED
 
@@ -26,6 +26,7 @@ def sync(rebuild: bool, output: str) -> None:
     result = registry.sync(rebuild=rebuild)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
     emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])
+    say_unread(registry)
 
 
 @click.command()

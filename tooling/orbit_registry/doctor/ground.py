@@ -11,12 +11,13 @@ from pathlib import Path
 
 from orbit_registry.answers.unread import unread_files, unread_text
 from orbit_registry.doctor.finding import Finding
-from orbit_registry.errors import OrbitError
+from orbit_registry.errors import GitStoppedError, OrbitError
+from orbit_registry.loop.review import queue, settling, unstated
 from orbit_registry.push.pack import is_whole
 from orbit_registry.push.reader import Index, read_seal
 from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.snapshot.sync import sync
-from orbit_registry.store.elsewhere import user_home
+from orbit_registry.store.elsewhere import is_writable, user_home
 from orbit_registry.store.journal import begun
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.setup import DRIVER, GITATTRIBUTES
@@ -61,11 +62,12 @@ def _records_of(count: int) -> str:
 def _records(workspace: Workspace) -> Iterator[Finding]:
     collection = read_collection(workspace)
     count = len(collection.records)
-    live = sum(record.status.pushed for record in collection.records)
-    waiting = sum(record.phase == "pending" for record in collection.records)
+    live = sum(record.phase == "live" and record.status.pushed for record in collection.records)
+    waiting, unknown = len(queue(collection.records)), unstated(collection.records)
     unread = unread_files(collection.problems)
-    said = f"{_records_of(count)}: {live} can be shown, {waiting} await review"
-    yield Finding("ok", "workspace", said, str(workspace.root), "" if live else "orbit learning add, or orbit adr add")
+    said = f"{_records_of(count)}: {live} can be shown, {waiting} await review, the status of {len(unknown)} is unknown"
+    step = settling(unknown) if unknown else "" if live else "orbit learning add, or orbit adr add"
+    yield Finding("ok", "workspace", said, str(workspace.root), step)
     if unread:
         said = f"{unread_text(unread)}, the first one {unread[0]}"
         yield Finding("problem", "workspace", said, str(workspace.orbit), "orbit check")
@@ -97,11 +99,16 @@ def _other_stores(workspace: Workspace) -> Iterator[Finding]:
 
 def _git(workspace: Workspace) -> Iterator[Finding]:
     git = workspace.git
-    if git.top is None:
+    try:
+        top = git.top
+    except GitStoppedError as error:
+        yield Finding("problem", "git", error.message, str(workspace.root), error.hint)
+        return
+    if top is None:
         said = "no git repository: nothing is reviewed, and no scope is called broad"
         yield Finding("warning", "git", said, str(workspace.root), "git init")
         return
-    yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {git.top}")
+    yield Finding("ok", "git", f"{git.ask('version') or 'git'}, work tree at {top}")
     held = _text(workspace.root / ".gitattributes").splitlines()
     missing = [line for line in GITATTRIBUTES if line not in held]
     if missing:
@@ -133,6 +140,11 @@ def _starts(command: str) -> bool:
 
 def _derived(workspace: Workspace) -> Iterator[Finding]:
     """Yield how index and snapshot were found, and what bringing them up to date came to."""
+    if not is_writable(workspace.state / "log"):
+        said = "a hook shows nothing here: it can't keep what a session was shown, for the folder may not be written"
+        yield Finding(
+            "problem", "derived", said, str(workspace.state), "make the folder writable for whoever runs agents"
+        )
     index = open_index(workspace)
     place = workspace.relative(workspace.cache)
     if not isinstance(index, Index):

@@ -27,7 +27,7 @@ MOST = 20
 LONGEST = 200
 _ACTED_ON = re.compile(r"@(?=(?:all|channel|everyone|here)\b)|<(?=[!@#]|https?:)|\](?=\()", re.I)
 """With what chats call everybody or hide where a link leads."""
-_EXTRA = "`pip install 'orbit-registry[notify]'`"
+_EXTRA = "install the extra `orbit-registry[notify]`"
 
 
 def of_queue(records: Iterable[Record]) -> dict[str, str]:

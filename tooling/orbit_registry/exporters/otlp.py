@@ -38,7 +38,7 @@ MARK = "otlp.json"
 BATCH = 512
 TIMEOUT = 10.0
 _PATH = "/v1/traces"
-_EXTRA = "`pip install 'orbit-registry[otel]'`"
+_EXTRA = "install the extra `orbit-registry[otel]`"
 
 
 def send(workspace: Workspace, endpoint: str, *, everything: bool = False) -> int:

@@ -15,15 +15,13 @@ from pathlib import Path
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import TEMPORARY, read_text
+from orbit_registry.store.workspace import OURS
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.values import dataclass
 
 STATUSES = ("accepted", "superseded", "proposed", "deleted")
 """The status folders; where one id stands in two of them, the first in this order keeps it."""
-OURS = frozenset(
-    {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
-)
 ASIDE = "imported-from-orbit"
 _ID = {"adr": re.compile(r"ADR-\d+\Z"), "learning": re.compile(r"L-?\d+(?:-\d+)?\Z")}
 _RECORD = {"adr": "adr.yaml", "learning": "learning.yaml"}

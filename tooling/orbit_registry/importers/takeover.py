@@ -18,7 +18,14 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.store.adopt.adoption import adopt
 from orbit_registry.store.adopt.ids import is_of_feature
 from orbit_registry.store.adopt.known import NO_ENTRY, why_none
-from orbit_registry.store.adopt.next_steps import of_error, ways_to_learn, with_step
+from orbit_registry.store.adopt.next_steps import (
+    NOT_READ,
+    of_error,
+    ways_to_learn,
+    ways_to_markdown,
+    ways_to_settle,
+    with_step,
+)
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.store.files import DOCUMENT_LIMIT, FOREIGN, read_text, walk
 from orbit_registry.store.outcome import Outcome, TakeoverReport
@@ -53,14 +60,6 @@ _OF_AGENTS = re.compile(
 """Where other tools keep what agents are to know."""
 _MEMORY = "an agent's memory or rules"
 _SUBMODULE = "a repository of its own within this one: its decisions are taken over in it"
-_NOT_READ = "not Markdown"
-_TO_MARKDOWN = {
-    ".rst": "pandoc -f rst -t gfm {path} -o {stem}.md",
-    ".org": "pandoc -f org -t gfm {path} -o {stem}.md",
-    ".adoc": "downdoc {path}",
-    ".asciidoc": "downdoc {path}",
-}
-"""The usual programs that make Markdown of a format, which is not read here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,8 @@ class DocumentImporter:
     """Reads decision documents in every format that `text.adr` knows."""
 
     name: str
+    assume: str | None = None
+    """The status of a decision whose document states none."""
 
     def detects(self, path: Path) -> bool:
         """Say whether there are decisions of this format among the first documents found."""
@@ -97,11 +98,12 @@ class DocumentImporter:
         outcomes: list[Outcome] = []
         chosen = list(_chosen(workspace, "" if within == "." else within, outcomes))
         command = f"orbit import {shlex.quote(within)}"
-        outcomes += adopt(workspace, chosen, by_name=[within], command=command, dry_run=dry_run)
+        outcomes += adopt(workspace, chosen, by_name=[within], command=command, assume=self.assume, dry_run=dry_run)
         notes = list(_hints(one.source for one in outcomes if one.reason == _READS_LIKE_ONE))
-        notes += _ways_to_markdown(outcomes)
+        notes += ways_to_markdown(outcomes)
         if not notes and not any(outcome.what in ("taken", "present") for outcome in outcomes):
             notes = [] if path.is_file() else ["no decision was found; name its folder or file if one is there"]
+        notes += ways_to_settle(outcomes)
         notes += [*_ways_to_keep(outcomes), *ways_to_learn(outcomes), *_place_of_new_ones(workspace, outcomes)]
         return TakeoverReport(self.name, within, dry_run, tuple(outcomes), tuple(notes))
 
@@ -124,22 +126,6 @@ def _hints(paths: Iterable[str]) -> Iterator[str]:
         if folder:
             command = f"orbit import {shlex.quote(folder)}"
             yield f"{len(found)} documents in {folder} read like decisions: `{command}` takes them"
-
-
-def _ways_to_markdown(outcomes: Iterable[Outcome]) -> Iterator[str]:
-    """Yield how to go on with decisions that are not Markdown, for each format with the first of them."""
-    found: dict[str, list[str]] = {}
-    for one in outcomes:
-        if one.reason.startswith(f"{_NOT_READ} (") and one.reason.endswith(")"):
-            found.setdefault(one.reason, []).append(one.source)
-    for reason, paths in found.items():
-        path, (stem, suffix) = shlex.quote(paths[0]), posixpath.splitext(paths[0])
-        command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=shlex.quote(stem))
-        made = (
-            f"`{command}` makes Markdown of one, to import then" if command else "write them as Markdown to import them"
-        )
-        count = "1 decision is" if len(paths) == 1 else f"{len(paths)} decisions are"
-        yield f"{count} {reason}: {made}; `orbit import doc {path}` keeps one findable as it is"
 
 
 def _ways_to_keep(outcomes: Iterable[Outcome]) -> Iterator[str]:
@@ -176,7 +162,7 @@ def _chosen(workspace: Workspace, within: str, outcomes: list[Outcome]) -> Itera
         name = posixpath.basename(path)
         suffix = posixpath.splitext(name)[1].lower()
         if _reads_like_one(workspace, path) if suffix in _MARKED_UP else suffix in _OTHER_TEXT and _is_place(path):
-            outcomes.append(Outcome("left", path, None, f"{_NOT_READ} ({suffix})"))
+            outcomes.append(Outcome("left", path, None, f"{NOT_READ} ({suffix})"))
         elif suffix in _MARKED_UP:
             outcomes.append(
                 Outcome(
@@ -334,12 +320,19 @@ FORMATS: Mapping[str, Importer] = {
 
 
 def import_from(
-    path: Path, source: str = "auto", *, start: Path | None = None, dry_run: bool = False
+    path: Path,
+    source: str = "auto",
+    *,
+    start: Path | None = None,
+    assume: str | None = None,
+    dry_run: bool = False,
 ) -> TakeoverReport:
     """Take over what stands at `path`, which another tool wrote in the format `source`.
 
+    Decisions whose document states no status get the status `assume`, where it is given.
+
     Raises:
-        UsageError: there is no such format, or nothing is at the path.
+        UsageError: there is no such format, nothing is at the path, or its format states every status.
         WorkspaceNotFoundError: the documents stand in no workspace.
         WriteError: the disk refused.
     """
@@ -352,16 +345,24 @@ def import_from(
     names = [source] if source != "auto" else list(FORMATS)
     for name in names:
         if source != "auto" or FORMATS[name].detects(target):
-            return FORMATS[name].take(target, where, dry_run=dry_run)
-    return DocumentImporter("none").take(target, where, dry_run=dry_run)
+            return _assuming(FORMATS[name], assume).take(target, where, dry_run=dry_run)
+    return _assuming(DocumentImporter("none"), assume).take(target, where, dry_run=dry_run)
 
 
-def take_over(path: Path, source: str, *, dry_run: bool) -> TakeoverReport:
+def _assuming(importer: Importer, assume: str | None) -> Importer:
+    if assume is None:
+        return importer
+    if not isinstance(importer, DocumentImporter):
+        raise UsageError("--assume is for decision documents", hint="leave it out: these records state their status")
+    return replace(importer, assume=assume)
+
+
+def take_over(path: Path, source: str, *, assume: str | None = None, dry_run: bool) -> TakeoverReport:
     """Import from a path; the report says how many findings went into the baseline."""
     places = dict.fromkeys((Path.cwd(), path if path.is_dir() else path.parent))
     before = {place: _findings_at(place) for place in places}
     seen: set[Path] = set()
-    report = import_from(path, source, dry_run=dry_run)
+    report = import_from(path, source, assume=assume, dry_run=dry_run)
     if dry_run or not report.records:
         return report
     count = 0

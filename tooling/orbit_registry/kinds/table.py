@@ -317,8 +317,8 @@ def _refuse_contradictions(kind: Kind, folder: Path) -> None:
     }
     if unknown := sorted(named - set(kind.statuses)):
         wrong.append(f"statuses that the table lacks are named: {', '.join(unknown)}")
-    if any(status.pushed and status.phase == "pending" for status in kind.statuses.values()):
-        wrong.append("a pending status is never pushed")
+    if any(status.pushed and status.waits for status in kind.statuses.values()):
+        wrong.append("a status that waits for a verdict is never pushed")
     if kind.headline not in kind.schema.properties:
         wrong.append(f"the schema has no field {kind.headline!r} to be the headline")
     if wrong:

@@ -136,6 +136,7 @@ def brief(workspace: Workspace, wanted: Wanted, search: Callable[[str], Iterable
     event = Event("brief:prompt", time.time())
     event.query = [*known.paths, *(f"#{tag}" for tag in known.tags)]
     event.session = ledger.name if ledger is not None else ""
+    event.agent = known.agent[:LONGEST_NAME]
     event.details = details(known)
     try:
         found = select(index, context_of(workspace, known, event.at, search), ledger)
@@ -181,6 +182,9 @@ def details(known: Known) -> str:
     """Return what an event keeps of it: no word of the task, and of a program's opinion not its reasons."""
     opinion = known.task_class
     data: dict[str, object] = {**known.as_data(), "task": known.task.id or None, "notes": list(known.warnings)}
+    del data["agent"]  # its name is a member of every event
+    if known.categories is not None:
+        data["categories"] = list(known.categories.names)
     if opinion is not None and opinion.by == "command":
         data["task_class"] = {**opinion.as_data(), "reasons": []}
     return f", {json.dumps(data)[1:-1]}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -22,7 +22,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import moment
 from orbit_registry.search.all_pairs import Pairs, Scores
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
 from orbit_registry.store.author import Author
@@ -243,12 +243,15 @@ class Usage:
 def unneeded(records: RecordSet, usage: Usage, now: datetime) -> dict[str, str]:
     """Return why learnings in force may be retired, by id; whoever has votes is left alone but where contradicted."""
     live = [one for one in records.of_kind(LEARNING) if one.phase == "live"]
+    contradicting: dict[str, list[str]] = defaultdict(list)
+    for record in records:
+        if record.phase == "live":
+            for target in {link.to for link in record.links if link.rel == "contradicts"}:
+                contradicting[target].append(record.id)
     found: dict[str, str] = {}
     for one in live:
-        by = [other.id for other in records if other.phase == "live" and any(
-            link.rel == "contradicts" and link.to == one.id for link in other.links)]  # fmt: skip
-        if by:
-            found[one.id] = f"contradicted by {', '.join(by)}"
+        if one.id in contradicting:
+            found[one.id] = f"contradicted by {', '.join(contradicting[one.id])}"
         elif one.votes:
             continue
         elif usage.is_enough and not usage.shown.get(one.id) and _age_days(one, now) >= usage.days:
@@ -264,11 +267,12 @@ def _opposites(live: Sequence[Record]) -> Iterator[tuple[Record, str]]:
     search = Pairs(vectors, _weights(vectors), SAME, MOST_PAIRS)
     search.find_all()
     by_path = {one.path: one for one in live}
+    words = {one.path: Words.of(one.title) for one in live}
     for paths in sorted(search.scores):
         pair = (by_path[path] for path in paths)
         old, new = sorted(pair, key=lambda one: (len(one.votes), one.text("created_at") or "", one.sort_key))
         apart = {*old.words("distinct_from"), *new.words("distinct_from")}
-        differs = contrast(new.title, old.title)
+        differs = contrast(words[new.path], words[old.path])
         if differs is not None and apart.isdisjoint((old.id, new.id)):
             yield old, f"{new.id} says otherwise: {differs}"
 

@@ -83,11 +83,12 @@ def holding(records: Iterable[Record], target: Target, now: datetime) -> Record 
 
 def fail(
     workspace: Workspace, target: Target, fields: Mapping[str, object], author: Author, now: datetime, *,
-    dry_run: bool = False,
+    dry_run: bool = False, verb: str = "failed:",
 ) -> tuple[Record, bool]:  # fmt: skip
     """Keep that a target failed, and return its record and whether it is a new one.
 
-    While one holds it is brought up to date and its time begins anew; `fields` are those of the kind beside `target`.
+    While one holds it is brought up to date and its time begins anew; `fields` are those of the kind beside `target`;
+    `verb` stands between the target and the reason in its title.
 
     Raises:
         RefusedError: a text holds a secret, or an agent goes beyond what it may say; see `store.authority`.
@@ -105,7 +106,7 @@ def fail(
             if other := holding(read_collection(workspace).records, target, now):
                 raise RefusedError(f"{other.id} says so of {target} since just now", hint="run the command again")
 
-        given = {"attempts": 1, **said, "title": _title(target, said), "target": target.as_data()}
+        given = {"attempts": 1, **said, "title": _title(target, verb, said), "target": target.as_data()}
         if dry_run:
             return draft_record(workspace, workspace.kinds[KIND], author, given)[1], True
         record = create_record(workspace, workspace.kinds[KIND], author, given, admit)
@@ -119,7 +120,14 @@ def fail(
             joined: dict[str, object] = {
                 name: _united(data.get(name), said[name]) for name in ("links", "evidence") if name in said
             }
-            return {**data, **attempts, **said, **joined, "title": _title(target, {**data, **said}), "freshness": seen}
+            return {
+                **data,
+                **attempts,
+                **said,
+                **joined,
+                "title": _title(target, verb, {**data, **said}),
+                "freshness": seen,
+            }
 
         if dry_run:
             return lifecycle.planned_change(workspace, held.id, again)[0], False
@@ -148,10 +156,10 @@ def _united(held: object, more: object) -> list[object]:
     return listed + [one for one in (more if isinstance(more, list) else []) if one not in listed]
 
 
-def _title(target: Target, fields: Mapping[str, object]) -> str:
+def _title(target: Target, verb: str, fields: Mapping[str, object]) -> str:
     """Return the line that agents are shown: the target, and why, as far as one line goes."""
     why = " ".join(str(fields.get("reason", "")).split())
-    said = f"{target} failed: {why}"
+    said = f"{target} {verb} {why}"
     return said if len(said) <= LONGEST_TITLE else f"{said[: LONGEST_TITLE - 1]}…"
 
 

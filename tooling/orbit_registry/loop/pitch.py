@@ -162,7 +162,7 @@ def verdict(
         record = decide(workspace, record, "live" if approved else "closed", author, review)
     if not approved:
         reason = f"rejected in a pitch: {review.reason or 'no reason given'}"
-        failures.fail(workspace, target, {"reason": reason}, author, now)
+        failures.fail(workspace, target, {"reason": reason}, author, now, verb="was")
     said = {"target": str(target), "verdict": "approved" if approved else "rejected", "by": review.by or author.name}
     write_event(workspace, events.PITCHED, [record.id] if record is not None else [], said)
     return record

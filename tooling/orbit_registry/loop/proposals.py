@@ -18,7 +18,7 @@ from orbit_registry.loop.note import shortened
 from orbit_registry.push.events import APPLIED, PROPOSED
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.search.weights import Vector, Weights
@@ -187,7 +187,7 @@ class _Page:
         weighed = self._weights.weigh(Vector.of(terms(learning.title)))
         scored = ((text, weighed.cosine(other)) for text, other in self._said)
         said, score = max(scored, key=lambda pair: pair[1], default=("", 0.0))
-        differs = contrast(learning.title, said) if score >= ALIKE else None
+        differs = contrast(Words.of(learning.title), Words.of(said)) if score >= ALIKE else None
         if differs is None:
             return None
         reason = f"The page says: {inert_line(said)}\n\n{learning.id} says: {inert_line(learning.title)}\n\n{differs}."

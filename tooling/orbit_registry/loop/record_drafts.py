@@ -17,7 +17,7 @@ from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.push.context import TRIAL
 from orbit_registry.records.record import Record
 from orbit_registry.records.record_set import RecordSet
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Words, contrast
 from orbit_registry.search.similarity import normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
@@ -73,7 +73,7 @@ class _Held:
 def _of_retro(workspace: Workspace, records: RecordSet, held: _Held, retro: Record, said: Retro) -> Iterator[Draft]:
     for _, text in said.findings:
         for learning in held.near(text):
-            differs = contrast(learning.title, text)
+            differs = contrast(Words.of(learning.title), Words.of(text))
             if differs is None and normalised(text) not in normalised(f"{learning.title} {learning.prose}"):
                 yield _more(workspace, learning, retro, text)
             elif differs is not None:

@@ -6,7 +6,7 @@ Which status a verdict sets stands in the kind's table, so that every kind with 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from orbit_registry.checks.derivation import standing
@@ -37,9 +37,19 @@ def queue(records: RecordSet, kind: str | None = None) -> list[Record]:
     return sorted(waiting, key=lambda one: (one.kind.brief.get("place", 0), one.text("created_at") or "", one.sort_key))
 
 
-def unstated(records: RecordSet, kind: str | None = None) -> list[Record]:
-    """Return the pending records on which nobody asks for a verdict."""
+def unstated(records: Iterable[Record], kind: str | None = None) -> list[Record]:
+    """Return the records whose source states no status that is known: nobody is asked for a verdict on them."""
     return [one for one in records if one.phase == "pending" and not one.status.waits and kind in (None, one.kind.name)]
+
+
+def settling(records: Sequence[Record]) -> str:
+    """Return the command that brings into force the records whose source states no status; empty without any."""
+    for record in records:
+        kind, status = record.kind, record.status
+        verb = next((verb for verb, to in kind.verbs.items() if kind.status(to).phase == "live"), None)
+        start = f"orbit {kind.name} {verb or 'list'} --status {status.name}"
+        return f"{start} --dry-run" if verb else start
+    return ""
 
 
 def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, review: Review) -> Record:
@@ -59,11 +69,19 @@ def decide(workspace: Workspace, record: Record, phase: Phase, author: Author, r
     return transition(workspace, record, to, author, review)
 
 
-def transition(workspace: Workspace, record: Record, to: str, author: Author, review: Review | None = None) -> Record:
+def transition(
+    workspace: Workspace,
+    record: Record,
+    to: str,
+    author: Author,
+    review: Review | None = None,
+    *,
+    dry_run: bool = False,
+) -> Record:
     """Give a record another status, and write the event where that was a verdict; see `lifecycle.transition`."""
-    result = lifecycle.transition(workspace, record.id, to, author, review)
+    result = lifecycle.transition(workspace, record.id, to, author, review, dry_run=dry_run)
     said = lifecycle.verdict(record, to)
-    if said and result.approval != record.approval:
+    if said and not dry_run and result.approval != record.approval:
         write_event(workspace, _EVENTS[said], [result.id], {"by": result.approval[f"{said}_by"]})
     return result
 

@@ -18,6 +18,7 @@ from orbit_registry.mcp.tool import Answer, Arguments, Asked, Caller, Tool
 from orbit_registry.push.sidecar import Sidecar
 from orbit_registry.records.envelope import envelope
 from orbit_registry.registry import Registry
+from orbit_registry.snapshot.matches import sync_written
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert
 from orbit_registry.text.secrets import without_secrets
@@ -63,6 +64,7 @@ def reply(name: str, arguments: Arguments, caller: Caller, opened: Callable[[], 
             raise UnknownToolError(f"there is no tool {name!r}", hint="`tools/list` names them")
         _refuse_arguments(tool, arguments)
         answer = tool.run(Asked(registry, caller, {**arguments, **tool.fixed}))
+        sync_written()
         if not tool.carries:
             return _said(answer, None)
         records = registry.collection.records

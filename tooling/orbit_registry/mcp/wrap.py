@@ -160,7 +160,7 @@ class Beside:
         """
         if self._root is None or not isinstance(result.value, dict):
             return text
-        behind = False
+        behind: list[str] = []
         places = Places(text, result)
         self._deciding = True
         signal.setitimer(signal.ITIMER_REAL, self._timeout)
@@ -175,7 +175,7 @@ class Beside:
             signal.setitimer(signal.ITIMER_REAL, 0)
             if behind:
                 with suppress(OSError):
-                    refresh(self._root)
+                    refresh(self._root, behind)
 
     def _ledger(self) -> Ledger:
         """Return the ledger of the agent's session, where it is known, else of this server's run."""

@@ -291,7 +291,7 @@ def _refuse_duplicate(near: Sequence[Neighbour]) -> None:
 
 def _written(asked: Asked, record: Record, instead_of: Record | None = None) -> Answer:
     steps = steps_of_a_person(record, instead_of)
-    waits = record.phase == "pending"
+    waits = record.status.waits
     lines = [f"{record.id}{' (waits for review)' if waits else ''}  {record.title}", f"  {record.path}"]
     lines += [f"note: `{one.glob}` matches no file: {one.hint}" for one in asked.registry.unmatched(record)]
     lines += [f"A person decides: {', then '.join(steps)}"] if waits and steps else []

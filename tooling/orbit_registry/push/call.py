@@ -109,6 +109,7 @@ def in_project(root: str, folder: str, said: str) -> str | None:
     `folder` is where relative ones count from. Backslashes are a Windows path's; its drive is taken away with the
     folder it shares with `folder`. `file://` is undone, `~/` is the home folder. Links are not followed.
     """
+    said = said.strip()
     if not said or len(said) > LONGEST_PATH or "\0" in said:
         return None
     if said[0] == PROJECT:

@@ -12,7 +12,7 @@ from orbit_registry.push.context import (
     Selection,
     is_anywhere,
 )
-from orbit_registry.push.reader import CATEGORY, ID, KIND, PLACE, PROCEDURAL
+from orbit_registry.push.reader import CATEGORY, GONE, ID, KIND, PATH, PLACE, PROCEDURAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,24 +28,35 @@ def settled(
     drops: "list[tuple[Row, str]]",
     beyond: int,
     shown: "Iterable[str]",
-    current: "Callable[[Row], bool]",
+    difference: "Callable[[Row], str]",
 ) -> Selection:
     """Return what is shown: a linked record only beside one that leads to it, or after the session has seen that.
 
-    `current` says whether a record's file is the one that the index was made from; none is shown that is not.
+    `difference` says how a record's file differs from the one that the index was made from: a changed one is a line
+    that names it, one that is gone is not shown.
     """
     known = set(shown)
+    every = linked
     while True:
         numbers = {one.row.number for one in linked}
         left = [drop for drop in drops if drop[0].number not in numbers]
         offered = sorted([*fitting, *linked], key=_turn) if linked else fitting
-        found = _capped(context, offered, left, beyond, known, current)
+        found = _capped(context, offered, left, beyond, known, difference)
         seen = known.union(context.returned, (one.row.values[ID] for one in found.matches))
-        led = [one for one in linked if any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)]
+        led = [one for one in linked if _is_led(one, seen)]
         if len(led) == len(linked):
+            # One that took the room of the record which leads to it waits now that this record is shown.
+            cut = [one.row for one in every if one not in linked and _is_led(one, seen)]
+            cut = [row for row in cut if row.values[ID] not in known]
+            found.omitted += len(cut)
+            found.drops = [drop for drop in found.drops if drop[0] not in cut] + [(row, "call cap") for row in cut]
             found.matches.sort(key=lambda one: (int(one.row.values[PLACE] or 0), one.row.number))
             return found
         linked = led
+
+
+def _is_led(one: Choice, seen: "set[str]") -> bool:
+    return any(asked[0] == "=" and asked[1:] in seen for asked, _ in one.ways)
 
 
 def _turn(one: Choice) -> tuple[bool, int]:
@@ -58,7 +69,7 @@ def _capped(
     drops: "list[tuple[Row, str]]",
     beyond: int,
     shown: "Iterable[str]",
-    current: "Callable[[Row], bool]",
+    difference: "Callable[[Row], str]",
 ) -> Selection:
     """Return the first records in rank that the session does not have and that caps and budgets leave room for."""
     known = set(shown)
@@ -84,10 +95,12 @@ def _capped(
             drops.append((row, "category cap"))
         elif cost > whole or of_these > procedural or cost > budgets.get(row.values[KIND], cost):
             drops.append((row, "token cap"))
-        elif not current(row):
-            drops.append((row, "changed"))
+        elif (differs := difference(row)) == GONE:
+            drops.append((row, "gone"))
             continue
         else:
+            if differs:
+                choice.text = f"- [{row.values[ID]}] has changed since it was read: {row.values[PATH]}"
             known.add(row.values[ID])  # ids may repeat where branches met
             found.append(choice)
             whole -= cost

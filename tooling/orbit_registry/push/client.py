@@ -35,7 +35,10 @@ if TYPE_CHECKING:
         def reply(self, call: Call, text: str) -> str:
             """Return what is printed so that the agent sees a text, and the person `call.message`; one may be empty."""
 else:
-    from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
+    try:
+        from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # the other one makes enumerations at its import
+    except ImportError:
+        from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 
 LARGEST = 5_000_000
 """Bytes of a payload; a larger one is not read to its end."""
@@ -116,7 +119,7 @@ class Dispatch:
         if behind:
             from orbit_registry.push.refresh import refresh  # most calls find an index that is not behind
 
-            refresh(root)
+            refresh(root, behind)
 
     def close(self, error: BaseException | None) -> None:
         """Note what was not noted yet, and what went wrong: its kind, never its words, which may be anybody's."""
@@ -125,8 +128,8 @@ class Dispatch:
                 self.event.fault = self.event.fault or type(error).__name__
             self._note()
 
-    def _answer(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> bool:
-        """Print what the call is answered with; say whether the index is behind the files."""
+    def _answer(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> list[str]:
+        """Print what the call is answered with; return in what the index is behind the files."""
         event = self.event
         try:
             if ledger is not None and call.forgets:
@@ -148,7 +151,7 @@ class Dispatch:
                     text = question(root, ledger)
                     if text:
                         self._print(self.dialect.reply(call, text))
-                return False
+                return []
             if call.error and ledger is not None:
                 ledger.mark(FAILED)
             if call.greets and (number := awaiting(root)):
@@ -157,10 +160,10 @@ class Dispatch:
             if paths or call.error or call.surface == SESSION:
                 text, behind = self._chosen(root, call, paths, ledger)
             else:
-                event.skip_reason, text, behind = "nothing asked", "", False
+                event.skip_reason, text, behind = "nothing asked", "", []
         except OSError:
             event.fault = "ledger"
-            return False
+            return []
         if text or call.message:
             self._print(self.dialect.reply(call, text))
         return behind
@@ -169,8 +172,8 @@ class Dispatch:
         self.printed = True
         posix.write(1, reply.encode())
 
-    def _chosen(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> tuple[str, bool]:
-        """Return the text that is shown, and whether the index is behind the files.
+    def _chosen(self, root: str, call: "Call", paths: list[str], ledger: "_Ledger | None") -> tuple[str, list[str]]:
+        """Return the text that is shown, and in what the index is behind the files.
 
         Raises:
             OSError: the ledger can't be kept.
@@ -183,7 +186,11 @@ class Dispatch:
             event.opened = opened(root, call, index, ledger)
         if isinstance(index, NoIndex):
             event.skip_reason = "no index"
-            return "", True
+            return "", [index.reason]
+        if call.greets and index.unread:
+            files = "1 file holds" if index.unread == 1 else f"{index.unread} files hold"
+            text = f"{files} no record that can be read: orbit check"
+            call.message = f"{call.message}\n{text}" if call.message else text
         asked = Context(
             call.surface,
             event.at,
@@ -208,7 +215,7 @@ class Dispatch:
 
             cost = tokens(text)
         event.answered(chosen, cost)
-        return text, index.damaged or index.stale
+        return text, index.behind()
 
     def _late(self, number: int, frame: object) -> None:
         if self.printing and monotonic() - self.begun < 2 * self.deadline:

@@ -6,13 +6,17 @@ is there, so that after one edit one record is compiled and the rest is packed a
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import insort
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 
+from orbit_registry.errors import OrbitError
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
+from orbit_registry.push.context import ASKS_AT_STOP, CAPTURES, NOTES_TURNS
 from orbit_registry.push.failures import compiled
 from orbit_registry.push.pack import ALTERNATIVES, SYMBOL, Part
 from orbit_registry.push.reader import LIST
@@ -21,6 +25,8 @@ from orbit_registry.records.rank import Order, microseconds, order_of, priority_
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
 from orbit_registry.records.vote import counted
+from orbit_registry.store.config import Config
+from orbit_registry.store.files import read_bytes
 from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
 from orbit_registry.text.inert import inert_line
 from orbit_registry.values import dataclass
@@ -42,6 +48,8 @@ class Origin:
     size: int
     inbox: bool = False
     has_body: bool = False
+    checksum: str = ""
+    """Of its own file's bytes, as the hook compares them; empty where they are not compared."""
 
 
 @lru_cache(maxsize=65_536)
@@ -58,6 +66,17 @@ def entry_of(text: str) -> str | None:
     if not isinstance(glob, Glob):
         return None
     return ALTERNATIVES.join(map(_alternative, glob.alternatives, anchors(glob)))
+
+
+def entries_of(parts: Iterable[Part], known: Mapping[str, str]) -> dict[str, str]:
+    """Return what each glob of the parts is compiled to."""
+    found: dict[str, str] = {}
+    for part in parts:
+        globs = part.row[reader.GLOBS]
+        for glob in globs.split(LIST) if globs else ():
+            if glob not in found:
+                found[glob] = known.get(glob) or entry_of(glob) or ""
+    return found
 
 
 def _alternative(alternative: Alternative, anchor: Anchor) -> str:
@@ -104,7 +123,7 @@ def part_of(
     lists = (scope.agents, scope.tasks, record.words("contexts"), record.words("anti_contexts"), scope.tags, links)
     row = (
         record.id, record.kind.name, status.name, status.phase, record.path, str(origin.mtime_ns), str(origin.size),
-        origin.digest, _teaser(record, origin), record.kind.gate, _category(record),
+        origin.digest, _teaser(record, origin), origin.checksum, record.kind.gate, _category(record),
         _number(expires), str(priority_of(record)), _number(microseconds(record.text("updated_at"))),
         "" if key is None else repr(key), str(len(counted(record.votes))), record.text("project") or "",
         str(record.kind.place(record.data)), "", "" if ages is None else str(int(ages.timestamp())),
@@ -117,8 +136,24 @@ def part_of(
     flags |= reader.PROCEDURAL if record.data.get("procedural") is True else 0
     cleaned = tuple(field if place >= reader.AGENTS or place == reader.TEASER else _word(field)
                     for place, field in enumerate(row))  # fmt: skip
-    pushed = status.phase == "live" and status.pushed and not origin.inbox
+    pushed = status.phase != "closed" and status.pushed and not origin.inbox
     return Part(cleaned, flags, pushed)
+
+
+def checksum_of(path: Path, sha256: str) -> str:
+    """Return the checksum of a file's bytes; empty where they are too many, or not those of a hash."""
+    try:
+        content = read_bytes(path, limit=reader.LARGEST_COMPARED)
+    except OrbitError:
+        return ""
+    return str(reader.checksum(content)) if hashlib.sha256(content).hexdigest() == sha256 else ""
+
+
+def settings_of(config: Config) -> int:
+    """Return the settings that the hook needs, as the index holds them."""
+    names = {ASKS_AT_STOP: ("loop", "ask_at_stop"), NOTES_TURNS: ("loop", "note_turns"),
+             CAPTURES: ("capture", "at_session_end")}  # fmt: skip
+    return sum(bit for bit, name in names.items() if config.setting(*name) is True)
 
 
 def order_in(part: Part) -> tuple[bool, Order]:

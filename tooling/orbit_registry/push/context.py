@@ -16,6 +16,8 @@ TOKENS, PROCEDURAL_TOKENS, FRAME_TOKENS = 1000, 200, 80
 """The most tokens of a whole reply, of procedural records in it, and what of it is kept for the frame around them."""
 TRIAL = "trial-"
 """How sessions begin that trying the hook makes up; they do without nothing, and count nowhere."""
+ASKS_AT_STOP, NOTES_TURNS, CAPTURES = 1, 2, 4
+"""Settings that the hook needs, as bits: `loop.ask_at_stop`, `loop.note_turns`, `capture.at_session_end`."""
 CODE = "code"
 """The class of tasks that write code. An empty class means that nobody knows."""
 TOOL, PROMPT, SESSION, BRIEF = "tool", "prompt", "session", "brief"
@@ -28,7 +30,7 @@ DROPS = {
     "untrusted": "it is not what the default branch holds",
     "expired": "its time is over",
     "stale": "it may be out of date, and a line that says so would not help",
-    "changed": "its file changed since the last sync",
+    "gone": "its file is gone since the last sync",
     "broad": "it applies to more than a fifth of all files: shown when a session starts, and in briefs",
     "project": "it holds for another project",
     "agent": "it names other agents",

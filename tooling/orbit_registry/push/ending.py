@@ -2,16 +2,15 @@
 
 import posix
 
+from orbit_registry.push.context import ASKS_AT_STOP, NOTES_TURNS
 from orbit_registry.push.events import MOMENTS, NAME, NOTED, Event, append
-from orbit_registry.push.folders import content_of
 from orbit_registry.push.ledger import ASKED, FAILED, Ledger
+from orbit_registry.push.reader import Index, open_index
 
-ASKS, NOTES = b"ask_at_stop:", b"note_turns:"
 _NO_CALLS = (b"Start", b"Prompt", b"Agent", b"Failure")
 """Stand in the names of the moments that are no call of a tool, or the end of one, whichever the agent."""
 TAIL = 65_536
 """Bytes at the end of the log in which a turn is looked for."""
-LARGEST = 1_000_000
 QUESTION = (
     "The project's notes ask once, since a tool failed in this session: if what solved it would spare the next one the "
     'attempts, run `orbit note "WHAT WAS LEARNED" --attempts N --errors`. Otherwise stop; nothing else is wanted.'
@@ -22,9 +21,9 @@ def question(root: str, ledger: Ledger) -> str:
     """Return what a session is asked that stops; empty where nobody turned that on, nothing failed, or it was asked.
 
     Raises:
-        OSError: the configuration or the ledger can't be read.
+        OSError: the ledger can't be read.
     """
-    return QUESTION if is_on(root, ASKS) and ledger.mark(ASKED, only_after=FAILED) else ""
+    return QUESTION if is_on(root, ASKS_AT_STOP) and ledger.mark(ASKED, only_after=FAILED) else ""
 
 
 def note_turn(root: str, ended: Event) -> None:
@@ -33,9 +32,9 @@ def note_turn(root: str, ended: Event) -> None:
     A turn without a call has taught nothing, and says so. No word of it is written.
 
     Raises:
-        OSError: the configuration or the log can't be read.
+        OSError: the log can't be read.
     """
-    if not is_on(root, NOTES):
+    if not is_on(root, NOTES_TURNS):
         return
     calls, failed = 0, False
     own = f'"session": "{ended.session}"'.encode()
@@ -74,12 +73,7 @@ def _end_of_log(root: str) -> list[bytes]:
         posix.close(handle)
 
 
-def is_on(root: str, key: bytes) -> bool:
-    """Say whether the configuration turns a key on; a line of it says so, for YAML is not read here.
-
-    Raises:
-        OSError: it can't be read.
-    """
-    lines = content_of(f"{root}/.orbit/config.yaml", LARGEST).split(b"\n")
-    said = (line.partition(b"#")[0].partition(key)[2].strip(b" \t\r}") for line in lines)
-    return any(value.partition(b",")[0].strip() == b"true" for value in said)
+def is_on(root: str, setting: int) -> bool:
+    """Say whether the configuration turned a setting on when the index was made from it."""
+    index = open_index(root, f"{root}/.orbit/state/cache")
+    return isinstance(index, Index) and bool(index.settings & setting)

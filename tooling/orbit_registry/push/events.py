@@ -8,16 +8,14 @@ from time import gmtime, strftime
 
 from orbit_registry.push.context import SKIPS
 from orbit_registry.push.folders import private_folder
+from orbit_registry.push.json_text import quoted
 from orbit_registry.push.reader import ID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from json.encoder import encode_basestring_ascii as quoted
 
     from orbit_registry.push.context import Selection
-else:
-    from _json import encode_basestring_ascii as quoted
 
 FILES = ("events.4.jsonl", "events.3.jsonl", "events.2.jsonl", "events.1.jsonl", "events.jsonl")
 """The log, its oldest part first; events are appended to the last."""

@@ -23,6 +23,12 @@ def _found(path: str) -> "stat_result | None":
         return None
 
 
+def stamp(path: str) -> str:
+    """Return what tells a file from its earlier and later selves; "-" where there is none."""
+    state = _found(path)
+    return "-" if state is None else f"{state.st_mtime_ns} {state.st_size} {state.st_ino}"
+
+
 def is_folder(path: str) -> bool:
     """Say whether a folder stands there, and no link to one."""
     found = _found(path)
@@ -58,11 +64,12 @@ def plain(path: str) -> str:
 def project_paths(root: str, folder: str, call: "Call") -> tuple[list[str], list[str]]:
     """Return the paths of a call as globs see them, and those of them that may be written down.
 
-    What may be a word of any kind, a secret too, is written down only where it names something that is there; a folder
-    gets the slash by which globs know it.
+    A folder gets the slash by which globs know it. What may be a word of any kind, a secret too, is written down only
+    where it names something that is there.
     """
     paths = [path for said in call.paths if (path := in_project(root, folder, said)) is not None]
     if not call.guessed:
+        paths = [f"{path}/" if path[-1:] != "/" and is_folder(f"{root}/{path}") else path for path in paths]
         return paths, paths
     written: list[str] = []
     every: list[str] = []

@@ -3,22 +3,29 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from json.encoder import encode_basestring_ascii as quoted
 
     Written = str | bool | Mapping[str, "Written"]
+
+    def quoted(text: str) -> str:
+        """Return a text as JSON, in ASCII."""
 
     def make_scanner(context: object) -> Callable[[str, int], tuple[object, int]]:
         """Return what reads JSON in a text from a place on, and says where it ends."""
 else:
-    from _json import encode_basestring_ascii as quoted
-    from _json import make_scanner
+    try:
+        from _json import encode_basestring_ascii as quoted
+        from _json import make_scanner
+    except ImportError:  # an interpreter without these insides
+        from json.encoder import encode_basestring_ascii as quoted
+
+        make_scanner = None
 
 
 class _Plain:
     """How JSON is read: as everywhere, its few odd constants as numbers."""
 
     strict = False
-    object_hook = object_pairs_hook = None
+    object_hook = object_pairs_hook = array_hook = None
     parse_float = parse_constant = float
     parse_int = int
 
@@ -31,7 +38,14 @@ def parsed(text: str) -> object:
         StopIteration: it ends too early.
         RecursionError: it is nested too deeply.
     """
-    return make_scanner(_Plain)(text.lstrip("\ufeff \t\r\n"), 0)[0]
+    text = text.lstrip("\ufeff \t\r\n")
+    try:
+        scan = make_scanner(_Plain)
+    except (AttributeError, TypeError):  # it asks for what we do not know of: the standard library does
+        from json import JSONDecoder
+
+        scan = JSONDecoder(strict=False).raw_decode
+    return scan(text, 0)[0]
 
 
 def unpacked(value: object) -> object:

@@ -39,11 +39,15 @@ Use = tuple[str, str, str, str]
 decide."""
 
 
-def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0) -> bytes:
+def pack(
+    parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 0, holdout: int = 0, settings: int = 0,
+    unread: int = 0,
+) -> bytes:  # fmt: skip
     """Return the bytes of an index; the parts come in rank order, and those that are pushed are put before the others.
 
     `entries` says for each glob what its alternatives are (see `compile`), `holdout` how many of a million pairs of a
-    session and a record are withheld.
+    session and a record are withheld, `settings` what of the reader's bits is on, `unread` how many files hold no
+    record that can be read.
     """
     ranked = sorted(parts, key=_is_held_back)
     hits: defaultdict[str, list[int]] = defaultdict(list)
@@ -70,7 +74,7 @@ def pack(parts: Iterable[Part], entries: Mapping[str, str], half_life_us: int = 
     flags = bytes(part.flags for part in ranked)
     written = [f"{glob}{ENTRY}{entries[glob]}".encode() for glob in hits]
     texts = {"row": rows, "glob": written, "rest": [one.encode() for one in rests]}
-    return _assembled(uses, texts, flags, pushed, (half_life_us, holdout))
+    return _assembled(uses, texts, flags, pushed, (half_life_us, holdout, settings, unread))
 
 
 def _is_held_back(part: Part) -> bool:
@@ -228,7 +232,7 @@ def _written(sections: dict[str, array[int]], heap: _Heap, counts: Sequence[int]
         body += content, bytes(-len(content) % 8)
     body += b"\0", *heap.parts, bytes(-heap.length % 8)
     words[reader.W_MAGIC], words[reader.W_FORMAT] = reader.MAGIC, reader.FORMAT
-    words[reader.W_RECORDS : reader.W_HOLDOUT + 1] = counts
+    words[reader.W_RECORDS : reader.W_UNREAD + 1] = counts
     return _headed(words, b"".join(body))
 
 

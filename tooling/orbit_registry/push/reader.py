@@ -10,8 +10,10 @@ times, which the kernel sets: who wrote the repository can't know what they will
 
 import sys
 from mmap import ACCESS_READ, mmap
-from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, fstat, lstat, read
+from posix import O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, close, fstat, lstat
 from posix import open as open_file
+
+from orbit_registry.push.folders import content_of, stamp
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     Folder = tuple[list[tuple[int, int]], list[int], tuple[int, ...]]
 
-FORMAT = 3
+FORMAT = 4
 SEAL = "push.seal"
 SEAL_FIRST_LINE = "orbit push index 1"
 MAGIC = 0x0A1D48535550424F  # "OBPUSH", then bytes that a text never holds
@@ -31,22 +33,25 @@ HEADER_WORDS = 48
 MAX_PATH = 4096
 KEPT = 4096
 """How many folders' answers and patterns are kept: many paths are in few folders."""
+LARGEST_COMPARED = 65_536  # bytes of a record's file; a larger one whose time differs counts as changed
+CHANGED, GONE = "changed", "gone"  # how it differs from the one that the index was made from
 EXCLUDES, BROAD, EXPIRES, PROCEDURAL, DOUBTED, LOST, UNTRUSTED = 1, 2, 4, 8, 16, 32, 64
 
 (  # words of the header
     W_MAGIC, W_FORMAT, W_LENGTH, W_HEADER_SUM, W_BODY_SUM, W_RECORDS, W_PUSHED, W_BUCKETS, W_PLACES, W_HALF_LIFE,
-    W_HOLDOUT,
-) = range(11)  # fmt: skip
+    W_HOLDOUT, W_SETTINGS, W_UNREAD,
+) = range(13)  # fmt: skip
 SECTIONS = ("bucket", "hash", "text", "detail", "detail_key", "use", "pattern", "posting", "hit", "row", "glob", "flag",
             "rest")  # fmt: skip
 FIRST_SECTION = 16
 """Each section has two words: where it begins and how many bytes it has; the heap of texts is the last one."""
 
 (  # fields of a row
-    ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, DIGEST, TEASER, GATE, CATEGORY, EXPIRES_AT, PRIORITY, UPDATED_AT, RANK,
-    VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS, RESTS, GLOBS,
-) = range(29)  # fmt: skip
-FIELDS = 29
+    ID, KIND, STATUS, PHASE, PATH, MTIME, SIZE, DIGEST, TEASER, CHECKSUM, GATE, CATEGORY, EXPIRES_AT, PRIORITY,
+    UPDATED_AT, RANK, VOTES, PROJECT, PLACE, STALE, AGES_AT, ERROR, AGENTS, TASKS, CONTEXTS, ANTI_CONTEXTS, TAGS, LINKS,
+    RESTS, GLOBS,
+) = range(30)  # fmt: skip
+FIELDS = 30
 LIST = "\x1f"
 _OPEN = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK  # what is no file, a pipe, answers at once
 DAMAGE = (IndexError, ValueError, OverflowError, TypeError)
@@ -99,24 +104,10 @@ def checksum(content: bytes) -> int:
 def read_seal(folder: str) -> list[str] | None:
     """Return the lines of the seal: first line, name, stamp, inputs, then stamps of what the index was made from."""
     try:
-        handle = open_file(f"{folder}/{SEAL}", _OPEN)
+        lines = content_of(f"{folder}/{SEAL}", 1 << 20).decode("utf-8", "surrogateescape").split("\n")
     except (OSError, ValueError):
         return None
-    try:
-        lines = read(handle, 1 << 20).decode("utf-8", "surrogateescape").split("\n")
-    except OSError:
-        lines = [""]
-    close(handle)
     return lines if lines[0] == SEAL_FIRST_LINE and len(lines) >= 5 and "/" not in lines[1] else None
-
-
-def stamp(path: str) -> str:
-    """Return what tells a file from its earlier and later selves; "-" where there is none."""
-    try:
-        found = lstat(path)
-    except (OSError, ValueError):
-        return "-"
-    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
 
 
 def open_index(root: str, folder: str) -> "Index | NoIndex":
@@ -167,6 +158,8 @@ class Index:
         self.content, self.root, self.seal = content, root, seal
         self.records, self.pushed, self._mask = words[W_RECORDS], words[W_PUSHED], words[W_BUCKETS] - 1
         self.damaged, self.holdout = False, words[W_HOLDOUT]
+        self.settings, self.unread = words[W_SETTINGS], words[W_UNREAD]
+        self.differences: list[str] = []  # files of records that were asked for, each with its time and size
         self._try: Callable[[Program, str], bool]
         view = memoryview(content)
 
@@ -181,8 +174,6 @@ class Index:
         self.flags, self.glob_count, self.rest = section("flag", "B"), len(self.globs) - 1, section("rest", "Q")
         self._programs: dict[int, Program] = {}
         self._folders: dict[tuple[str, str | None], Folder] = {}
-
-    # ------------------------------------------------------------------------------------------------- questions
 
     def match(self, path: str, limit: int | None = None, everything: bool = False) -> list[int]:
         """Return hits for a path from the project's root, in rank order, one a record: the first `limit` of them.
@@ -241,24 +232,41 @@ class Index:
                 return glob
         return None
 
-    def is_current(self, row: Row) -> bool:
-        """Say whether a record's file is the one that the index was made from."""
+    def difference(self, row: Row) -> str:
+        """Return how a record's file differs from the one that the index was made from; empty for the same bytes."""
+        values = row.values
+        path = f"{self.root}/{values[PATH]}"
         try:
-            found = lstat(f"{self.root}/{row.values[PATH]}")
+            state = lstat(path)
+            if values[SIZE] == str(state.st_size):
+                if values[MTIME] == str(state.st_mtime_ns):
+                    return ""
+                if values[CHECKSUM] and values[CHECKSUM] == str(checksum(content_of(path, LARGEST_COMPARED + 1))):
+                    return ""  # git or a copy wrote the same bytes again
         except (OSError, ValueError):
-            return False
-        return row.values[MTIME] == str(found.st_mtime_ns) and row.values[SIZE] == str(found.st_size)
+            self.differences.append(f"-\t{values[PATH]}")
+            return GONE
+        self.differences.append(f"{state.st_mtime_ns} {state.st_size}\t{values[PATH]}")
+        return CHANGED
+
+    def is_current(self, row: Row) -> bool:
+        """Say whether a record's file holds the bytes that the index was made from."""
+        return not self.difference(row)
+
+    def behind(self) -> list[str]:
+        """Return what differs from what the index was made from: files of records, HEAD, git's index, folders."""
+        found = ["damaged", *self.differences] if self.damaged else [*self.differences]
+        for line in self.seal[4:]:
+            known, _, path = line.partition("\t")
+            now = stamp(path if path.startswith("/") else f"{self.root}/{path}") if path else known
+            if now != known:
+                found.append(f"{now}\t{path}")
+        return found
 
     @property
     def stale(self) -> bool:
-        """Say whether something changed since that the index was made from: HEAD, git's index, a folder of records."""
-        for line in self.seal[4:]:
-            known, _, path = line.partition("\t")
-            if path and stamp(path if path.startswith("/") else f"{self.root}/{path}") != known:
-                return True
-        return False
-
-    # ---------------------------------------------------------------------------------------------------- insides
+        """Say whether something differs from what the index was made from."""
+        return bool(self.behind())
 
     def _merged(self, ranges: list[tuple[int, int]], limit: int | None, everything: bool, path: str) -> list[int]:
         """Merge ranges of hits, each in rank order, and leave out what an excluding glob takes away.

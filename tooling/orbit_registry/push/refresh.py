@@ -1,19 +1,24 @@
-"""Starts what outlives its caller: `orbit sync`, once a minute at most, and `orbit capture`; it waits for nothing."""
+"""Starts what outlives its caller: `orbit sync`, once for each change, and `orbit capture`; it waits for nothing."""
 
 import posix
 import sys
 from time import time
 
-from orbit_registry.push.folders import content_of, private_folder
+from orbit_registry.push.context import CAPTURES
+from orbit_registry.push.folders import private_folder
+from orbit_registry.push.reader import Index, open_index
 
 NAME = "sync.asked"
 EVERY_SECONDS = 60
-LARGEST_CONFIG = 1_000_000
+"""After which a sync is started again for what an earlier one did not mend."""
+LARGEST = 100_000
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
-def refresh(root: str) -> bool:
-    """Start a sync of a project and say whether this call did.
+def refresh(root: str, behind: list[str]) -> bool:
+    """Start a sync of a project whose index is behind in something, and say whether this call did.
+
+    One that was started in the last minute for all of it is not started again.
 
     Raises:
         OSError: the state can't be written, or there is no interpreter to start.
@@ -21,11 +26,13 @@ def refresh(root: str) -> bool:
     handle = posix.open(f"{private_folder(root, 'cache')}/{NAME}", _FLAGS, 0o600)
     try:
         posix.lockf(handle, posix.F_TLOCK, 0)
-        found = posix.fstat(handle)
-        if found.st_size and 0 <= time() - found.st_mtime < EVERY_SECONDS:
+        is_recent = 0 <= time() - posix.fstat(handle).st_mtime < EVERY_SECONDS
+        earlier = posix.pread(handle, LARGEST, 0).split(b"\n") if is_recent else []
+        lines = [f"{root}\t{line}".encode("utf-8", "surrogateescape") for line in behind]
+        if all(line in earlier for line in lines):
             return False
         posix.ftruncate(handle, 0)
-        posix.pwrite(handle, b"asked\n", 0)
+        posix.pwrite(handle, b"\n".join([*lines, *earlier])[:LARGEST], 0)
     except BlockingIOError:
         return False
     except PermissionError:  # some systems say so where another process holds the lock
@@ -37,15 +44,15 @@ def refresh(root: str) -> bool:
 
 
 def capture(root: str, agent: str, transcript: str) -> bool:
-    """Start a capture of a session that has ended where the configuration may want one; say whether this call did.
+    """Start a capture of a session that has ended where the configuration wants one; say whether this call did.
 
-    Whether it does, and whether the file is a transcript, the command finds out: YAML is not read here.
+    Whether the file is a transcript the command finds out.
 
     Raises:
-        OSError: the configuration can't be read, or there is no interpreter to start.
+        OSError: there is no interpreter to start.
     """
-    lines = content_of(f"{root}/.orbit/config.yaml", LARGEST_CONFIG).split(b"\n")
-    if not any(b"at_session_end" in line and not line.lstrip().startswith(b"#") for line in lines):
+    index = open_index(root, f"{root}/.orbit/state/cache")
+    if not (isinstance(index, Index) and index.settings & CAPTURES):
         return False
     _start(root, "capture", "--at-session-end", "--from", agent, "--", transcript)
     return True

@@ -29,8 +29,10 @@ from orbit_registry.push.reader import (
     ID,
     LINKS,
     PATH,
+    PHASE,
     PROCEDURAL,
     PROJECT,
+    STATUS,
     TASKS,
     UNTRUSTED,
     checksum,
@@ -38,7 +40,7 @@ from orbit_registry.push.reader import (
 
 TYPE_CHECKING = False  # `typing` is too much to import here
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from orbit_registry.push.ledger import Ledger
     from orbit_registry.push.reader import Index, Row
@@ -75,10 +77,10 @@ def select(index: "Index", context: Context, ledger: "Ledger | None" = None) -> 
 
     # Whether a file is as it was, and which glob led to it, is asked of the few that are shown: it costs the most.
     if ledger is None:
-        found = settled(context, fitting, linked, drops, beyond, (), index.is_current)
+        found = settled(context, fitting, linked, drops, beyond, (), index.difference)
     else:
         try:
-            found = settled(context, fitting, linked, drops, beyond, ledger.begin(), index.is_current)
+            found = settled(context, fitting, linked, drops, beyond, ledger.begin(), index.difference)
             if found.matches:
                 ledger.add([one.row.values[ID] for one in found.matches])
         finally:
@@ -192,7 +194,10 @@ def _narrowed(
 
 
 def _pointer(row: "Row", now: float) -> str:
-    """Return what is said in place of a record that may be out of date; empty where it is not."""
+    """Return the line for a record that may be out of date or not hold; empty where it is shown whole."""
+    if row.values[PHASE] == "pending":
+        first, _, more = row.teaser.partition("\n  more: ")
+        return f"{first} (status {row.values[STATUS]}, so it may not hold: {more or row.values[PATH]})"
     cause = row.doubt(now)
     return f"- [{row.values[ID]}] may be out of date ({cause}): {row.values[PATH]}" if cause else ""
 
@@ -251,19 +256,28 @@ def _linked(
 
     A link leads from a record to a rule whichever of the two states it.
     """
-    here = {one.row.number for one in fitting}
-    ends = [(one.row.values[ID], one.row.words(LINKS)) for one in fitting]
+    leading = led_by(index, [one.row for one in fitting], context.returned)
+    return _narrowed(index, context, {one: ways.get(one, []) + by for one, by in leading.items()}, scores)[0]
+
+
+def led_by(index: "Index", rows: "Sequence[Row]", returned: "Mapping[str, Sequence[str]]") -> "Ways":
+    """Return the rules, by number, that links join with some records and are none of them, each with its ways in.
+
+    `returned` are ids of further records, each with what they link to.
+    """
+    here = {row.number for row in rows}
     is_linking = bool(index.under("l", ""))
     leading: Ways = {}
-    for known, targets in (*ends, *context.returned.items()):
+    for known, targets in (*((row.values[ID], row.words(LINKS)) for row in rows), *returned.items()):
         hits = [hit for target in targets for hit in index.under("i", target)]
         hits += index.under("l", known) if is_linking else []
         for number in dict.fromkeys(hit >> 32 for hit in hits):
             if number not in here:
                 leading.setdefault(number, []).append((f"={known}", ""))
-    return _narrowed(index, context, {one: ways.get(one, []) + by for one, by in leading.items()}, scores)[0]
+    return leading
 
 
 def standing_reason(row: "Row", now: float) -> str:
     """Return why a record can't stand in a file that an agent loads by its path alone; empty where it may."""
-    return _reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
+    reason = _reason(row, Context(BRIEF, now), [("/", "")]) or ("stale" if row.doubt(now) else "")
+    return reason or (row.values[PHASE] if row.values[PHASE] != "live" else "")

@@ -46,8 +46,8 @@ def asked_of(tool: str, arguments: "Mapping[str, object]", folder: str) -> Call:
     return call
 
 
-def for_result(root: str, call: Call, output: str, ledger: "Ledger | None") -> "tuple[Sidecar | None, bool]":
-    """Return what goes beside the result of a call, and whether the index is behind the files.
+def for_result(root: str, call: Call, output: str, ledger: "Ledger | None") -> "tuple[Sidecar | None, list[str]]":
+    """Return what goes beside the result of a call, and in what the index is behind the files.
 
     `output` is the result's text: of its words those count that are files of the project.
 
@@ -63,16 +63,16 @@ def for_result(root: str, call: Call, output: str, ledger: "Ledger | None") -> "
     more = [path for path in more if path not in paths and path[-1:] != "/"][:MOST_FILES]
     paths, written = paths + more, written + more
     if not paths:
-        return None, False
+        return None, []
     index = open_index(root, f"{root}/.orbit/state/cache")
     if isinstance(index, NoIndex):
         event = Event(SURFACE, time())
         event.query, event.skip_reason = written, "no index"
         event.session = ledger.name if ledger is not None else ""
         append(root, event)
-        return None, True
+        return None, [index.reason]
     found = beside(root, index, paths, ledger, written=written, begun=begun)
-    return found, index.damaged or index.stale
+    return found, index.behind()
 
 
 def beside(

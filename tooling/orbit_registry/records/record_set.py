@@ -35,10 +35,12 @@ class RecordSet:
         self._records = records
         self._by_id: dict[str, list[Record]] = defaultdict(list)
         self._by_legacy: dict[str, list[Record]] = defaultdict(list)
+        self._by_tail: dict[str, list[Record]] = defaultdict(list)
         for record in self._records:
             self._by_id[record.id].append(record)
             for name in record.legacy_ids:
                 self._by_legacy[name].append(record)
+                self._by_tail[name.rpartition("/")[2]].append(record)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records)
@@ -63,11 +65,8 @@ class RecordSet:
 
     def formerly(self, name: str) -> list[Record]:
         """Return every record that once had this name, as a whole or, given without a namespace, as its last part."""
-        found = {id(record): record for record in self.with_legacy_id(name)}
-        if "/" not in name:
-            tails = (held for legacy, held in self._by_legacy.items() if legacy.rpartition("/")[2] == name)
-            found.update({id(record): record for held in tails for record in held})
-        return sorted(found.values(), key=lambda record: (record.sort_key, record.path))
+        records = self.with_legacy_id(name) if "/" in name else self._by_tail.get(name, ())
+        return list({id(record): record for record in records}.values())
 
     def candidates(self, any_id: str) -> list[Record]:
         """Return the records an id can mean: by id, else by legacy id, else by the last part of a legacy id."""

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal, get_args
 
 from orbit_registry.errors import UsageError
@@ -54,7 +54,7 @@ class Chunk:
     """A name that the chunk keeps while its own text stays, whatever happens above it."""
     title: str
     breadcrumb: str
-    """The headings that lead to it: `Guide > Install > Linux`."""
+    """The headings that lead to it, `Guide > Install > Linux`; of several sections first and last: `Guide > A … C`."""
     sections: tuple[str, ...]
     """Every heading in it."""
     anchors: tuple[str, ...]
@@ -317,12 +317,12 @@ class _Cutter:
         start = piece.span.start + len(raw) - len(raw.lstrip("\r\n"))
         end = start + len(body)
         inside = within(self.headings, Span(start, end), lambda one: one.section.start)
-        path = self._path(start)
+        path = self._path(start) or (self._path(inside[0].section.start) if inside else [])
         said = tokens(body)
         return Chunk(
             hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:_CODE_LENGTH],
             piece.title or (path[-1] if path else ""),
-            " > ".join(path),
+            self._breadcrumb(path, inside),
             tuple(one.text for one in inside),
             tuple(self.anchors[one.section.start].lower() for one in inside),
             self.lines.position(start).line,
@@ -332,6 +332,16 @@ class _Cutter:
             piece.continues,
             "oversized" if said > self.chunking.max_tokens else "",
         )
+
+    def _breadcrumb(self, path: Sequence[str], inside: Sequence[Heading]) -> str:
+        """Return the way to a chunk; where sections follow the first, to the last of them as well."""
+        deepest = max(self.chunking.levels, default=0)
+        sections = [heading.section.start for heading in inside if heading.level <= deepest]
+        last = self._path(sections[-1]) if sections else list(path)
+        if last == path:
+            return " > ".join(path)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, last[:-1], strict=False)))
+        return f"{' > '.join(path)} … {' > '.join(last[shared:])}"
 
     def _path(self, offset: int) -> list[str]:
         """Return the headings under which a place stands, its own among them."""

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -204,6 +205,11 @@ def title_in(text: str, name: str) -> str:
         found = next((title for title in titles if title), None)
         if found is not None:
             return found[:300]
+    if name.lower().endswith(".rst"):
+        for title, below in pairwise(text.splitlines()):
+            mark = below.strip()
+            if len(mark) > 2 and mark == mark[0] * len(mark) and not mark[0].isalnum() and re.search(r"\w", title):
+                return " ".join(title.split())[:300]
     return PurePosixPath(name).name
 
 

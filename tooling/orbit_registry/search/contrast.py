@@ -68,19 +68,34 @@ def _some(words: Sequence[str]) -> str:
     return f"{said} and {len(words) - _SHOWN} more" if len(words) > _SHOWN else said
 
 
-def contrast(first: str, second: str) -> Contrast | None:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a text, cut once for all texts that it is compared with."""
+
+    counts: Counter[str]
+    negated: Counter[str]
+    """Each negation with the word that it stands before."""
+
+    @classmethod
+    def of(cls, text: str) -> Words:
+        """Return the words of a text."""
+        words = _words(text)
+        pairs = pairwise(words)
+        negated = (f"{word} {after}" for word, after in pairs if word in _NEGATIONS and not _is_mark(after))
+        return cls(Counter(words), Counter(negated))
+
+
+def contrast(first: Words, second: Words) -> Contrast | None:
     """Return in which negations and numbers two texts differ; None where they have the same ones."""
-    here, there = Counter(_words(first)), Counter(_words(second))
-    more, less = here - there, there - here
+    more, less = first.counts - second.counts, second.counts - first.counts
     marks = tuple(tuple(_marks(words)) for words in (more, less))
     if any(marks):
         rest = [word for word in (*more, *less) if not _is_mark(word) and word not in _SUPPORT]
         return Contrast(marks[0], marks[1], alone=not rest)
     if more or less:
         return None
-    negated = [Counter(_negated(text)) for text in (first, second)]
-    moved = tuple(tuple(sorted(words)) for words in (negated[0] - negated[1], negated[1] - negated[0]))
-    return Contrast(moved[0], moved[1], alone=True) if len(here) <= _SENTENCE and any(moved) else None
+    moved = [tuple(sorted(words)) for words in (first.negated - second.negated, second.negated - first.negated)]
+    return Contrast(moved[0], moved[1], alone=True) if len(first.counts) <= _SENTENCE and any(moved) else None
 
 
 _SENTENCE = 40
@@ -104,10 +119,3 @@ def _is_mark(word: str) -> bool:
 
 def _marks(words: Iterable[str]) -> list[str]:
     return sorted(word for word in words if _is_mark(word))
-
-
-def _negated(text: str) -> list[str]:
-    """Return each negation with the word that it stands before."""
-    words = _words(text)
-    pairs = pairwise(words)
-    return [f"{word} {after}" for word, after in pairs if word in _NEGATIONS and not _is_mark(after)]

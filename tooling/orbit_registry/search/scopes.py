@@ -12,7 +12,7 @@ from orbit_registry.store.citing_files import mentioning_files
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import document_text
 from orbit_registry.store.git_log import Commit, newest
-from orbit_registry.store.workspace import ORBIT, Workspace
+from orbit_registry.store.workspace import ORBIT, SITE_MANIFEST, Workspace
 from orbit_registry.text.citations import find_citations
 
 MOST_FILES = 25
@@ -29,7 +29,9 @@ def suggestions(workspace: Workspace, records: Sequence[Record]) -> Mapping[str,
     """Return for each record's path the globs that its scope may want; the records have their prose."""
     tracked = workspace.git.tracked() or []
     documents = {record.source.path for record in records if record.source is not None}
-    tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked)}))
+    sites = tuple(path.removesuffix(SITE_MANIFEST) for path in tracked if path.endswith(f"/{SITE_MANIFEST}"))
+    pages = (path for path in tracked if sites and path.startswith(sites))
+    tree = Tree(tracked, frozenset({*documents, *decision_paths(workspace), *filter(_MEDIA.search, tracked), *pages}))
     history = [commit for commit in newest(workspace.git) if len(commit.files) <= MOST_FILES]
     cited = _citing(workspace, records, tree)
     found = {}

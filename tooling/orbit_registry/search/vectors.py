@@ -27,7 +27,7 @@ from orbit_registry.store.workspace import Workspace
 LONGEST = 4_000
 """Characters of a record that its vector is made of, from its title on."""
 _BATCH = 256
-_EXTRA = "`pip install 'orbit-registry[semantic]'`, or take `search.model` out of .orbit/config.yaml"
+_EXTRA = "install the extra `orbit-registry[semantic]`, or take `search.model` out of .orbit/config.yaml"
 _PLACE = "name a folder of the project with a model, without links, or one on the hub, as `search.model`"
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 _PROGRAM = 'print {"vectors": [[…], …]}, one vector for each of the `texts` on standard input, all of one length'

@@ -23,15 +23,17 @@ from orbit_registry.text.glob_syntax import Alternative, CharacterClass, Chunk, 
 
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
-MUST, CONSIDER, WAITING, HISTORY = "must", "consider", "waiting", "history"
+MUST, CONSIDER, UNKNOWN, WAITING, HISTORY = "must", "consider", "unknown", "waiting", "history"
 MOST_FOLDERS, DEEPEST = 150, 3
 """The tree of folders is a way in, not a listing: so many folders, so deep."""
 
 
 def group_of(record: Record) -> str:
     """Return under which heading the explorer lists a record."""
-    if record.phase != "live":
-        return WAITING if record.phase == "pending" else HISTORY
+    if record.phase == "pending":
+        return WAITING if record.status.waits else UNKNOWN
+    if record.phase == "closed":
+        return HISTORY
     return MUST if record.kind.in_document or record.kind.gate == "relevant_and_linked" else CONSIDER
 
 

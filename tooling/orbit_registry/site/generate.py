@@ -92,7 +92,7 @@ def _run(generator: str, config: Path, folder: Path) -> str:
         last = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()][-3:]
         raise GeneratorError(
             f"{generator} failed: {' / '.join(last) or f'exit {done.returncode}'}",
-            hint=f"`pip install {PACKAGES[generator]}` brings the generator"
+            hint=f"install `{PACKAGES[generator]}`, which brings the generator"
             if "No module named" in done.stderr
             else f"`{generator} build --config-file {config}` says more",
         )

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from orbit_registry.answers.records import remedies
 from orbit_registry.kinds.table import Kind
+from orbit_registry.loop.review import settling, unstated
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.record import Record
@@ -96,16 +97,22 @@ def concerns_of(records: Sequence[Record], freshness: Mapping[str, Freshness], t
     waiting = [(record, f"{days[record.path]:,} days", _deciding(record).replace("ID", record.id)) for record in late]
     scopes = "orbit scope suggest ID"
     led = {link.to for record in live for link in record.links}
+    unknown = [
+        (record, record.text("status_raw") or "its source states none", _deciding(record).replace("ID", record.id))
+        for record in unstated(records)
+    ]
     bare = [
         (record, "names no path, tag or text", scopes.replace("ID", record.id))
         for record in live
         if record.is_never_shown and not (record.kind.gate != "scoped" and led & {record.id, *record.legacy_ids})
     ]
+    settle = settling([record for record, _, _ in unknown]) or "orbit queue"
     decides = _deciding(late[0]) if late else "orbit show ID"
     return [
         Concern("expired", "No longer hold", "orbit learning prune", "retires learnings.", over),
         Concern("stale", "May no longer hold", "orbit stale", "says of each what to do.", stale),
         Concern("waiting", f"Not decided for {WAITING_DAYS} days", decides, "decides one.", waiting),
+        Concern("unknown", "Status unknown", settle, "lists what it accepts without --dry-run.", unknown),
         Concern("unscoped", "In force, but never shown", scopes, "proposes where it applies.", bare),
     ]
 
@@ -127,7 +134,7 @@ def _why(found: Freshness) -> str:
 
 
 def _waits(record: Record, today: date) -> int:
-    day = _day(record, "created_at") if record.phase == "pending" else None
+    day = _day(record, "created_at") if record.status.waits else None
     return (today - day).days if day is not None else 0
 
 

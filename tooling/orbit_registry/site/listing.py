@@ -7,6 +7,7 @@ from functools import cached_property
 from html import escape
 
 from orbit_registry.kinds.table import Kind
+from orbit_registry.loop.review import unstated
 from orbit_registry.records.record import Record
 from orbit_registry.site import facets, timeline
 from orbit_registry.site.documents import Document
@@ -154,14 +155,16 @@ def _linked(any_id: str, page: str, relations: Relations) -> str:
 def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Container[str], page: str) -> str:
     """Return four counts: records in force of the two kinds that a site is for, how many wait, how many are in doubt.
 
+    A fifth counts the records whose status is unknown, where there are some.
     The other kinds' indexes have counts of their own. `doubted` holds the paths of the records that are not fresh.
     """
     by_kind = {name: index.records for name, index in indexes.items()}
-    tiles, waiting, doubts = [], {}, 0
+    tiles, waiting, doubts, unknown = [], {}, 0, 0
     for kind in kinds:
         live = [record for record in by_kind[kind.name] if record.phase == "live"]
         doubts += sum(record.path in doubted for record in live)
-        pending = [record.status.name for record in by_kind[kind.name] if record.phase == "pending"]
+        pending = [record.status.name for record in by_kind[kind.name] if record.status.waits]
+        unknown += len(unstated(by_kind[kind.name]))
         if pending:
             waiting[f"{kind.plural}/?{'&'.join(f'status={one}' for one in dict.fromkeys(pending))}"] = len(pending)
     shown = sorted(kinds, key=lambda kind: (not kind.is_expected, -len(by_kind[kind.name])))[:COUNTED_KINDS]
@@ -172,6 +175,8 @@ def counts_html(kinds: Sequence[Kind], indexes: Mapping[str, Index], doubted: Co
         tiles.append(_tile(f"{kind.plural}/", len(live), f"{name} {kind.live_word}", f"of {len(held):,}", page))
     most = max(waiting, key=lambda url: waiting[url], default="health/")
     tiles.append(_tile(most, sum(waiting.values()), "not decided", "proposed, not in force yet", page))
+    if unknown:
+        tiles.append(_tile("health/#unknown", unknown, "status unknown", "their source states none", page))
     tiles.append(_tile("health/", doubts, "in doubt", "in force, may no longer hold", page))
     return f'<ul class="orbit-counts orbit-four">{"".join(tiles)}</ul>'
 

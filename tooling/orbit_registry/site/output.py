@@ -15,10 +15,11 @@ from pathlib import Path
 from orbit_registry.errors import RefusedError, UnsafePathError
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
+from orbit_registry.store.workspace import SITE_MANIFEST
 from orbit_registry.values import dataclass
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-MANIFEST = ".orbit-site.json"
+MANIFEST = SITE_MANIFEST
 BEGUN = ".orbit-site.begun"
 """What a build that runs writes that was not there before, a name a line; it goes with the build's end."""
 FORMAT = "orbit-site 1"

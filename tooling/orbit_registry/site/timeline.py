@@ -91,8 +91,9 @@ def _legend(records: Sequence[Record], arcs: Sequence[str]) -> str:
         f'<span class="orbit-chip {css}">{escape(word)} {count:,}</span>' for (word, css), count in held.items()
     )
     phases = {record.phase for record in records}
+    waits = [record.status.waits for record in records if record.phase == "pending"]
     words = ["an arc leads to what replaced a decision"] if arcs else []
-    words += ["a ring is not decided"] if "pending" in phases else []
+    words += ["a ring is not decided" if all(waits) else "a ring is not decided, or unknown"] if waits else []
     words += ["a small dot no longer holds"] if "closed" in phases else []
     said = f"<span>{', '.join(words)}</span>" if words else ""
     return f'<p class="orbit-legend">{chips}{said}</p>'

@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 
-from orbit_registry.errors import SnapshotError
+from orbit_registry.errors import OrbitError, SnapshotError
 from orbit_registry.push import reader
-from orbit_registry.push.context import is_of_another, working_project
+from orbit_registry.push.context import WAYS, is_of_another, working_project
 from orbit_registry.push.pack import SYMBOL, is_whole
 from orbit_registry.push.reader import Index, Row
-from orbit_registry.push.select import LINKED
+from orbit_registry.push.select import LINKED, led_by
 from orbit_registry.records.rank import EPOCH
 from orbit_registry.records.vote import stamp
 from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.snapshot.push_index import open_index, stamps_of, sync_index
+from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.files import read_bytes
+from orbit_registry.store.journal import WRITTEN
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.workspace import Workspace, project_path
+from orbit_registry.store.workspace import Workspace, find_workspace, open_workspace, project_path
 from orbit_registry.values import dataclass
 
 _LARGEST = 1 << 32
@@ -35,16 +38,23 @@ VERDICTS: Mapping[str, str] = {
     "project": "matches, but holds for another project than the one at hand",
     "stale": "matches, but may be out of date, and is about how work is done",
     "doubted": "matches, but may be out of date: pushed as one line that says so",
+    "unstated": "matches, but its status is unknown: pushed as one line that says so",
     "rule": "matches, and is a rule: pushed where no text of a task is known, else only if it fits the text",
     "overridden": "matches, but is a personal record that one of the project's own overrides",
-    "changed": "its file changed while this was asked",
+    "link": "a record that is pushed here is linked with it: pushed beside that, as a rule is",
+    "changed": "its file has changed since the index was made: pushed as one line that names it",
+    "gone": "its file is gone since the index was made",
 }
+_SHOWN = (_PUSHED, "doubted", "unstated", "rule", "link", "changed")
 """Why a record is pushed for a path, or is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A record that applies; `ways` pair what was asked (`/` and a path, `#` and a tag) with the glob, symbol or ""."""
+    """A record that applies; `ways` pair what was asked with the glob, symbol or "".
+
+    What was asked is `/` and a path, `#` and a tag, or `=` and the id of a record that leads to it.
+    """
 
     row: Row
     ways: tuple[tuple[str, str], ...]
@@ -64,7 +74,7 @@ class Match:
             "priority": int(self.row.values[reader.PRIORITY] or 0),
             "updated_at": _updated(self.row),
             "matched_by": [
-                {"tag": asked[1:]} if asked.startswith("#") else {"path": asked[1:], **_way(glob)}
+                {"path": asked[1:], **_way(glob)} if asked.startswith("/") else {WAYS[asked[0]]: asked[1:]}
                 for asked, glob in self.ways
             ],
         }
@@ -72,19 +82,20 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to say of one record about a path: a key of `VERDICTS`, and the glob it is about."""
+    """What is to say of one record about a path: a key of `VERDICTS`, and the glob or the link that it is about."""
 
     row: Row
     why: str
     glob: str
     doubt: str = ""
     """Why it may be out of date, where that matters."""
+    link: str = ""
+    """The id of the record that leads to it, where no glob does."""
 
     def as_data(self) -> dict[str, object]:
         """Return the verdict as JSON shows it."""
-        pushed = self.why in (_PUSHED, "doubted", "rule")
         said = {"why": self.why, "said": VERDICTS[self.why], "stale": self.doubt or None, "glob": self.glob}
-        return {**_head(self.row), "pushed": pushed, **said}
+        return {**_head(self.row), "pushed": self.why in _SHOWN, **said, "link": self.link or None}
 
 
 def _way(glob: str) -> dict[str, str]:
@@ -110,6 +121,20 @@ def current_index(workspace: Workspace) -> Index:
     if not isinstance(index, Index):
         raise SnapshotError(index.reason, hint="remove .orbit/state/cache, then run `orbit sync`")
     return index
+
+
+def sync_written() -> str:
+    """Bring the push index up to date with what this process has written; return what went wrong, empty if nothing."""
+    problem = ""
+    while WRITTEN:
+        root = WRITTEN.pop()
+        try:
+            current_index(open_workspace(root))
+            if root == user_home().resolve():  # personal records stand in the index of the project at hand
+                current_index(find_workspace(Path.cwd()))
+        except OrbitError as error:
+            problem = f"the push index is not up to date: {error.message}; run `orbit sync`"
+    return problem
 
 
 def match(
@@ -143,26 +168,36 @@ def match(
     for tag in dict.fromkeys(name for asked in tags for name in workspace.config.names_of(asked)):
         for hit in index.under("t", tag, None, everything):
             ways.setdefault(hit >> 32, []).append((f"#{tag}", ""))
-    found: list[Match] = []
-    for number in sorted(ways):
-        row = _row(index, rows, number)
-        tasks = row.words(reader.TASKS)
-        if is_of_another(row.values[reader.PROJECT], at_hand):
-            continue
-        expired = row.is_expired(at)
-        if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
-            found.append(Match(row, tuple(ways[number]), expired, row.doubt(at)))
-    return found
+
+    def fitting(ways: Mapping[int, Sequence[tuple[str, str]]]) -> list[Match]:
+        found: list[Match] = []
+        for number in sorted(ways):
+            row = _row(index, rows, number)
+            tasks = row.words(reader.TASKS)
+            if is_of_another(row.values[reader.PROJECT], at_hand):
+                continue
+            expired = row.is_expired(at)
+            if (everything or not expired) and (task is None or not tasks or task in tasks) and index.is_current(row):
+                found.append(Match(row, tuple(ways[number]), expired, row.doubt(at)))
+        return found
+
+    found = fitting(ways)
+    found += fitting(led_by(index, [one.row for one in found if one.row.number < index.pushed], {}))
+    return sorted(found, key=lambda one: one.row.number)
 
 
 def explain(workspace: Workspace, path: str, *, project: str = "", now: float | None = None) -> list[Verdict]:
     """Return what is to say of every record that has to do with a path: those that are pushed first, in rank order.
 
+    The index is asked as a hook asks it, not brought up to date; where there is none, one is made.
+
     Raises:
         UsageError: the path is not one from the root.
     """
     path = project_path(path)
-    index = current_index(workspace)
+    index = open_index(workspace)
+    if not isinstance(index, Index):
+        index = current_index(workspace)
     at, at_hand = time.time() if now is None else now, working_project(project)
     ranges, patterns = index.ways_in(path)
     tried = {number: index.pattern_fits(number, path) for number in patterns}
@@ -173,7 +208,12 @@ def explain(workspace: Workspace, path: str, *, project: str = "", now: float | 
         for hit in hits:
             first.setdefault(hit >> 32, (hit, fits))
     verdicts = [_verdict(index, path, hit, fits, at, at_hand) for _, (hit, fits) in sorted(first.items())]
-    return sorted(verdicts, key=lambda one: one.why not in (_PUSHED, "doubted", "rule", "broad"))
+    for number, ways in sorted(led_by(index, [one.row for one in verdicts if one.why in _SHOWN], {}).items()):
+        row = _row(index, {}, number)
+        why = _standing(index, row, at, at_hand)
+        verdicts = [one for one in verdicts if one.row.number != number]
+        verdicts.append(Verdict(row, "link" if why == "rule" else why, "", row.doubt(at), ways[0][0][1:]))
+    return sorted(verdicts, key=lambda one: (one.why not in (*_SHOWN, "broad"), one.row.number))
 
 
 def _hits(index: Index, ranges: Iterable[tuple[int, int]]) -> list[int]:
@@ -188,25 +228,31 @@ def _verdict(index: Index, path: str, hit: int, fits: bool, now: float, project:
     excluding = index.excluding(row, path)
     if excluding is not None:
         return Verdict(row, "excluded", excluding)
-    if row.values[reader.PHASE] != "live":
-        why = "not live"
-    elif row.number >= index.pushed:
-        why = "overridden" if is_personal(row) else "not pushed"
+    return Verdict(row, _standing(index, row, now, project), glob, row.doubt(now))
+
+
+def _standing(index: Index, row: Row, now: float, project: str) -> str:
+    """Return what is to say of a record that a path leads to."""
+    difference = index.difference(row)
+    is_live = row.values[reader.PHASE] == "live"
+    why = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
+    if row.number >= index.pushed:
+        why = "not live" if not is_live else "overridden" if is_personal(row) else "not pushed"
     elif row.flags & reader.UNTRUSTED:
         why = "untrusted"
     elif row.is_expired(now):
         why = "expired"
     elif is_of_another(row.values[reader.PROJECT], project):
         why = "project"
-    elif not index.is_current(row):
-        why = "changed"
+    elif difference:
+        why = difference
     elif row.flags & reader.BROAD:
         why = "broad"
+    elif not is_live:
+        why = "unstated"
     elif row.doubt(now):
         why = "stale" if row.flags & reader.PROCEDURAL or row.values[reader.GATE] == "procedural" else "doubted"
-    else:
-        why = "rule" if row.values[reader.GATE] == LINKED else _PUSHED
-    return Verdict(row, why, glob, row.doubt(now))
+    return why
 
 
 def _row(index: Index, known: dict[int, Row], number: int) -> Row:
@@ -248,5 +294,5 @@ def texts(found: Sequence[Match]) -> str:
         lines += [first + state, *rest]
         for asked, glob in one.ways:
             by = f"symbol {glob.removeprefix(SYMBOL)}" if glob.startswith(SYMBOL) else glob
-            lines.append(f"  by {asked[1:]}: {by}" if asked.startswith("/") else f"  by tag {asked[1:]}")
+            lines.append(f"  by {asked[1:]}: {by}" if asked[0] == "/" else f"  by {WAYS[asked[0]]} {asked[1:]}")
     return "\n".join(lines)

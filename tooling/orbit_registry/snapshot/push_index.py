@@ -19,9 +19,19 @@ from types import MappingProxyType
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.push import reader
 from orbit_registry.push.breadth import Breadth
-from orbit_registry.push.compile import Origin, entry_of, part_of, ranked, rests_of, with_breadth
+from orbit_registry.push.compile import (
+    Origin,
+    checksum_of,
+    entries_of,
+    part_of,
+    ranked,
+    rests_of,
+    settings_of,
+    with_breadth,
+)
+from orbit_registry.push.folders import stamp
 from orbit_registry.push.pack import Part, is_whole, pack, unpack, with_rows
-from orbit_registry.push.reader import LIST, Index
+from orbit_registry.push.reader import Index
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.personal import Personal, personal_folders, personal_of, personal_parts
 from orbit_registry.snapshot.push_freshness import Seen, with_doubts
@@ -36,7 +46,7 @@ from orbit_registry.store.manifest import Stamp
 from orbit_registry.store.reader import Entry, Reading, fingerprint
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
-from orbit_registry.store.workspace import Workspace, cache_folder, git_folder
+from orbit_registry.store.workspace import ORBIT, Workspace, cache_folder, git_folder
 from orbit_registry.values import dataclass
 
 _PREFIX, _SUFFIX = "push-", ".idx"
@@ -86,6 +96,7 @@ class _Held:
     globs: Mapping[str, str]
     tracked: str
     name: str = ""
+    unread: int = 0
 
 
 def open_index(workspace: Workspace) -> reader.Index | reader.NoIndex:
@@ -190,12 +201,13 @@ def _build(
     fresh: dict[str, tuple[Entry, Origin]] = {}
     for line, entry in left.items():
         place, mtime, size, digest = line.split("\0")
-        fresh[place] = (entry, Origin(place, digest, int(mtime), int(size), entry.pending, entry.has_body))
+        checksum = checksum_of(workspace.root / place, reading.states[place].sha256)
+        fresh[place] = (entry, Origin(place, digest, int(mtime), int(size), entry.pending, entry.has_body, checksum))
     records = [record for entry, _ in fresh.values() if (record := reading.record(entry)) is not None]
     origins = {path: origin for path, (_, origin) in fresh.items()}
     compiled = _compiled(workspace, records, origins)
     personal = personal_parts(workspace, wanted.personal, [*kept, *compiled])
-    globs = _globs([*kept, *compiled, *personal], held.globs)
+    globs = entries_of([*kept, *compiled, *personal], held.globs)
     files = _tracked(workspace)
     tracked = _digest(files or ())
     breadth = Breadth(files or (), globs)
@@ -208,12 +220,13 @@ def _build(
     parts = with_trust(parts, untrusted)
     if personal:  # no scope of theirs counts as lost
         parts = ranked(parts, with_breadth(personal, breadth, known=False))
-    if tracked == held.tracked and parts == held.parts:
+    unread = len(fresh) - len(records)
+    if (tracked, parts, unread) == (held.tracked, held.parts, held.unread):
         _seal(folder, held.name, key, wanted.stamps)
         return IndexSync(folder / held.name, len(parts), 0, False)
-    path = _publish(
-        folder, pack(parts, globs, round(half_life_days() * 86_400_000_000), _holdout(workspace)), key, wanted.stamps
-    )
+    half_life = round(half_life_days() * 86_400_000_000)
+    content = pack(parts, globs, half_life, _holdout(workspace), settings_of(workspace.config), unread)
+    path = _publish(folder, content, key, wanted.stamps)
     return IndexSync(path, len(parts), len(compiled), True)
 
 
@@ -240,23 +253,12 @@ def _still(held: Iterable[Part], entries: Mapping[str, Entry]) -> tuple[list[Par
 def _compiled(workspace: Workspace, records: Sequence[Record], origins: Mapping[str, Origin]) -> list[Part]:
     """Return records compiled, free of secrets; what they rest on is named as they name it, or not at all."""
     half_life, windows, kinds = half_life_days(), windows_of(workspace.config), kinds_of(workspace.config)
-    named = {one.path: rests_of(one, kinds) for one in records if one.status.pushed and one.phase == "live"}
+    named = {one.path: rests_of(one, kinds) for one in records if one.status.pushed and one.phase != "closed"}
     found = []
     for record in free_of_secrets(records):
         clean = set(rests_of(record, kinds)) if named.get(record.path) else ()
         rests = [one for one in named.get(record.path, ()) if one in clean]
         found.append(part_of(record, origins[record.path], half_life, windows, rests))
-    return found
-
-
-def _globs(parts: Iterable[Part], known: Mapping[str, str]) -> dict[str, str]:
-    """Return what each glob of the parts is compiled to."""
-    found: dict[str, str] = {}
-    for part in parts:
-        globs = part.row[reader.GLOBS]
-        for glob in globs.split(LIST) if globs else ():
-            if glob not in found:
-                found[glob] = known.get(glob) or entry_of(glob) or ""
     return found
 
 
@@ -266,7 +268,7 @@ def _held(workspace: Workspace, base: str) -> _Held:
     if not isinstance(index, Index) or index.seal[3].split(" ")[0] != base or not is_whole(index.content):
         return _Held((), {}, "")
     parts, entries = unpack(index)
-    return _Held(parts, entries, index.seal[3].rpartition(" ")[2], index.seal[1])
+    return _Held(parts, entries, index.seal[3].rpartition(" ")[2], index.seal[1], index.unread)
 
 
 def _kept(entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -297,7 +299,7 @@ def _base(workspace: Workspace) -> str:
     """Return a hash of what decides how a record is compiled, beside the record."""
     config = workspace.config
     said = (str(reader.FORMAT), code_stamp(), fingerprint(workspace.kinds), config.inbox, str(half_life_days()),
-            str(config.raw.get("freshness")), str(_holdout(workspace)),
+            str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
             *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds))  # fmt: skip
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -331,7 +333,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
     """Return a line for each file that tells, by its stamp alone, that records may have changed."""
     root = workspace.root
     folders = [workspace.folder_of(kind, pending=pending) for kind in workspace.kinds for pending in (False, True)]
-    watched = [path.relative_to(root).as_posix() for path in folders]
+    watched = [f"{ORBIT}/config.yaml", *(path.relative_to(root).as_posix() for path in folders)]
     own = git_folder(root)
     if own is not None:
         name = own.relative_to(root).as_posix() if own.is_relative_to(root) else str(own)
@@ -343,9 +345,7 @@ def stamps_of(workspace: Workspace) -> list[str]:
     watched += (str(path) for path in trust_files(workspace) if "\n" not in str(path))
     watched += personal_folders()
     return [
-        f"{reader.stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}"
-        for path in watched
-        if "\n" not in path
+        f"{stamp(path if path.startswith('/') else f'{root}/{path}')}\t{path}" for path in watched if "\n" not in path
     ]
 
 

@@ -22,7 +22,7 @@ NEVER = frozenset({BROKEN, "ORB290", "ORB410"})
 """Findings about this run or this change, which no baseline can hold."""
 _COUNTS = re.compile(r"(?<![\w.:/-])\d+(?:[.,]\d+)*%?(?![\w/-])")
 """Numbers that stand alone; those in ids, paths, dates and positions stay."""
-_UPGRADE = "upgrade: `pip install --upgrade orbit-registry`"
+_UPGRADE = "upgrade orbit-registry as it was installed"
 _COMMENT = "Findings that were there at adoption; `orbit baseline update` rewrites this file."
 
 

@@ -33,7 +33,7 @@ def decode_record(text: str, kind: Kind, path: str, *, explain: bool = True) -> 
     version = data.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         message = f"schema_version {version} is newer than this tool knows ({SCHEMA_VERSION})"
-        hint = "upgrade: `pip install --upgrade orbit-registry`"
+        hint = "upgrade orbit-registry as it was installed"
         where = Location(path, locate(text, ("schema_version",)))
         return None, [Diagnostic(NEWER, Severity.ERROR, message, where, hint)]
     if not kind.schema.is_valid(data):

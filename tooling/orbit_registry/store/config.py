@@ -255,7 +255,7 @@ def read_config(path: Path, kinds: KindTable | None = None) -> Config:
     if isinstance(version, int) and version > CONFIG_VERSION:
         raise ConfigError(
             f"{path}: schema_version {version} is newer than this tool knows ({CONFIG_VERSION})",
-            hint="upgrade: `pip install --upgrade orbit-registry`",
+            hint="upgrade orbit-registry as it was installed",
         )
     problems = [] if _is_plain(data) else config_schema().problems(data)
     problems = problems or list(publish_problems(_section(data), kinds))

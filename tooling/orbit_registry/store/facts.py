@@ -9,13 +9,13 @@ from dataclasses import field
 from itertools import islice
 from pathlib import Path
 
-from orbit_registry.errors import GitError, UsageError
+from orbit_registry.errors import GitError, GitStoppedError, UsageError
 from orbit_registry.store.files import Folders, walk
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Entry, Reading
 from orbit_registry.store.work_tree import Tracked, edited_files, tracked_files
-from orbit_registry.store.workspace import Workspace
+from orbit_registry.store.workspace import OURS, Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
 from orbit_registry.text.position import YamlProblemError
@@ -78,6 +78,8 @@ class Facts:
     """Text files beside records: `body.md`, `imported-body.md`."""
     documents_gone: frozenset[str] = frozenset()
     """Documents that records name and that are not there."""
+    unknown_folders: Mapping[str, str] = field(default_factory=dict)
+    """Folders of `.orbit/` that no kind has though records stand in them, each with the folder of their kind."""
 
 
 def gather(workspace: Workspace, reading: Reading, documents: Collection[str], against: str | None = None) -> Facts:
@@ -88,6 +90,7 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
 
     Raises:
         UsageError: `against` names no commit.
+        GitStoppedError: git was killed or took too long, so that it is not known what changed.
     """
     git, entries = workspace.git, reading.entries
     untold: list[Untold] = []
@@ -118,6 +121,7 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
         journals=tuple(path.name for path in pending(workspace)),
         beside=frozenset(_beside(entries, listed)),
         documents_gone=frozenset(gone(workspace.root, documents)),
+        unknown_folders=unknown_folders(workspace),
     )
 
 
@@ -137,6 +141,8 @@ def _tracked(workspace: Workspace, untold: list[Untold]) -> Tracked | None:
     chosen_by = (*config.citations, "", *config.code)
     try:
         tracked = tracked_files(workspace, chosen_by, lambda files: citing_files(workspace, files))
+    except GitStoppedError:
+        raise
     except GitError as error:
         untold.append(Untold(f"git can't list the tracked files: {error.message}", error.hint))
         return None
@@ -320,6 +326,21 @@ def _beside(entries: Iterable[Entry], listed: Mapping[str, Sequence[str]]) -> It
                 yield entry.body_path
             if IMPORTED_BODY in listed.get(entry.folder, ()):
                 yield f"{entry.folder}/{IMPORTED_BODY}"
+
+
+def unknown_folders(workspace: Workspace) -> dict[str, str]:
+    """Return the folders of `.orbit/` that no kind has though records stand in them, each with their kind's folder."""
+    folders = {kind.plural for kind in workspace.kinds}
+    try:
+        unknown = sorted({entry.name for entry in os.scandir(workspace.orbit)} - OURS - folders)
+    except OSError:
+        return {}
+    return {
+        name: kind.plural
+        for name in unknown
+        for kind in workspace.kinds
+        if any((workspace.orbit / name).glob(f"{kind.prefix}*/{kind.name}.yaml"))
+    }
 
 
 def gone(root: Path, documents: Iterable[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from orbit_registry.errors import GitError, UnreadableHeadError
+from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 from orbit_registry.patterns import lazy
 
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
@@ -49,7 +49,8 @@ def _called(
     """Run git in a folder, with some more of an environment, and return what came of it.
 
     Raises:
-        GitError: git is missing, takes too long, or was killed.
+        GitStoppedError: git takes too long, or was killed.
+        GitError: git is missing.
     """
     try:
         done = subprocess.run(
@@ -65,9 +66,9 @@ def _called(
     except FileNotFoundError:
         raise GitError("git is not installed", hint="install git 2.20 or newer") from None
     except subprocess.TimeoutExpired:
-        raise GitError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
+        raise GitStoppedError(f"git took more than {TIMEOUT_SECONDS} s", hint="try again, or ask it by hand") from None
     if done.returncode < 0:
-        raise GitError(f"git was killed by signal {-done.returncode}", hint="try again; is there enough memory?")
+        raise GitStoppedError(f"git was killed by signal {-done.returncode}", hint="try again; is there enough memory?")
     return done
 
 
@@ -175,7 +176,11 @@ class Git:
 
     @cached_property
     def top(self) -> Path | None:
-        """The work tree's root, or None outside a repository."""
+        """The work tree's root, or None outside a repository.
+
+        Raises:
+            GitStoppedError: git was killed, or takes too long.
+        """
         return Path(self._places[0]) if self._places[0] else None
 
     @property
@@ -187,17 +192,23 @@ class Git:
     def _places(self) -> tuple[str, str]:
         # The name of a folder may hold a line break; what is asked between the two tells where the first one ends.
         asked = ("--show-toplevel", "--is-inside-work-tree", "--show-prefix")
-        try:
-            answer = self.run("rev-parse", *asked, check=False).decode("utf-8", "surrogateescape")
-        except GitError:
-            return "", ""
-        top, _, prefix = answer.removesuffix("\n").partition("\ntrue\n")
+        top, _, prefix = self._where(*asked).partition("\ntrue\n")
         return top, prefix
+
+    def _where(self, *options: str) -> str:
+        """Return what git says of where the repository is; empty outside one and without git."""
+        try:
+            answer = self.run("rev-parse", *options, check=False).decode("utf-8", "surrogateescape")
+        except GitStoppedError as error:
+            raise GitStoppedError(f"can't tell where the repository is: {error.message}", hint=error.hint) from None
+        except GitError:
+            return ""
+        return answer.removesuffix("\n")
 
     @cached_property
     def common_dir(self) -> Path | None:
         """The folder that all work trees of the repository share, or None outside a repository."""
-        answer = self.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
+        answer = self._where("--path-format=absolute", "--git-common-dir")
         return Path(answer) if answer else None
 
     @property
@@ -210,6 +221,7 @@ class Git:
 
         Raises:
             UnreadableHeadError: there is one, and git can't read it.
+            GitStoppedError: git was killed, or takes too long.
         """
         if self.top is None:
             return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from orbit_registry.errors import GitError
@@ -66,6 +67,36 @@ def since(git: Git, revision: str | None) -> list[Commit]:
     found = list(_commits(texts))
     changed = _merged(git, [one for one in found if len(one.parents) > 1])
     return [replace(one, changes=changed.get(one.name, ())) if len(one.parents) > 1 else one for one in found]
+
+
+def dates_of(git: Git, paths: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """Return the first commit and the last change of files, in seconds since 1970; moves are followed.
+
+    A file without a commit has none, and no file of a shallow clone has: its first commit is cut off.
+    """
+    names = {path: [path] for path in paths}
+    suffixes = sorted({posixpath.splitext(path)[1] for path in names})
+    if not names or git.is_shallow:
+        return {}
+    shown = ("-z", "--root", "--find-renames", "--name-status", "--relative", "--format=%x00%ct")
+    try:
+        texts = iter(git.parted("log", *shown, "HEAD", "--", *(f"*{suffix}" for suffix in suffixes), check=False))
+    except GitError:
+        return {}
+    dates: dict[str, tuple[float, float]] = {}
+    time = 0.0
+    for text in texts:  # an empty text, the time of a commit, then its changes, the newest commit first
+        if not text:
+            time = float(next(texts, "0"))
+            continue
+        change = text.lstrip("\n")[:1]
+        before = next(texts, "")
+        files = names.pop(next(texts, "") if change == "R" else before, [])
+        for path in files:
+            dates[path] = (time, dates[path][1] if path in dates else time)
+        if files and change != "A":
+            names.setdefault(before, []).extend(files)
+    return dates
 
 
 def _commits(texts: Sequence[str]) -> Iterator[Commit]:

@@ -151,6 +151,8 @@ def _write(temporary: Path, content: bytes, mode: int | None) -> None:
 
 
 _LIMIT = 20 * DOCUMENT_LIMIT
+WRITTEN: set[Path] = set()
+"""Roots in which this process has written records; whoever brings their push index up to date takes them out."""
 _NOTE = ".path"
 _PATH_LIMIT = 10_000
 
@@ -186,6 +188,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
     if len(wanted) == 1 and wanted[0].after is not None:
         with _noted(workspace, wanted[0].path):
             _make(workspace.root, wanted)
+        WRITTEN.add(workspace.root)
         return
     entry = workspace.journal / f"{name}-{os.urandom(6).hex()}.json"
     rows = [{"path": change.path, "before": change.before, "after": change.after} for change in wanted]
@@ -195,6 +198,7 @@ def apply_step(workspace: Workspace, name: str, changes: Sequence[Change]) -> No
     except OrbitError:
         entry.unlink(missing_ok=True)
         raise
+    WRITTEN.add(workspace.root)
     entry.unlink(missing_ok=True)
 
 

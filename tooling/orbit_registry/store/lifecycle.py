@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import field, replace
 from datetime import UTC, datetime
 
@@ -33,8 +34,10 @@ _LONGEST_LINK = 500
 """Characters of a link that `text.adr.relations` still reads."""
 
 
-def transition(workspace: Workspace, any_id: str, to: str, author: Author, review: Review | None = None) -> Record:
-    """Give a record another status; the same status again changes nothing.
+def transition(
+    workspace: Workspace, any_id: str, to: str, author: Author, review: Review | None = None, *, dry_run: bool = False
+) -> Record:
+    """Give a record another status; the same status again changes nothing, and `dry_run` writes nothing.
 
     Where it leaves review, the record says by whom, when and why.
 
@@ -42,14 +45,15 @@ def transition(workspace: Workspace, any_id: str, to: str, author: Author, revie
         RefusedError: the kind's table has no such transition (it says which there are), an agent may not make it,
             what would come into force holds a secret, or the record does not say any more what the reviewer read.
     """
-    with writing(workspace):
+    with nullcontext() if dry_run else writing(workspace):
         record = read_collection(workspace).records.get(any_id)
         if review is not None and review.expected:
             _refuse_another(workspace, record, review.expected)
         if str(record.data["status"]) == to:
             return record
         changes, result = _moved(workspace, record, to, author, review)
-        write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
+        if not dry_run:
+            write_step(workspace, f"{record.kind.name}-{to}", changes, author=author)
         return result
 
 

@@ -249,7 +249,7 @@ class Reading:
         held = self._cache.value(state)
         if isinstance(held, list):
             votes = [Vote(record.id, model, datetime.fromisoformat(at), task) for model, at, task in held]
-            if all(vote.voted_at <= self._now + AHEAD for vote in votes):
+            if all(vote.voted_at - self._now <= AHEAD for vote in votes):
                 return votes, []
         text, wrong = _text(self._workspace, self._cache, state, BROKEN, record.id)
         if text is None:

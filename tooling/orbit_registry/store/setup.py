@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import posixpath
+import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from orbit_registry.records.envelope import ENVELOPE_SCHEMA
 from orbit_registry.records.task import TASK_SCHEMA
 from orbit_registry.store.config import CONFIG_SCHEMA, FOREIGN_HINT, AdrConfig, config_of, config_schema
 from orbit_registry.store.decisions.paths import LOG_NAME
+from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, read_text, walk, write_atomic
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, is_begun_anew, open_workspace
@@ -61,21 +64,62 @@ class SetupReport:
     """Whether this clone's git was told of the merge driver, or would be."""
     baselined: int = 0
     """Findings that were there already and went into the baseline."""
+    previous: dict[Path, bytes | None] = field(default_factory=dict)
+    """What each written file held before; None where it is new."""
+    is_new: bool = False
+    """Whether there was no `.orbit/` before."""
+
+
+def refuse_outside_git(folder: Path) -> None:
+    """Refuse a folder outside git, but for the home folder, where personal records stand, and for a workspace.
+
+    Raises:
+        WorkspaceNotFoundError: the folder is in no git repository, or is a git directory without files.
+    """
+    root = folder.resolve()
+    git = Git(root)
+    if git.top is not None or (root / ORBIT / "config.yaml").exists():
+        return
+    if git.ask("rev-parse", "--is-inside-git-dir") == "true":
+        raise WorkspaceNotFoundError(f"{root} is git's own folder", hint="run `orbit init` in a clone that has files")
+    if root != user_home().resolve():
+        hint = "run `git init` first; where there is a repository already, `git status` says what is wrong with it"
+        raise WorkspaceNotFoundError(f"{root} is in no git repository, so nothing was written", hint=hint)
+
+
+@contextmanager
+def undone_on_failure(report: SetupReport) -> Iterator[None]:
+    """Remove everything that `init` wrote, and restore what it changed, where the block fails."""
+    try:
+        yield
+    except BaseException:
+        for path, content in report.previous.items():
+            with suppress(OSError, OrbitError):
+                if content is not None:
+                    write_atomic(path, content)
+                    continue
+                path.unlink(missing_ok=True)
+                path.parent.rmdir()  # one that holds more stays
+        if report.is_new:
+            shutil.rmtree(report.root / ORBIT, ignore_errors=True)
+        if report.driver:
+            Git(report.root).ask("config", "--local", "--remove-section", f"merge.{DRIVER}")
+        raise
 
 
 def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) -> SetupReport:
     """Make `folder`, or the repository around it, a workspace; running it again changes nothing.
 
+    A failure leaves nothing behind.
+
     Raises:
         ForeignWorkspaceError: an `.orbit/` of another tool stands there.
-        WorkspaceNotFoundError: `.orbit` is a file, or the folder is a git directory without files.
+        WorkspaceNotFoundError: `.orbit` is a file.
         UnsafePathError: `.gitignore` or `.gitattributes` is a symbolic link.
         WriteError: the disk refused.
     """
     git = Git(folder.resolve())
     root = git.top or folder.resolve()
-    if git.top is None and git.ask("rev-parse", "--is-inside-git-dir") == "true":
-        raise WorkspaceNotFoundError(f"{root} is git's own folder", hint="run `orbit init` in a clone that has files")
     orbit = root / ORBIT
     if orbit.is_symlink() or (orbit.exists() and not orbit.is_dir()):
         raise WorkspaceNotFoundError(f"{orbit} is not a folder", hint="move it away, then run `orbit init` again")
@@ -84,12 +128,20 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
         raise ForeignWorkspaceError(f"{orbit} has no config.yaml, and holds files", hint=FOREIGN_HINT)
     for path in (".gitignore", ".gitattributes") if git.top is not None else ():
         inside(root, path)
-    report = SetupReport(root)
+    report = SetupReport(root, is_new=not orbit.exists())
+    with undone_on_failure(report):
+        _write(report, kinds, git, config, dry_run)
+    return report
+
+
+def _write(report: SetupReport, kinds: KindTable, git: Git, config: Path, dry_run: bool) -> None:
+    root = report.root
     if config.exists():
         open_workspace(root)
         report.kept.append(f"{ORBIT}/config.yaml")
     else:
-        report.detected = detect_style(root)
+        # Of a home folder, decisions are somebody's projects', and looking through all of it takes long.
+        report.detected = config_of({}).adr if git.top is None and root == user_home().resolve() else detect_style(root)
         _put(report, f"{ORBIT}/config.yaml", config_text(report.detected), dry_run)
     schemas = open_workspace(root).config.schemas if config.exists() else f"{ORBIT}/schemas"
     for name, text in schema_texts(kinds).items():
@@ -100,7 +152,6 @@ def setup_workspace(folder: Path, kinds: KindTable, *, dry_run: bool = False) ->
         report.driver = offer_driver(git, dry_run=dry_run)
     else:  # whoever makes it a repository later commits nothing of this machine's
         add_lines(report, f"{ORBIT}/.gitignore", OWN_GITIGNORE, dry_run)
-    return report
 
 
 def offer_driver(git: Git, *, dry_run: bool = False) -> bool:
@@ -131,9 +182,14 @@ def detect_style(root: Path) -> AdrConfig:
         counts = _elsewhere(root)
         found = [folder for folder, count in counts.items() if count and _is_of_project(git, folder)]
     if found:
-        best = max(found, key=lambda folder: counts[folder])
-        return AdrConfig("file", best, tuple(folder for folder in found if folder != best))
+        best, *further = sorted(found, key=lambda folder: -counts[folder])
+        return AdrConfig("file", best, tuple(further[: most_folders()]))
     return AdrConfig("log" if logs else "file", "docs/adr")
+
+
+def most_folders() -> int:
+    """Return how many further folders a configuration may name."""
+    return int(config_schema().document["properties"]["adr"]["properties"]["folders"]["maxItems"])
 
 
 def _elsewhere(root: Path) -> Counter[str]:
@@ -244,6 +300,7 @@ def _put(report: SetupReport, path: str, text: str, dry_run: bool) -> None:
         return
     (report.changed if there else report.created).append(path)
     if not dry_run:
+        report.previous[target] = target.read_bytes() if there else None
         write_atomic(target, text)
 
 
@@ -266,5 +323,6 @@ def add_lines(report: SetupReport, path: str, lines: tuple[str, ...], dry_run: b
     glue = newline if text and not text.endswith("\n") else ""
     (report.changed if there else report.created).append(path)
     if not dry_run:
+        report.previous[target] = text.encode("utf-8", "surrogateescape") if there else None
         added = "".join(f"{line}{newline}" for line in missing)
         write_atomic(target, (text + glue + added).encode("utf-8", "surrogateescape"))

@@ -62,7 +62,7 @@ def parse_votes(text: str, path: str, record_id: str, now: datetime) -> tuple[li
             problem = vote
         elif vote.learning_id != record_id:
             problem = f"the vote is for {vote.learning_id!r}, but the file belongs to {record_id}"
-        elif vote.voted_at > now + AHEAD:
+        elif vote.voted_at - now > AHEAD:
             problem = f"the vote is dated {stamp(vote.voted_at)}, in the future; it is not counted"
         else:
             votes.append(vote)

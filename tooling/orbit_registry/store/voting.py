@@ -9,6 +9,7 @@ from orbit_registry.errors import RefusedError
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import Tally, Vote, tally
 from orbit_registry.store.author import Author
+from orbit_registry.store.journal import WRITTEN
 from orbit_registry.store.permission import refuse_secrets
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import append_vote, half_life_days
@@ -42,6 +43,7 @@ def vote(workspace: Workspace, any_id: str, task: str, author: Author) -> VoteRe
     cast = Vote(record.id, author.model or author.name, now, task.strip())
     folder = workspace.root / record.folder
     new = append_vote(folder, workspace.state / "votes.lock", cast, record.votes)
+    WRITTEN.add(workspace.root)
     votes = (*record.votes, cast) if new else record.votes
     return VoteResult(replace(record, votes=votes), new, tally(votes, now, half_life))
 

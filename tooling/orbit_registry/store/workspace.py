@@ -17,7 +17,13 @@ from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.values import dataclass
 
+SITE_MANIFEST = ".orbit-site.json"
+"""What marks a folder as a site that was built here."""
 ORBIT = ".orbit"
+OURS = frozenset(
+    {"config.yaml", "baseline.yaml", "schemas", "state", "inbox", "kinds", "imported-from-orbit", ".gitignore"}
+)
+"""What stands in an `.orbit/` beside the folders of kinds."""
 CACHE = f"{ORBIT}/state/cache"
 """Where derived files are kept in a checkout that may be written."""
 DEFAULT_BRANCH = "default-branch"

@@ -78,6 +78,27 @@ def test_a_document_added_by_hand_gets_a_record(workspace: Workspace, write: Wri
     assert (again.records, len(again.of("present")), files(workspace)) == ((), 2, before)
 
 
+def test_an_adopted_decision_has_the_dates_of_its_document(
+    workspace: Workspace, write: Write, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was made on the day that the document states, else at its first commit; it changed at its last one."""
+    for day, text in (("2024-03-05", ""), ("2024-04-09", "More.\n")):
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"{day}T10:00:00Z")
+        write("0001-first.md", "First", text=text)
+        write("0002-second.md", "Second", "accepted\ndate: 2023-01-31", text)
+        git(workspace.root, "add", "-A")
+        git(workspace.root, "commit", "-qm", day)
+    write("0003-third.md", "Third", "accepted\ndate: 2023-02-28")
+
+    backfill(workspace)
+
+    assert [(one.text("date"), one.text("created_at"), one.text("updated_at")) for one in records(workspace)] == [
+        (None, "2024-03-05T10:00:00Z", "2024-04-09T10:00:00Z"),
+        ("2023-01-31", "2023-01-31T00:00:00Z", "2024-04-09T10:00:00Z"),
+        ("2023-02-28", "2023-02-28T00:00:00Z", "2023-02-28T00:00:00Z"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "known"),
     [

@@ -67,6 +67,22 @@ def test_a_new_entry_is_named_as_those_of_its_log(
     assert wrong(registry) == []
 
 
+@pytest.mark.parametrize(("before", "after"), [("**", ".**"), ("**", ":**"), ("__", "__:")])
+def test_a_new_entry_has_labels_where_the_log_has_them(registry: Registry, before: str, after: str) -> None:
+    """`**Context.**` stands beside `**Context.**`, in the log's own form, and its sections are read."""
+    text = f"{before}Context{after} Why.\n\n{before}Decision{after} That.\n"
+    registry = adopted(registry, f"## D1: A\n\nStatus: Accepted\n\n{text}")
+
+    registry.add_adr(NewAdr("Use SQLite", date=DATE))
+
+    log = (registry.workspace.root / "DECISIONS.md").read_text("utf-8")
+    entry = log.partition("## D2: ")[2]
+    assert f"{before}Context{after} _Why" in entry
+    assert f"{before}Consequences{after}\n\n- _" in entry
+    assert "###" not in entry
+    assert wrong(registry) == []
+
+
 @pytest.mark.parametrize(
     "headings", [["## D2: B", "## D1: A"], ["## 2026-04-02: B", "## 2026-04-01: A"], ["## 2. B", "## 1. A"]]
 )

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError
+from orbit_registry.kinds.table import load_kinds
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
 from orbit_registry.store.decisions.documents import Documents, read_documents
+from orbit_registry.store.setup import setup_workspace
 
 Git = Callable[..., str]
 BODY = "## Context\n\nSome.\n\n## Decision\n\nYes.\n\n## Consequences\n\n- Cost: some.\n"
@@ -205,7 +207,7 @@ def test_a_code_is_never_renumbered(project: Path) -> None:
 
 def test_it_works_outside_git(tmp_path: Path) -> None:
     """Without a repository the files of the folder are read instead."""
-    Registry.init(tmp_path)
+    setup_workspace(tmp_path, load_kinds())
     add(tmp_path, "Keep prose in one place")
     (tmp_path / "notes.txt").write_text("ADR-0001\n", "utf-8")
     (tmp_path / "picture.bin").write_bytes(b"\0ADR-0001")

@@ -97,7 +97,10 @@ def differences(record: Record, entry: AdrDocument) -> list[tuple[str, str, str]
     found = []
     if entry.title and not _same_title(record.title, entry.title):
         found.append(("title", record.title, entry.title))
-    if record.status.name != entry.status:
+    source = record.source
+    follows = source is not None and source.authority == "document"
+    never_stated = follows and not entry.status_raw.strip() and not record.text("status_raw")
+    if record.status.name != entry.status and not never_stated:
         found.append(("status", record.status.name, entry.status_raw.strip() or entry.status))
     date, stated = record.text("date"), entry.date
     if date and stated and not (date.startswith(stated) or stated.startswith(date) or date == entry.date_raw.strip()):

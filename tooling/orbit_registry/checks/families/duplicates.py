@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
 from orbit_registry.checks.neighbours import FEWEST_TO_ERR, error_threshold
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.search.contrast import contrast
+from orbit_registry.search.contrast import Contrast, Words, contrast
+from orbit_registry.values import dataclass
+
+MOST_NAMED = 3
+"""So many of those that say nearly the same are named for a record: of documents made alike each is near all others."""
 
 
 def groups(records: Iterable[Record]) -> Mapping[str, list[Record]]:
@@ -93,17 +99,53 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
     for kind, held in groups(context.records).items():
         copies = {path for _, *rest in context.copies[kind] for path in rest}  # which are ORB601's
         alone = {record.path: record for record in held if record.path not in copies}
+        pairs: dict[str, list[_Pair]] = defaultdict(list)
+        words_of = cache(lambda path: Words.of(context.wordings[path]))
+        least = error_threshold(upper, is_enough=len(held) >= FEWEST_TO_ERR)
         for one, other, score in context.near(alone):
             if not settled(context, one, other):
-                least = error_threshold(upper, is_enough=len(held) >= FEWEST_TO_ERR)
-                yield _finding(context, one, other, score, enough=score >= least)
+                record, neighbour = blamed_first(context, one, other)
+                may_be_error = score >= least and may_err(context, record)
+                pairs[record.path].append(_Pair(record, neighbour, score, may_be_error, words_of))
+        for of_record in pairs.values():
+            yield from _nearest(context, of_record)
 
 
-def _finding(context: CheckContext, one: Record, other: Record, score: float, *, enough: bool) -> Diagnostic:
-    record, neighbour = blamed_first(context, one, other)
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A record, one that says nearly the same, and how nearly."""
+
+    record: Record
+    neighbour: Record
+    score: float
+    may_be_error: bool
+    words_of: Callable[[str], Words]
+
+    @property
+    def contrast(self) -> Contrast | None:
+        return contrast(self.words_of(self.record.path), self.words_of(self.neighbour.path))
+
+    @property
+    def is_error(self) -> bool:
+        differs = self.contrast if self.may_be_error else None
+        return self.may_be_error and not (differs is not None and differs.alone)
+
+
+def _nearest(context: CheckContext, pairs: Sequence[_Pair]) -> Iterator[Diagnostic]:
+    """Yield the findings of one record: its nearest pairs, an error among them where any pair is one."""
+    ranked = sorted(pairs, key=lambda pair: (-pair.score, pair.neighbour.sort_key))
+    named = ranked[:MOST_NAMED]
+    error = next((pair for pair in ranked if pair.is_error), None)
+    if error is not None and error not in named:
+        named[-1] = error
+    more = len(ranked) - len(named)
+    for pair in named:
+        yield _finding(context, pair, f"; {more} more say nearly the same" if more and pair is named[-1] else "")
+
+
+def _finding(context: CheckContext, pair: _Pair, more: str) -> Diagnostic:
+    record, neighbour, differs = pair.record, pair.neighbour, pair.contrast
     name = record.kind.headline
-    share = f"{score:.0%}"
-    differs = contrast(context.wordings[record.path], context.wordings[neighbour.path])
     alone = differs is not None and differs.alone
     but = f"; {'but ' if alone else ''}{differs}" if differs is not None else ""
     # Votes were given to one text: it stays, and takes the other's place.
@@ -112,9 +154,9 @@ def _finding(context: CheckContext, one: Record, other: Record, score: float, *,
     differ = f"`orbit {record.kind.name} update {record.id} --distinct-from {neighbour.id}`"
     return near_duplicate.at(
         context.at(record, name),
-        f"{record.id} says nearly the same as {neighbour.id} ({share} alike{but}): {neighbour.title}",
-        severity=Severity.ERROR if enough and not alone and may_err(context, record) else Severity.WARNING,
-        hint=f"merge them, or {supersede}; where they differ: {differ}",
+        f"{record.id} says nearly the same as {neighbour.id} ({pair.score:.0%} alike{but}): {neighbour.title}",
+        severity=Severity.ERROR if pair.is_error else Severity.WARNING,
+        hint=f"merge them, or {supersede}; where they differ: {differ}{more}",
         record=record,
         related=[context.at(neighbour, name)],
     )

@@ -1,4 +1,4 @@
-"""What the readers found (ORB101 to ORB110), passed on: a file that can't be read has no other way to be reported."""
+"""What the readers found (ORB101 to ORB110), passed on, as nothing else reports it; and folders that no kind has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orbit_registry.checks.check import Check, Run
+from orbit_registry.checks.check import Check, Run, check
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.text.position import Position
@@ -52,4 +52,19 @@ CHECKS = tuple(
     Check(code, name, Severity.WARNING if code == "ORB107" else Severity.ERROR, summary, hint, _passing_on(code, hint))
     for code, name, summary, hint in _CODES
 )
-CODES = frozenset(check.code for check in CHECKS)
+CODES = frozenset(one.code for one in CHECKS)
+
+
+@check(
+    "ORB111",
+    "unknown-folder",
+    Severity.WARNING,
+    "Records stand in a folder that no kind has.",
+    "move its records into the folder of their kind",
+)
+def unknown_folder(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield the folders of `.orbit/` that hold records and are not read."""
+    for name, folder in context.facts.unknown_folders.items():
+        message = f"no kind has the folder `{name}`: the records in it are not read"
+        hint = f"did you mean `{folder}`? Move its records to .orbit/{folder}/"
+        yield unknown_folder.at(Location(f".orbit/{name}"), message, hint=hint)

@@ -144,7 +144,7 @@ def impossible_moment(context: CheckContext) -> Iterator[Diagnostic]:
             if name in stated(record) and at is None:
                 message = f"no calendar has {stated(record)[name]}"
                 yield impossible_moment.at(context.at(record, "freshness", name), message, record=record)
-            elif name == "verified_at" and at is not None and at > context.now + AHEAD:
+            elif name == "verified_at" and at is not None and at - context.now > AHEAD:
                 message = f"{record.id} was verified on {at:%Y-%m-%d}, which is yet to come"
                 yield impossible_moment.at(context.at(record, "freshness", name), message, record=record)
 

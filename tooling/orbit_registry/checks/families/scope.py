@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext
@@ -12,11 +13,15 @@ from orbit_registry.checks.scope_folders import folders_of, nearest, valid_globs
 from orbit_registry.errors import meant
 from orbit_registry.push.breadth import FEWEST_FILES, SHARE
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
+from orbit_registry.records.freshness import made
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
 from orbit_registry.store.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.position import Problem
+
+if TYPE_CHECKING:
+    from orbit_registry.store.freshness.relocation import Renames
 
 
 @check(
@@ -54,24 +59,42 @@ def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
     if context.facts.tracked is None:
         return
     counts = context.glob_counts
-    folders: Mapping[str, list[str]] | None = None
-    for record, paths in context.scoped:
-        if all(text in counts for text in paths):
-            continue
-        for index, glob in valid_globs(paths):
-            if glob.exclude or glob.text in counts:
-                continue
-            if folders is None:
-                folders = folders_of((*context.facts.tracked, *context.facts.untracked))
-            where = context.at(record, "scope", "paths", index)
-            near = nearest(glob.literal_prefix, folders)
-            hint = None
-            if near is not None:
-                gone, other = near
-                hint = (
-                    f"{gone}; did you mean `{other}`?" if other else f"{gone}; correct the glob, or retire the record"
-                )
-            yield dead_glob.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
+    dead = [
+        (record, index, glob)
+        for record, paths in context.scoped
+        if not all(text in counts for text in paths)
+        for index, glob in valid_globs(paths)
+        if not glob.exclude and glob.text not in counts
+    ]
+    if not dead:
+        return
+    files = (*context.facts.tracked, *context.facts.untracked)
+    folders = folders_of(files)
+    renames = context.renames(min(made(record) for record, _, _ in dead), files)
+    for record, index, glob in dead:
+        where = context.at(record, "scope", "paths", index)
+        hint = _moved_to(record, glob, renames) or _near(glob, folders)
+        yield dead_glob.at(where, f"`{glob.text}` matches no tracked file", hint=hint, record=record)
+
+
+def _moved_to(record: Record, glob: Glob, renames: Renames | None) -> str | None:
+    """Return where git saw the files of a glob go; None where it saw no move."""
+    moved = renames.glob(glob.text) if renames else None
+    if moved is None:
+        return None
+    follow = f"`orbit {record.kind.name} update {record.id} --help` says how to correct it"
+    if record.kind.name == "learning":
+        follow = "`orbit learning prune --fix-renames` follows it"
+    return f"git saw it move to `{moved}`: {follow}"
+
+
+def _near(glob: Glob, folders: Mapping[str, list[str]]) -> str | None:
+    """Return which folder of a glob is gone, and the one with the nearest name."""
+    near = nearest(glob.literal_prefix, folders)
+    if near is None:
+        return None
+    gone, other = near
+    return f"{gone}; did you mean `{other}`?" if other else f"{gone}; correct the glob, or retire the record"
 
 
 @check(

@@ -144,8 +144,8 @@ class _Then(Index):
     def row(self, number: int) -> Row | None:
         return self._rows.get(number)
 
-    def is_current(self, row: Row) -> bool:
-        return True
+    def difference(self, row: Row) -> str:
+        return ""
 
     def version_of(self, number: int) -> int:
         """Return the version that a row is."""

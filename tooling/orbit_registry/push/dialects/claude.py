@@ -6,14 +6,11 @@ A reply adds context. It never holds a decision about a permission, nor another 
 from orbit_registry.push.call import Call, field
 from orbit_registry.push.context import PROMPT, SESSION, TOOL
 from orbit_registry.push.dialects import taken
+from orbit_registry.push.json_text import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from json.encoder import encode_basestring_ascii as quoted
-
     from orbit_registry.push.call import Payload
-else:
-    from _json import encode_basestring_ascii as quoted
 
 SURFACES = {
     "PreToolUse": TOOL, "PostToolUse": TOOL, "PostToolUseFailure": TOOL, "UserPromptSubmit": PROMPT,

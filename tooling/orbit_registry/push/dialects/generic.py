@@ -6,14 +6,11 @@ What both hold is published as `docs/schemas/hook-call.schema.json` and `hook-re
 from orbit_registry.push.call import MOST_PATHS, Call, field
 from orbit_registry.push.context import PROMPT, SESSION, TOOL
 from orbit_registry.push.dialects import take_tool
+from orbit_registry.push.json_text import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from json.encoder import encode_basestring_ascii as quoted
-
     from orbit_registry.push.call import Payload
-else:
-    from _json import encode_basestring_ascii as quoted
 
 SURFACES = {
     "tool": TOOL, "tool-done": TOOL, "tool-failed": TOOL, "prompt": PROMPT, "session-start": SESSION,

@@ -25,15 +25,16 @@ from orbit_registry.store.adopt.edges import (
     read_edges,
     tabulate,
 )
-from orbit_registry.store.adopt.fields import document_fields, document_uid
+from orbit_registry.store.adopt.fields import document_dates, document_fields, document_uid
 from orbit_registry.store.adopt.ids import Candidate, Named, number_candidates
 from orbit_registry.store.adopt.known import Known, candidates_of, known_of
 from orbit_registry.store.adopt.moved import follow
-from orbit_registry.store.adopt.next_steps import with_step
+from orbit_registry.store.adopt.next_steps import UNKNOWN, with_step
 from orbit_registry.store.adopt.places import place_change
 from orbit_registry.store.author import Author, acting_role, current_author
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import inside
+from orbit_registry.store.git_log import dates_of
 from orbit_registry.store.journal import Change
 from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_numbers
 from orbit_registry.store.outcome import Moves, Outcome, TakeoverReport
@@ -46,6 +47,7 @@ from orbit_registry.text.adr.model import FOLDER
 from orbit_registry.values import dataclass
 
 STEP_LIMIT = 40_000_000
+_UNSTATED = f"the document states no status, {UNKNOWN}"
 _SHOWN = 60
 """Characters of a status that a report quotes."""
 
@@ -66,8 +68,11 @@ def plan_adoption(
     *,
     by_name: Collection[str],
     dry_run: bool,
+    assume: str | None = None,
 ) -> AdoptionPlan:
     """Return what adopting the documents at `paths` (from the root) means; without `dry_run` new numbers are taken.
+
+    `assume` is the status of a decision whose document states none; `unknown` if not given.
 
     The caller holds the write lock unless `dry_run` is set.
     """
@@ -82,7 +87,7 @@ def plan_adoption(
     named = number_candidates(candidates, known.numbers, kind.prefix, workspace.config.design, take)
     edges, unresolved = _edges(workspace, known, named, outcomes)
     table = tabulate(edges)
-    changes = [*_new_records(workspace, kind, author, named, table, unresolved, outcomes)]
+    changes = [*_new_records(workspace, kind, author, named, table, unresolved, outcomes, assume)]
     made = {one.id for one in named}
     changes += _changed_records(workspace, known, edges, table, made, outcomes)
     outcomes += (_implied(record, edge) for record, edge in table.implied)
@@ -98,6 +103,7 @@ def adopt(
     command: str = "orbit adr backfill",
     author: Author | None = None,
     dry_run: bool = False,
+    assume: str | None = None,
 ) -> tuple[Outcome, ...]:
     """Make a record for each decision at `paths` that has none; a second call changes nothing.
 
@@ -112,7 +118,7 @@ def adopt(
 
     def plan(*, dry_run: bool) -> AdoptionPlan:
         records = read_collection(workspace).records
-        return plan_adoption(workspace, paths, records, who, by_name=by_name, dry_run=dry_run)
+        return plan_adoption(workspace, paths, records, who, by_name=by_name, dry_run=dry_run, assume=assume)
 
     if dry_run:
         return plan(dry_run=True).outcomes
@@ -241,15 +247,21 @@ def _new_records(
     table: EdgeTable,
     unresolved: Mapping[str, Sequence[Unresolved]],
     outcomes: list[Outcome],
+    assume: str | None,
 ) -> Iterator[Change]:
     uids: set[str] = set()
+    history = dates_of(workspace.git, [one.candidate.path for one in named])
     for one in named:
         candidate = one.candidate
         uid = document_uid(one)
         uid = new_uid() if uid in uids else uid
         uids.add(uid)
         left_open = [found.as_data() for found in unresolved.get(one.id, ())]
-        fields = {**document_fields(one), **table.fields(one.id), UNRESOLVED: left_open}
+        dates = document_dates(candidate.entry.date, history.get(candidate.path))
+        is_unstated = candidate.entry.status == "unknown" and not candidate.entry.status_raw.strip()
+        fields = {**document_fields(one), **dates, **table.fields(one.id), UNRESOLVED: left_open}
+        if is_unstated and assume is not None:
+            fields["status"] = assume
         path = record_path(workspace, kind, one.id)
         text = render(workspace, kind, new_data(kind, one.id, uid, author, fields), path)
         try:
@@ -260,6 +272,9 @@ def _new_records(
         outcomes.append(Outcome("taken", candidate.label, one.id, ""))
         if one.why_not:
             outcomes.append(Outcome("changed", candidate.label, one.id, f"a new number, because {one.why_not}"))
+        if is_unstated:
+            reason = f"the document states no status, so it is `{assume}`, as `--assume` says" if assume else _UNSTATED
+            outcomes.append(Outcome("changed", candidate.label, one.id, reason))
         if candidate.entry.status == "unknown" and candidate.entry.status_raw.strip():
             outcomes.append(Outcome("changed", candidate.label, one.id, _not_known(candidate.entry.status_raw)))
         unclear = next((problem for problem in candidate.entry.problems if problem.code in DATE_PROBLEMS), None)
@@ -279,9 +294,7 @@ def _said_by_folder(candidate: Candidate) -> str:
 def _not_known(status: str) -> str:
     said = " ".join(status.split())
     shown = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
-    return (
-        f"the status `{shown}` is none that is known, so it is `unknown`: `orbit adr accept ID` or `reject` ends that"
-    )
+    return f"the status `{shown}` is none that is known, {UNKNOWN}: `orbit adr accept ID` or `reject` ends that"
 
 
 def _implied(record: str, edge: Edge) -> Outcome:

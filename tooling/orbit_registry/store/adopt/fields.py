@@ -6,8 +6,10 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from orbit_registry.records.vote import stamp
 from orbit_registry.store.decisions.documents import heading_of
 
 if TYPE_CHECKING:
@@ -48,6 +50,19 @@ def document_fields(one: Named) -> dict[str, object]:
         "legacy_ids": list(one.legacy_ids),
         "source": {name: value for name, value in source.items() if value is not None},
     }
+
+
+def document_dates(stated: str | None, history: tuple[float, float] | None) -> dict[str, str]:
+    """Return `created_at` and `updated_at` of a decision; empty where neither its document nor git has a date.
+
+    A day that the document states is when it was made. `history` is its document's first commit and last change.
+    """
+    moments = [datetime.fromtimestamp(max(0, time), UTC) for time in history or ()]
+    if stated is not None and len(stated) == len("2026-04-01"):
+        day = datetime.fromisoformat(f"{stated}T00:00:00+00:00")
+        moments = [day, max([day, *moments[1:]])]
+    now = datetime.now(UTC)
+    return {name: stamp(min(moment, now)) for name, moment in zip(("created_at", "updated_at"), moments, strict=False)}
 
 
 def document_uid(one: Named) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,18 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.text.adr.doubts import OF_ITS_PLACE
 
+NOT_READ = "not Markdown"
+UNKNOWN = "so it is `unknown`"
+"""How the reason of each decision ends whose status is not known."""
+_TO_MARKDOWN = {
+    ".rst": "pandoc -f rst -t gfm {path} -o {stem}.md",
+    ".org": "pandoc -f org -t gfm {path} -o {stem}.md",
+    ".adoc": "downdoc {path}",
+    ".asciidoc": "downdoc {path}",
+}
+"""The usual programs that make Markdown of a format, which is not read here."""
+_FOLDERS = 3
+"""Folders that a command names one by one."""
 _RENAME = "nothing to do; where it is a decision, rename it"
 _LATER = "the next `orbit adr backfill` makes it once that decision has a record"
 _BY_HAND = "`orbit link`, or `orbit adr supersede`, makes it by hand"
@@ -63,4 +76,46 @@ def ways_to_learn(outcomes: Iterable[Outcome]) -> Iterator[str]:
         yield (
             f"{first}{others}: lessons, postmortems or runbooks, by their names; `orbit learning add` writes down what "
             f"holds, `orbit import doc {first}` keeps one findable as it is"
+        )
+
+
+def ways_to_markdown(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield how to go on with decisions that are not Markdown, for each format with the commands for all of them."""
+    by_reason: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.reason.startswith(f"{NOT_READ} (") and outcome.reason.endswith(")"):
+            by_reason.setdefault(outcome.reason, []).append(outcome.source)
+    for reason, paths in by_reason.items():
+        stem, suffix = posixpath.splitext(paths[0])
+        path, stem, start, end = shlex.quote(paths[0]), shlex.quote(stem), "", ""
+        number, result, rest = "1 decision is", "Markdown of one", "keeps one findable as it is"
+        if len(paths) > 1:
+            path, stem = '"$file"', '"${file%.*}"'
+            start, end = f"for file in {' '.join(_patterns(paths, suffix))}; do ", "; done"
+            number, result, rest = f"{len(paths)} decisions are", "Markdown of them", "keeps them findable as they are"
+        command = _TO_MARKDOWN.get(suffix.lower(), "").format(path=path, stem=stem)
+        way = "write them as Markdown to import them"
+        if command:
+            way = f"`{start}{command}{end}` makes {result}, to import then"
+        yield f"{number} {reason}: {way}; `{start}orbit import doc {path}{end}` {rest}"
+
+
+def _patterns(paths: Iterable[str], suffix: str) -> list[str]:
+    """Return what names files of many folders in a shell."""
+    folders = sorted({posixpath.dirname(path) for path in paths})
+    names = [shlex.quote(folder) for folder in folders]
+    if len(folders) > _FOLDERS:
+        parents = sorted({posixpath.dirname(folder) for folder in folders})
+        names = [f"{shlex.quote(parent)}/*" if parent else "*" for parent in parents]
+    return [f"{name}/*{suffix}" if name != "''" else f"*{suffix}" for name in names]
+
+
+def ways_to_settle(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield how many decisions state no status that is known, and the commands that settle them at once."""
+    number = sum(UNKNOWN in outcome.reason for outcome in outcomes)
+    if number:
+        decisions = "1 decision" if number == 1 else f"{number} decisions"
+        yield (
+            f"the status of {decisions} is unknown: `orbit adr accept --status unknown` accepts them all, and an "
+            f"import with `--assume accepted` those whose document states none"
         )

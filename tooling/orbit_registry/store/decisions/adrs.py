@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError
+from orbit_registry.errors import InvalidRecordError, RefusedError, UsageError, WriteError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import new_uid, sequence_id
 from orbit_registry.records.record import Record
@@ -22,7 +22,7 @@ from orbit_registry.store.decisions.prompt_lines import first_prompt, prompts_of
 from orbit_registry.store.files import inside
 from orbit_registry.store.journal import Change
 from orbit_registry.store.lifecycle import entry_in
-from orbit_registry.store.numbers.allocate import allocate, next_number
+from orbit_registry.store.numbers.allocate import allocate, next_number, release
 from orbit_registry.store.permission import refuse_for_agent, refuse_secrets_in, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
@@ -109,7 +109,7 @@ def add_adr(
     Raises:
         UsageError: a field is missing or has the wrong form; no number is taken.
         InvalidRecordError: the record would break the schema.
-        WriteError: the disk refused; nothing is left behind but a number never used again.
+        WriteError: the disk refused; nothing is left behind, and the number is free again.
     """
     kind = workspace.kinds["adr"]
     wanted = _proposed_if_unfilled(kind, _checked(workspace, kind, wanted), author)
@@ -119,7 +119,11 @@ def add_adr(
         allocation = next_number(workspace, kind) if dry_run else allocate(workspace, kind)[0]
         changes, record = _new_files(workspace, kind, wanted, author, allocation.id)
         if not dry_run:
-            write_step(workspace, "adr-add", changes, author=author)
+            try:
+                write_step(workspace, "adr-add", changes, author=author)
+            except WriteError:
+                release(workspace, kind, allocation.id)
+                raise
         return Added(record, changes[0].path, allocation.above)
 
 

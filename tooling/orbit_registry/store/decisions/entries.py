@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from orbit_registry.errors import RefusedError, UsageError
@@ -25,6 +26,7 @@ from orbit_registry.values import dataclass
 
 _STATING = frozenset(("status", "date", "changelog"))
 """Sections of a document that state facts instead of reasons."""
+_SECTION = re.compile(r"(?<=\n)#+ (?P<name>[^\n]+)\n\n(?P<item>-)?")
 _WHOLE_DATE = len("2026-04-01")
 
 
@@ -78,7 +80,20 @@ def entry_text(kind: Kind, path: str, log: str, fields: Mapping[str, str], body:
     """Return a new entry, its headings on the levels that the log's entries have."""
     template = new_document(kind.template("entry.md"), fields)
     deeper = max(0, _level_of_entries(log, path) - _level_of_entries(template, path))
-    return with_body(path, lowered(template, deeper), body)
+    return with_body(path, _labelled(lowered(template, deeper), log, path), body)
+
+
+def _labelled(entry: str, log: str, path: str) -> str:
+    """Return a new entry with labels in place of its headings, where the log's last entry has `**Context.**`."""
+    sections = [section for one in read_document(log, path).entries[-1:] for section in one.sections]
+    if not sections or not all(section.run_in for section in sections if section.key not in _STATING):
+        return entry
+    labels = [section for section in sections if section.run_in]
+    if not labels:
+        return entry
+    line = log[: labels[0].body.start].rpartition("\n")[2].strip()
+    before, _, after = line.partition(labels[0].heading)
+    return _SECTION.sub(lambda found: f"{before}{found['name']}{after}" + ("\n\n-" if found["item"] else " "), entry)
 
 
 def _level_of_entries(text: str, path: str) -> int:

@@ -59,6 +59,19 @@ def allocate(workspace: Workspace, kind: Kind, count: int = 1) -> list[Allocatio
     return [_above(kind, highest, highest.number + 1 + index) for index in range(count)]
 
 
+def release(workspace: Workspace, kind: Kind, record_id: str) -> None:
+    """Give back the number that was taken last, of which nothing was written; one that can't be given back is lost."""
+    folder = claims_folder(workspace)
+    claims = folder / f"{kind.name}.json"
+    with (
+        contextlib.suppress(OrbitError, OSError, ValueError, KeyError, TypeError),
+        locked(folder / f"{kind.name}.lock"),
+    ):
+        claim = json.loads(claims.read_text(encoding="utf-8"))
+        if sequence_id(kind.prefix, claim["highest"]) == record_id:
+            write_atomic(claims, json.dumps({**claim, "highest": claim["highest"] - 1}))
+
+
 def next_number(workspace: Workspace, kind: Kind) -> Allocation:
     """Return the number that would be taken now, without taking it."""
     highest = _highest(workspace, kind, claims_folder(workspace) / f"{kind.name}.json")

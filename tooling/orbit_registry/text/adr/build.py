@@ -248,7 +248,7 @@ def _mentioned(header: Header, body: Span, number: str | None, own: Collection[s
         target = link.target.partition("#")[0]
         if link.kind != "image" and "://" not in target and is_markdown(target):
             yield Relation("references", link.target, link.position, link.span, link.text, False)
-    for place in visible_lines(document, body, document.hidden) if "[[" in header.text else ():
+    for place in visible_lines(document, body, document.hidden) if "[[" in body.of(header.text) else ():
         for target, shown, span in wiki_links(header.text, place.start, place.end):
             yield Relation("references", f"{target}.md", document.lines.position(span.start), span, shown)
     for citation in within(header.citations, body, lambda citation: citation.span.start):

@@ -1,0 +1,62 @@
+"""What a command has written is in the push index when it returns: no refresh has to be waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orbit_registry.cli.main import run
+from orbit_registry.mcp.calls import reply
+from orbit_registry.mcp.tool import Caller
+from orbit_registry.push.reader import ID, TEASER, Index, open_index
+from orbit_registry.registry import Registry
+
+
+@pytest.fixture
+def root(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a workspace in which one stands, as a person."""
+    monkeypatch.chdir(git_repo)
+    monkeypatch.setenv("ORBIT_ACTOR", "human")
+    assert run(["init", "--yes"]) == 0
+    return git_repo
+
+
+def pushed(root: Path, path: str = "src/a.py") -> dict[str, str]:
+    """Return what the index as it is pushes for a path: the teasers by id."""
+    index = open_index(str(root), str(root / ".orbit/state/cache"))
+    assert isinstance(index, Index), index.reason
+    rows = [row for hit in index.match(path) if (row := index.row(hit >> 32)) is not None]
+    return {row.values[ID]: row.values[TEASER] for row in rows if index.is_current(row)}
+
+
+def test_a_command_leaves_the_push_index_up_to_date(root: Path) -> None:
+    """Records added, changed and closed one right after the other are pushed, or not, at the very next call."""
+    for number in range(2):
+        assert run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"]) == 0
+        assert len(pushed(root)) == number + 1
+    first, second = pushed(root)
+    assert run(["learning", "update", first, "--summary", "Listen"]) == 0
+    assert pushed(root)[first] == f"- [{first}] Listen"
+    assert run(["learning", "supersede", first, second]) == 0
+    assert list(pushed(root)) == [second]
+
+
+def test_a_vote_ranks_at_once(root: Path) -> None:
+    """The record that was voted for comes first at the very next call."""
+    for number in range(2):
+        run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"])
+    last = list(pushed(root))[-1]
+    assert run(["learning", "vote", last, "--task", "T-1", "--model", "m"]) == 0
+    assert next(iter(pushed(root))) == last
+
+
+def test_a_tool_leaves_the_push_index_up_to_date(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model's vote over MCP is ranked when the tool has answered."""
+    for number in range(2):
+        run(["learning", "add", "--summary", f"Look {number}", "--path", "src/**"])
+    last = list(pushed(root))[-1]
+    opened: Callable[[], Registry] = lambda: Registry.open(root)  # noqa: E731
+    assert not reply("orbit.learning.vote", {"id": last, "task": "T-1"}, Caller("codex", "s"), opened).is_error
+    assert next(iter(pushed(root))) == last
