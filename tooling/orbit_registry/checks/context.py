@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,7 +26,6 @@ from orbit_registry.store.config import Config, config_of
 from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.position import Pointer, Position, position_at
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.store.freshness.relocation import Renames

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
@@ -16,7 +16,6 @@ from orbit_registry.store.facts import gone, untracked_files
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

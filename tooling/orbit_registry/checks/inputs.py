@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import chain
 
@@ -17,7 +17,6 @@ from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import CACHE, Workspace
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.catalogue import check_of, run_checks
@@ -21,7 +21,6 @@ from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import writing
-from orbit_registry.values import dataclass
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
 """What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""

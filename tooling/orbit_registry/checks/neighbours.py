@@ -6,6 +6,7 @@ A door asks before it writes: what the gate would report as a duplicate is bette
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -15,7 +16,6 @@ from orbit_registry.search.contrast import Contrast, Words, contrast
 from orbit_registry.search.similarity import SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so only copies are errors."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.store.baseline import Known
 from orbit_registry.store.journal import Change
-from orbit_registry.values import dataclass
 
 Fix = bool | str
 """Whether to mend; `record` or `document`: that decides where the two differ, in place of each one's own authority."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.record import SUPERSEDED, Record
@@ -10,7 +11,6 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.edges import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.journal import Change
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import OrbitError, RefusedError
@@ -16,7 +17,6 @@ from orbit_registry.hooks.agent import MARK, SCOPES, Agent, Scope, SettingsFile
 from orbit_registry.push import reader
 from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.files import decode, inside, read_bytes, write_atomic
-from orbit_registry.values import dataclass
 
 LAUNCHER = ".orbit/hook.sh"
 """What a project's settings start: it finds each machine's own Python, so that it can be committed."""

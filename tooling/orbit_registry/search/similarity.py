@@ -12,13 +12,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from itertools import chain
 
 from orbit_registry.errors import UsageError
 from orbit_registry.search.all_pairs import Pairs
 from orbit_registry.search.terms import MARKS, terms
 from orbit_registry.search.weights import Vector, Weights
-from orbit_registry.values import dataclass
 
 FEW = 0.1
 """Up to this share of all texts, pairs are searched from the asked ones; beyond it all are."""

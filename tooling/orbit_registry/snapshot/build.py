@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors

@@ -7,7 +7,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
@@ -27,7 +27,6 @@ from orbit_registry.store.skills import Skill, read_skills
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.snapshot.build import Held

@@ -6,17 +6,17 @@ import contextlib
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.errors import LockTimeoutError, UsageError
-from orbit_registry.patterns import lazy
 from orbit_registry.store.files import write_error
 
 WAIT_SECONDS = 30.0
 POLL_SECONDS = 0.005
-_VERB = lazy(r"[a-z][a-z-]{0,29}")
+_VERB = re.compile(r"[a-z][a-z-]{0,29}")
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -15,7 +15,6 @@ from orbit_registry.store.git import Git
 from orbit_registry.store.value_cache import Cache, code_version
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.values import dataclass
 
 SITE_MANIFEST = ".orbit-site.json"
 """What marks a folder as a site that was built here."""

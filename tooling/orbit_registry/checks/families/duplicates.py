@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from orbit_registry.checks.check import check
@@ -12,7 +13,6 @@ from orbit_registry.checks.neighbours import FEWEST_TO_ERR, error_threshold
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.values import dataclass
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record: of documents made alike each is near all others."""
