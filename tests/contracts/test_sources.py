@@ -51,20 +51,6 @@ def test_a_file_says_first_what_it_owns(path: Path) -> None:
     assert path.read_text("utf-8").startswith('"""')
 
 
-def test_dataclasses_of_the_package_come_from_one_home() -> None:
-    """Only `orbit_registry.values` takes the decorator from the standard library, which costs each start more."""
-    package = ROOT / "tooling/orbit_registry"
-    taken = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.ImportFrom)
-        and node.module == "dataclasses"
-        and "dataclass" in {alias.name for alias in node.names}
-    }
-    assert taken == {"values.py"}
-
-
 @each_source
 def test_types_are_mended_not_silenced(path: Path) -> None:
     """No line tells the type checker to look away."""
@@ -124,7 +110,6 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 STARTS = {
-    "beside.py": "a copy of this process, for one piece of work",
     "loop/programs.py": "what the configuration names, once it was allowed",
     "resources/run.py": "a script that was reviewed, when somebody runs it",
     "store/git.py": "git",

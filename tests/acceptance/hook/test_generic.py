@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -108,18 +106,14 @@ def test_the_plugin_of_opencode_runs(
     root: Path, tmp_path: Path, learning: Callable[..., Path], sync: Callable[[Path], None], broken: bool
 ) -> None:
     """In Node, with the hooks that OpenCode calls: a prompt's records are in the system's text, a tool's behind its
-    output, each once until a compaction; the person is told what waits. One process of ours answers all of it, and ends
-    with Node. With its Python gone, nothing is changed."""
+    output, each once until a compaction; the person is told what waits. With its Python gone, nothing is changed."""
     learning(root, 1, scope={"paths": ["lib/**"]})
     learning(root, 8, pending=True)
     sync(root)
     plugin = tmp_path / "plugin.mjs"
     text = installed(root, "opencode").read_text("utf-8")
     assert len(text.splitlines()) <= 80
-    shim, starts = tmp_path / "python", tmp_path / "starts"
-    shim.write_text(f'#!/bin/sh\necho $$ >> "{starts}"\nexec "{sys.executable}" "$@"\n', "utf-8")
-    shim.chmod(0o755)
-    plugin.write_text(text.replace(sys.executable, "/nowhere/python" if broken else str(shim)), "utf-8")
+    plugin.write_text(text.replace(sys.executable, "/nowhere/python") if broken else text, "utf-8")
     command = ["node", str(OPENCODE / "drive.mjs"), str(plugin), str(root), str(OPENCODE / "sequence.json")]
     done = subprocess.run(command, env={**os.environ, **PATIENT}, check=True, capture_output=True, text=True)
     said = json.loads(done.stdout)
@@ -140,34 +134,3 @@ def test_the_plugin_of_opencode_runs(
     assert first["output"].startswith("Edit applied.\n\n<project-notes>")
     assert ["L-00001" in one["output"] for one in (first, second, patch, again)] == [True, False, True, True]
     assert said["shown"] == [{"message": "1 record awaits review: orbit queue", "variant": "info"}]
-    (process,) = starts.read_text("utf-8").splitlines()
-    with contextlib.suppress(ProcessLookupError):  # it is gone already
-        assert select.select([os.pidfd_open(int(process))], [], [], 60)[0], "it outlived its host"
-
-
-def test_a_host_that_keeps_the_hook_gets_a_line_for_each_call(root: Path, run: Run, events: Any) -> None:
-    """An empty one where there is nothing to say; what is shown once is not said again, and each call is an event."""
-    calls = [
-        {"event": "tool", "session": "s", "cwd": str(root), "paths": [path]}
-        for path in ("src/a.py", "none", "src/a.py")
-    ]
-    lines = "".join(f"{json.dumps(call)}\n" for call in calls)
-
-    answers = run(root, lines.encode(), "opencode", ORBIT_HOOK_STAYS="1").splitlines()
-
-    assert [bool(answer) for answer in answers] == [True, False, False]
-    jsonschema.validate(json.loads(answers[0]), REPLY)
-    assert [(one["session"], one["skip_reason"]) for one in events(root)] == [
-        ("s", None), ("s", "no match"), ("s", "already shown"),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("broken", [b"{\n", b"x" * 5_100_000])
-def test_a_kept_hook_ends_at_what_it_can_not_read(root: Path, run: Run, broken: bytes) -> None:
-    """Its host starts another; what came before is answered."""
-    call = json.dumps({"event": "tool", "session": "s", "cwd": str(root), "paths": ["src/a.py"]}).encode() + b"\n"
-
-    answers = run(root, call + broken + call, "opencode", ORBIT_HOOK_STAYS="1").splitlines()
-
-    assert bool(answers[0])
-    assert b"".join(answers[1:]) == b""

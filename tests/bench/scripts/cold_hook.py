@@ -13,8 +13,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from orbit_registry.push import bundle
-
 TIMES = 200
 LAUNCH = Path(__file__).resolve().parents[3] / "tooling/orbit_registry/push/launch.py"
 
@@ -30,7 +28,6 @@ def cpu(arguments: list[str], payload: str) -> float:
     return used.ru_utime + used.ru_stime
 
 
-bundle.renew()  # as `orbit sync` does
 share = int(sys.argv[1]) / 100
 here = Path.cwd()
 paths = json.loads((here / ".orbit/state/cache/paths.json").read_text("utf-8"))

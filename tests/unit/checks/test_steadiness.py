@@ -6,12 +6,11 @@ Another process that keeps what it read takes away what this one would have gone
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orbit_registry.checks.incremental import run
 from orbit_registry.checks.inputs import Inputs, take
+from orbit_registry.checks.load import run
 from orbit_registry.registry import Registry
 from orbit_registry.store.workspace import CACHE, open_workspace
 
@@ -22,8 +21,7 @@ def looked(root: Path) -> Inputs:
     """Return what a run looks at where an earlier one kept what it had read, and another process keeps its own now."""
     Registry.open(root).check()
     inputs = take(open_workspace(root), None, datetime.now(UTC))
-    for name in ("records.values", "members.seal", "checked.seal"):
-        (root / CACHE / name).unlink()
+    (root / CACHE / "records.values").unlink()
     return inputs
 
 
@@ -55,25 +53,6 @@ def test_a_record_that_changes_while_it_is_looked_at_is_not_remembered(workspace
     assert Registry.open(workspace).check().diagnostics == ()
 
 
-def test_what_a_record_says_meanwhile_is_compared_with_others_once(workspace: Path, learning: Learning) -> None:
-    """Which records say nearly the same is kept too, by hashes of their words: those of other words are not kept."""
-    file = learning("L-7k3fq", "Parse dates strictly, with their zones")
-    learning("L-9m2ab", "Close every file that was opened for reading")
-    text = file.read_text("utf-8")
-    Registry.open(workspace).check()
-    learning("L-3w2np", "Name each lock by its owner")
-    inputs = take(open_workspace(workspace), None, datetime.now(UTC))
-    for name in ("records.values", "near-learning.seal", "terms-learning.seal"):
-        (workspace / CACHE / name).unlink()
-    file.write_text(
-        text.replace("Parse dates strictly, with their zones", "Close each file opened for reading"), "utf-8"
-    )
-    assert not run(inputs)[1]
-
-    file.write_text(text, "utf-8")
-    assert Registry.open(workspace).check(everything=True).diagnostics == ()
-
-
 def test_a_text_that_goes_while_it_is_looked_at_is_not_remembered(workspace: Path) -> None:
     """A document whose citations lead nowhere is not remembered as one without any."""
     file = workspace / "docs" / "plan.md"
@@ -82,11 +61,8 @@ def test_a_text_that_goes_while_it_is_looked_at_is_not_remembered(workspace: Pat
     before = Registry.open(workspace).check(everything=True).diagnostics
     assert [one.code for one in before] == ["ORB305"]
     inputs = take(open_workspace(workspace), None, datetime.now(UTC))
-    inputs = replace(inputs, texts={path: one._replace(content=None) for path, one in inputs.texts.items()})
-    (workspace / CACHE / "members.seal").unlink()
     file.rename(file.with_suffix(".away"))
     assert not run(inputs)[1]
 
     file.with_suffix(".away").rename(file)
-    (workspace / CACHE / "checked.seal").unlink()
     assert Registry.open(workspace).check(everything=True).diagnostics == before

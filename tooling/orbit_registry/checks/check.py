@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.store.journal import Change
-from orbit_registry.values import dataclass
 
 DOCS = "docs/reference/checks.md"
 
 Run = Callable[[CheckContext], Iterable[Diagnostic]]
-"""Yields findings. Each rests on one record or text, on those that `checks.members` joins it with, and on those that it
-asks for by a link or a citation: others are not looked at again when one changes, nor need they be in the context. What
-rests on all records asks `context.everything`, and its findings stand in no record's file."""
+"""Yields findings."""
 
 Fix = Callable[[CheckContext, Diagnostic], Sequence[Change]]
 """Returns the files a finding's fix changes, each with the text it was made for; the gate writes them as one step."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -16,7 +17,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import Citation, IdForms, find_citations, outside
 from orbit_registry.text.position import Span
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.text.structure import MarkdownDocument

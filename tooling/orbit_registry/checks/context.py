@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from orbit_registry.checks.citing import Cited
+from orbit_registry.checks.citing import Cited, cited_by, cited_in
 from orbit_registry.checks.derivation import not_fresh, nowhere
 from orbit_registry.checks.loop_log import LoopLog
-from orbit_registry.checks.pieces import Pieces
+from orbit_registry.checks.matching import count_matches
 from orbit_registry.checks.places import place_of
-from orbit_registry.checks.wording import copies
+from orbit_registry.checks.wording import copies, wording
 from orbit_registry.kinds.table import KindTable
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.freshness import Freshness, Sight, says_when
@@ -26,9 +26,9 @@ from orbit_registry.store.config import Config, config_of
 from orbit_registry.store.decisions.documents import Document, Documents
 from orbit_registry.store.facts import Facts
 from orbit_registry.text.position import Pointer, Position, position_at
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
+    from orbit_registry.store.freshness.relocation import Renames
     from orbit_registry.text.adr.model import AdrDocument, Section
 
 LOCAL = ".orbit/state/"
@@ -53,18 +53,10 @@ class CheckContext:
     loop: LoopLog | None = None
     """The events of the loop, where they are what is checked."""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    whole: Callable[[], RecordSet] | None = None
-    """Makes all records where `records` are some of them."""
-    pieces: Pieces = field(default_factory=Pieces)
-    """What texts and records say, and what globs match."""
-    pairs: Mapping[str, Sequence[Sequence[Any]]] = field(default_factory=dict)
-    """By a record's path those that say nearly the same: path, how nearly, whether there are enough records to tell."""
-    unkept: Collection[str] | None = None
-    """The paths of the records whose files may hold a secret; None where that is not known."""
-    usual: Collection[str] = ()
-    """The paths of records whose files are known to hold no character but what an English keyboard types."""
-    alike: Collection[str] | None = None
-    """The paths of the records that may say what another says; None where that is not known."""
+    text: Callable[[str], str | None] = lambda path: None
+    """Returns the text of a file, named from the root; None where it has none."""
+    renames: Callable[[datetime, Sequence[str]], Renames | None] = lambda since, files: None
+    """Returns the renames that git saw since a moment; None where it can't tell."""
     side: str | None = None
     """What decides where a decision and its document differ, `record` or `document`, where somebody said so."""
 
@@ -107,7 +99,7 @@ class CheckContext:
     @cached_property
     def targets(self) -> Targets:
         """What a decision's document can mean by a link, a number or a name of another decision."""
-        return Targets(place_of_text(record) for record in self.everything if record.kind.in_document)
+        return Targets(place_of_text(record) for record in self.records if record.kind.in_document)
 
     @cached_property
     def citations(self) -> tuple[Cited, ...]:
@@ -118,19 +110,14 @@ class CheckContext:
         for path in self.facts.citing:
             if "template" in path.rpartition("/")[2].lower():
                 continue  # what a template cites is an example
-            for cited, line, column in self.pieces.cited(path, self.kinds.id_forms):
+            for cited, line, column in cited_in(self.text(path), path, self.kinds.id_forms):
                 yield Cited(cited, Location(path, Position(line, column)))
 
     def _cited_in_records(self) -> Iterator[Cited]:
         for record in self.records:
-            for citation in self.pieces.cited_by(record, self.kinds.id_forms):
+            for citation in cited_by(record, self.kinds.id_forms):
                 where = self.in_field(record, record.kind.prose, record.prose, citation.span.start)
                 yield Cited(citation.id, where, record)
-
-    @cached_property
-    def everything(self) -> RecordSet:
-        """All records, where these are some of them; what asks is to be found in no record's file."""
-        return self.records if self.whole is None else self.whole()
 
     @cached_property
     def scoped(self) -> tuple[tuple[Record, tuple[str, ...]], ...]:
@@ -141,22 +128,22 @@ class CheckContext:
     @cached_property
     def wordings(self) -> Mapping[str, str]:
         """What each record says, as compared for duplicates; by the record's path."""
-        return {record.path: self.pieces.wording(record) for record in self.records if not record.kind.in_file}
+        return {record.path: wording(record) for record in self.records if not record.kind.in_file}
 
-    def near(self, records: Mapping[str, Record]) -> Iterator[tuple[Record, Record, float, bool]]:
-        """Yield the pairs among some records, by path, that say nearly the same: both, how nearly, whether it tells."""
-        for path, record in records.items():
-            for other, score, is_enough in self.pairs.get(path, ()):
-                if path < other and other in records:
-                    yield record, records[other], score, is_enough
+    def near(self, records: Mapping[str, Record]) -> Iterator[tuple[Record, Record, float]]:
+        """Yield the pairs among some records, by path, that say nearly the same, and how nearly."""
+        from orbit_registry.search.similarity import SimilarityIndex  # a run without records to compare does without
+
+        index = SimilarityIndex((path, self.wordings[path]) for path in records)
+        for pair in index.pairs(self.config.duplicates["warning"]):
+            yield records[pair.a], records[pair.b], pair.score
 
     @cached_property
     def copies(self) -> Mapping[str, list[list[str]]]:
         """By kind, the groups of records that wait or hold and say the same but for form, by the records' paths."""
         texts: dict[str, list[tuple[str, str]]] = {}
         for record in self.records:
-            may_be = self.alike is None or record.path in self.alike
-            if may_be and record.phase != "closed" and not record.kind.in_file:
+            if record.phase != "closed" and not record.kind.in_file:
                 texts.setdefault(record.kind.name, []).append((record.path, self.wordings[record.path]))
         return defaultdict(list, {kind: copies(held) for kind, held in texts.items()})
 
@@ -164,7 +151,7 @@ class CheckContext:
     def glob_counts(self) -> Mapping[str, int]:
         """How many files each including glob of the records matches, tracked ones and those that git would add."""
         texts = {text for _, paths in self.scoped for text in paths}
-        return self.pieces.counts(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
+        return count_matches(texts, (*(self.facts.tracked or ()), *self.facts.untracked))
 
     @cached_property
     def freshness(self) -> Mapping[str, Freshness]:
@@ -207,7 +194,7 @@ class CheckContext:
         return Location(record.path, self._place(record.path, pointer))
 
     def _place(self, path: str, pointer: Pointer) -> Position:
-        text = self.pieces.text(path)
+        text = self.text(path)
         return place_of(text, pointer) if text is not None else Position(1)
 
     def in_prose(self, record: Record, offset: int) -> Location:
@@ -231,7 +218,7 @@ class CheckContext:
 
     def in_field(self, record: Record, name: str, value: str, offset: int) -> Location:
         """Return the place of a character of a text field; the field's own place where the file writes it otherwise."""
-        text = self.pieces.text(record.path)
+        text = self.text(record.path)
         if text is None:
             return Location(record.path, Position(1))
         start = value.rfind("\n", 0, offset) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
@@ -16,7 +16,6 @@ from orbit_registry.store.facts import gone, untracked_files
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +131,6 @@ def standing(
     homeless = frozenset(gone(workspace.root, documents))
     found = not_fresh(records, sight, now or datetime.now(UTC), workspace.config, lost, homeless)
     return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts, lost)
-
-
-def standing_of_all(
-    workspace: Workspace,
-    records: Sequence[Record],
-    *,
-    listed: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    without: Sequence[str] = (),
-) -> Standing:
-    """Return how all records stand, as `standing` does, with what the gate remembers of the files that globs match."""
-    from orbit_registry.checks.memories import Counts  # it needs what the whole gate needs
-
-    return standing(workspace, records, count=Counts(workspace), listed=listed, without=without)
 
 
 def _files(

@@ -9,10 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.inputs import take
-from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix
-from orbit_registry.checks.remembered import Result, recall, remember
+from orbit_registry.checks.outcome import Announce, CheckOutcome, Fix, Result
 from orbit_registry.errors import OrbitError
-from orbit_registry.records.diagnostic import Diagnostic, Location
+from orbit_registry.records.diagnostic import Diagnostic, Location, diagnostic_of, row_of
 from orbit_registry.store.baseline import Baseline, apply, baseline_of, read_baseline, refuse_newer, write_baseline
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace, project_path
 
@@ -105,14 +104,16 @@ def look(workspace: Workspace, against: str | None = None, now: datetime | None 
     """
     inputs = take(workspace, against, now or datetime.now(UTC))
     key = inputs.key
-    known = recall(workspace, key)
-    if known is not None:
-        return known
-    from orbit_registry.checks.incremental import run
+    stored = workspace.values.recall("check", key)
+    if stored is not None:
+        rows, count, base = stored
+        return Result(tuple(map(diagnostic_of, rows)), count, base)
+    from orbit_registry.checks.load import run
 
-    result, is_steady = run(inputs)
-    if is_steady:
-        remember(workspace, key, result)
+    result, lasts = run(inputs)
+    if lasts:
+        rows = [row_of(diagnostic) for diagnostic in result.diagnostics]
+        workspace.values.remember("check", key, [rows, result.checked_count, result.base])
     return result
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import cached_property
 from itertools import chain
 
 from orbit_registry.records.freshness import Sight
@@ -18,7 +17,6 @@ from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.workspace import CACHE, Workspace
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True)
@@ -35,16 +33,6 @@ class Inputs:
     """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
     sight: Sight
     """What fingerprint inputs and evidence are now."""
-
-    @cached_property
-    def citing(self) -> frozenset[str]:
-        """The texts in which ids are looked up."""
-        return frozenset(self.facts.citing)
-
-    @cached_property
-    def members(self) -> tuple[str, ...]:
-        """Documents, and texts in which ids are looked up."""
-        return tuple(sorted(self.documents | self.citing))
 
     @property
     def key(self) -> str:

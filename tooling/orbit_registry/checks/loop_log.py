@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from orbit_registry.push.events import NOTED
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 TURN_END = "stop"
 

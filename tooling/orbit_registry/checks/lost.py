@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from orbit_registry.checks.derivation import Standing, standing
-from orbit_registry.checks.memories import Counts
 from orbit_registry.records.freshness import inputs_of, made
 from orbit_registry.records.record import Record
 from orbit_registry.store.freshness.relocation import Lost, Relocation, plan, relocate, renames_since
@@ -18,7 +17,7 @@ def follow_renames(workspace: Workspace, records: Sequence[Record], *, write: bo
     Raises:
         RefusedError: an agent would change a record that holds; nothing was written.
     """
-    found = standing(workspace, records, count=Counts(workspace))
+    found = standing(workspace, records)
     lost = lost_names(records, found)
     if not lost:
         return Relocation()

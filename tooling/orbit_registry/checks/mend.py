@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.catalogue import check_of, run_checks
 from orbit_registry.checks.context import CheckContext
-from orbit_registry.checks.incremental import context_of
 from orbit_registry.checks.inputs import take
+from orbit_registry.checks.load import load_context
 from orbit_registry.checks.outcome import Announce
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
@@ -21,7 +21,6 @@ from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import writing
-from orbit_registry.values import dataclass
 
 UNRECORDED, UNFINISHED = "ORB702", "ORB706"
 """What the store mends by itself: it makes records for entries, and whoever writes ends steps that were begun."""
@@ -102,5 +101,5 @@ def _adopt(
 def _fixable(
     workspace: Workspace, against: str | None, wanted: Callable[[Diagnostic], bool], side: str | None
 ) -> tuple[CheckContext, list[Diagnostic]]:
-    context = replace(context_of(take(workspace, against, datetime.now(UTC))), side=side)
+    context = replace(load_context(take(workspace, against, datetime.now(UTC))), side=side)
     return context, [one for one in run_checks(context) if one.fixable and wanted(one)]

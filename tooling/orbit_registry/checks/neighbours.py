@@ -6,16 +6,16 @@ A door asks before it writes: what the gate would report as a duplicate is bette
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from orbit_registry.checks.wording import wording
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.search.similarity import KeptIndex, hash_of, normalised
+from orbit_registry.search.similarity import SimilarityIndex, normalised
 from orbit_registry.search.terms import terms
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 FEWEST_TO_ERR = 20
 """Among fewer records a word's weight says little, so only copies are errors."""
@@ -79,7 +79,7 @@ def neighbours_of_all(workspace: Workspace, records: Sequence[Record], news: Seq
     words_of = cache(lambda path: Words.of(texts[path]))
     upper = error_threshold(workspace.config.duplicates["error"], is_enough=len(held) + 1 >= FEWEST_TO_ERR)
     found = []
-    for new, words, scores in zip(news, said, _scores(workspace, news[0].kind.name, texts, said), strict=True):
+    for new, words, scores in zip(news, said, _scores(workspace, texts, said), strict=True):
         letters, apart, near, cut = normalised(words), _apart(new), [], Words.of(words)
         for path, score in {**_of_rejected_titles(held, new), **scores}.items():
             record = by_path[path]
@@ -140,13 +140,9 @@ def outcome_of(differs: Contrast | None, score: float | None, upper: float) -> O
     return "refused" if score >= upper and not (differs is not None and differs.alone) else "warned"
 
 
-def _scores(workspace: Workspace, kind: str, texts: dict[str, str], said: Sequence[str]) -> list[dict[str, float]]:
+def _scores(workspace: Workspace, texts: dict[str, str], said: Sequence[str]) -> list[dict[str, float]]:
     """Return how alike the texts are to each new one, by key, as the gate will find it: as if it stood among them."""
-    kept = KeptIndex(workspace, kind)
-    hashes = {key: hash_of(text) for key, text in texts.items()}
-    index = kept.of(hashes, texts.__getitem__)
-    if kept.is_empty and texts:
-        kept.keep(index, hashes)
+    index = SimilarityIndex(texts.items())
     places = {f"{_NEW}{place}": place for place in range(len(said))}
     for key, place in places.items():
         index.put(key, said[place])

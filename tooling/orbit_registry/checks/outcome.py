@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.store.baseline import Known
 from orbit_registry.store.journal import Change
-from orbit_registry.values import dataclass
 
 Fix = bool | str
 """Whether to mend; `record` or `document`: that decides where the two differ, in place of each one's own authority."""
 
 Announce = Callable[[Diagnostic, Sequence[Change]], None]
 """Takes a finding and the changes that mend it, before they are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the checks found, every finding in order."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    checked_count: int
+    base: str | None
 
 
 @dataclass(frozen=True, slots=True)

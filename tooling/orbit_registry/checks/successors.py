@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.record import SUPERSEDED, Record
@@ -10,7 +11,6 @@ from orbit_registry.records.vote import stamp
 from orbit_registry.store.adopt.edges import UNRESOLVED, Unresolved, read_edges
 from orbit_registry.store.decisions.documents import Document
 from orbit_registry.store.journal import Change
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ def named_in_document(context: CheckContext, record: Record) -> Named:
         if isinstance(edge, Unresolved):
             unresolved += [edge] if edge.rel == "superseded_by" else []
         elif edge.rel == "supersedes" and edge.target == record.id:
-            held = context.everything.with_id(edge.subject)
-            if record.id in context.everything.reachable(edge.subject, "superseded_by"):
+            held = context.records.with_id(edge.subject)
+            if record.id in context.records.reachable(edge.subject, "superseded_by"):
                 written = edge.as_written.removeprefix("superseded_by ")
                 unresolved.append(Unresolved("superseded_by", written, (), f"{edge.subject} is itself replaced by it"))
             elif len(held) == 1:
@@ -86,7 +86,7 @@ def _with(data: Mapping[str, object], name: str, values: Sequence[object]) -> di
 
 def _written(context: CheckContext, record: Record, data: Mapping[str, object]) -> Change | None:
     """Return the change that makes a record's file hold data; None where it breaks the schema or can't be read."""
-    text = context.pieces.text(record.path)
+    text = context.text(record.path)
     if text is None:
         return None
     if data == dict(record.data):

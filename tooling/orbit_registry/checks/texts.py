@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.context import CheckContext
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text.position import Pointer
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument

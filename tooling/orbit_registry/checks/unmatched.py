@@ -6,6 +6,7 @@ A glob counts from the root. Whoever stands in a subfolder and names one from th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from orbit_registry.checks.scope_folders import folders_of, nearest, valid_globs
 from orbit_registry.errors import GitError
@@ -13,7 +14,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import matches
-from orbit_registry.values import dataclass
 
 _FROM_ROOT = "globs are named from the project's root"
 

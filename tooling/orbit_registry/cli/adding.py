@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -25,7 +26,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.store.freshness.verification import fingerprinted
 from orbit_registry.store.writer import fields_of, newcomers
-from orbit_registry.values import dataclass
 
 
 def add_command(kind: Kind) -> click.Command:

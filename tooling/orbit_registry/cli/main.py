@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import errno
 import gc
 import importlib
@@ -11,24 +9,19 @@ import itertools
 import os
 import re
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
 from orbit_registry.cli.terminal import json_text, visible
 from orbit_registry.errors import OrbitError, UsageError, WriteError, meant
-from orbit_registry.lifetime import end_as_it_is
 from orbit_registry.records.envelope import envelope
 
 INTERNAL_ERROR = 3
 FEWER_COLLECTIONS = 100_000
 """After how many new values the garbage collector looks for cycles: ten thousand records make none, and looking for
 them again and again took a fifth of a cold check."""
-FEWEST_COLLECTIONS = 1_000_000
-"""The same for a check or a sync, which it costs 10 MB; a site would take a quarter more memory."""
 KINDS = Path(__file__).parents[1] / "kinds"
 """The shipped kinds; their names are enough here, and reading the table would cost every start."""
 
@@ -179,28 +172,8 @@ def orbit(directory: str | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 clean, 1 findings or a refused change, 2 usage, 3 our failure."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    gc.set_threshold(FEWEST_COLLECTIONS if {"check", "sync"}.intersection(given) else FEWER_COLLECTIONS, 20, 100)
-    command = given[2:3] if given[:1] == ["-C"] else given[:1]
-    if arguments is None and command in (["check"], ["sync"]):
-        end_as_it_is()
-    code = run(given)
-    if arguments is None and threading.active_count() == 1:
-        with contextlib.suppress(OSError):  # what can't be written is said as at any end
-            _leave(code)
-    sys.exit(code)
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process as it is: to take each module and value apart before is a twelfth of a check.
-
-    Raises:
-        OSError: output could not be written.
-    """
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    os._exit(code)
+    gc.set_threshold(FEWER_COLLECTIONS, 20, 100)
+    sys.exit(run(given))
 
 
 def run(arguments: list[str]) -> int:

@@ -10,7 +10,6 @@ import click
 from orbit_registry.cli.output import emit, format_option
 from orbit_registry.cli.places import open_registry, say_unread
 from orbit_registry.loop.events import write_event
-from orbit_registry.push import bundle
 from orbit_registry.push.events import SYNCED
 
 
@@ -24,7 +23,6 @@ def sync(rebuild: bool, output: str) -> None:
     orbit sync
     """
     registry = open_registry()
-    bundle.renew()  # hooks start this command whenever they find something changed
     result = registry.sync(rebuild=rebuild)
     write_event(registry.workspace, SYNCED, [], result.counted(), result.seconds)
     emit(output, result.as_data(), result.text(), next_commands=['orbit query "FROM vote_ranking"'])

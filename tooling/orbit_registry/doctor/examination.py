@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.doctor import ground
@@ -21,7 +21,6 @@ from orbit_registry.loop.stats.count import Counting, Tally
 from orbit_registry.loop.stats.event_log import LogState, Said, log_files, said_in
 from orbit_registry.loop.transcripts.delivery import AGENTS, Delivery, claims, deliveries, without_event
 from orbit_registry.store.workspace import Workspace, find_workspace
-from orbit_registry.values import dataclass
 
 DEAR = 2.0
 """A silent call that costs more than so many times an interpreter that does nothing is too dear for each tool."""

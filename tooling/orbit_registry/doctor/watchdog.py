@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -34,7 +34,6 @@ from orbit_registry.snapshot.sync import last_built, sync
 from orbit_registry.store.files import read_bytes, write_atomic
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 SECTION = "watchdog"
 MEMORY = "watchdog.json"

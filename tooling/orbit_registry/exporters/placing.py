@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.store.files import inside, write_atomic, write_error
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, RefusedError
@@ -23,7 +24,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, is_inside, read_b
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.secrets import find_secrets
-from orbit_registry.values import dataclass
 
 _FOLDERS = {SCRIPT: "scripts"}
 _NO_NAME = re.compile(r"[^\w.+ -]+")

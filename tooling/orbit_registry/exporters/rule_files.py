@@ -19,6 +19,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, RefusedError
@@ -42,7 +43,6 @@ from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write_atomic
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.globs import Alternative
-from orbit_registry.values import dataclass
 
 _BARE = re.compile(r"[\w.*][\w./*?@+~=()!^$%\[\]-]*")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")

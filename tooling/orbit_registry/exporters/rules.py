@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.push.caps import tokens
 from orbit_registry.push.context import FRAME_TOKENS, TOKENS
@@ -17,7 +18,6 @@ from orbit_registry.push.reader import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.push.select import standing_reason
 from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.text.globs import Alternative, Glob, GlobIndex, alternative_matches, parse_glob
-from orbit_registry.values import dataclass
 
 EVERYTHING = "**"
 PROJECT = "project"

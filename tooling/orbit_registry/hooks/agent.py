@@ -7,10 +7,8 @@ that decides about a permission or changes a tool's input, so that an answer of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
-
-from orbit_registry.values import dataclass
 
 Scope = Literal["local", "project", "user"]
 SCOPES: tuple[Scope, ...] = ("local", "project", "user")

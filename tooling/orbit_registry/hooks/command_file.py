@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.values import dataclass
 
 PLACE = "ORBIT_COMMAND"
 """Stands in the template where the command comes."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.hooks.agent import MARK
-from orbit_registry.values import dataclass
 
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()

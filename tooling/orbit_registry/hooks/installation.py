@@ -8,15 +8,15 @@ import shlex
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.hooks import agents
 from orbit_registry.hooks.agent import MARK, SCOPES, Agent, Scope, SettingsFile
-from orbit_registry.push import bundle, reader
+from orbit_registry.push import reader
 from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.files import decode, inside, read_bytes, write_atomic
-from orbit_registry.values import dataclass
 
 LAUNCHER = ".orbit/hook.sh"
 """What a project's settings start: it finds each machine's own Python, so that it can be committed."""
@@ -140,8 +140,6 @@ def install(root: Path, agent: Agent, scope: Scope | None = None, *, dry_run: bo
         WriteError: the disk refused.
     """
     state = state_of(root, agent, scope)
-    if not dry_run:
-        bundle.renew()
     if state.current:
         return state
     text = _text(state.path)

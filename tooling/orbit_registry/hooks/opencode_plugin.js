@@ -5,43 +5,21 @@ import { spawn } from "node:child_process"
 const COMMAND = "ORBIT_COMMAND"
 const PATIENCE_MS = 2000
 
-let child // answers one call after the other, a line each; it ends with OpenCode, or where a call took too long
-const waiting = []
-
-const lose = (one) => {
-  if (child !== one) return
-  child = undefined
-  one.stdin.destroy() // by which it ends, should it still be there
-  for (const done of waiting.splice(0)) done({})
-}
-
-const start = (cwd) => {
-  const env = { ...process.env, ORBIT_HOOK_STAYS: "1" }
-  const one = spawn("/bin/sh", ["-c", COMMAND], { cwd, env, stdio: ["pipe", "pipe", "ignore"] })
-  let said = ""
-  for (const source of [one, one.stdin]) source.on("error", () => lose(one)).on("close", () => lose(one))
-  one.stdout.setEncoding("utf8").on("data", (part) => {
-    const lines = (said + part).split("\n")
-    said = lines.pop()
-    for (const line of lines) {
-      try {
-        waiting.shift()?.(line ? JSON.parse(line) : {})
-      } catch {
-        lose(one)
-      }
-    }
-  })
-  for (const source of [one, one.stdin, one.stdout]) source.unref?.()
-  return one
-}
-
 // Resolves to the hook's answer; to an empty one whatever goes wrong, for a tool must not wait or fail because of us.
 const ask = (cwd, call) =>
   new Promise((done) => {
-    const one = (child ??= start(cwd))
-    const clock = setTimeout(() => (one.kill("SIGKILL"), lose(one)), PATIENCE_MS)
-    waiting.push((answer) => (clearTimeout(clock), done(answer)))
-    one.stdin.write(`${JSON.stringify({ cwd, ...call })}\n`)
+    const hook = spawn("/bin/sh", ["-c", COMMAND], { cwd, stdio: ["pipe", "pipe", "ignore"], timeout: PATIENCE_MS, killSignal: "SIGKILL" })
+    let answer = ""
+    hook.stdout.setEncoding("utf8").on("data", (part) => (answer += part))
+    hook.stdin.on("error", () => {}) // a hook that ends early reads nothing; what it printed still counts
+    hook.on("error", () => done({})).on("close", () => {
+      try {
+        done(JSON.parse(answer))
+      } catch {
+        done({})
+      }
+    })
+    hook.stdin.end(JSON.stringify({ cwd, ...call }))
   })
 
 export const OrbitPlugin = async ({ client, directory }) => {

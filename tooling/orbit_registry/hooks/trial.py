@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from orbit_registry.push.ledger import Ledger
 from orbit_registry.push.reader import BROAD, Index, NoIndex
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 TIMEOUT_SECONDS = 30
 RUNS = 7

@@ -7,7 +7,7 @@ Learnings of an older layout in a workspace of ours are brought into that of tod
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import (
@@ -40,7 +40,6 @@ from orbit_registry.store.setup import (
 )
 from orbit_registry.store.workspace import ORBIT, Workspace, find_workspace, open_workspace
 from orbit_registry.store.writer import writing
-from orbit_registry.values import dataclass
 
 MARK = "x-imported_from"
 _STEP = 20_000_000

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.importers.orbit_layout import Foreign
@@ -18,7 +18,6 @@ from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.files import document_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, read_document
-from orbit_registry.values import dataclass
 
 ADR_STATUS = {"proposed": "proposed", "accepted": "accepted", "superseded": "superseded", "deleted": "rejected"}
 """`deleted` is only reached from proposed there: a proposal that was turned down."""

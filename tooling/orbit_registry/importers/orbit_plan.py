@@ -6,7 +6,7 @@ import json
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,7 +35,6 @@ from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import record_path, render, validated
-from orbit_registry.values import dataclass
 
 IMPORTED_BODY = "imported-body.md"
 _AGAIN = "correct it, then import again"

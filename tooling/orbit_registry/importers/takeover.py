@@ -7,7 +7,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -39,7 +39,6 @@ from orbit_registry.text.adr.file_names import (
     is_request_folder,
     read_name,
 )
-from orbit_registry.values import dataclass
 
 _OTHER_TEXT = (".rst", ".adoc", ".asciidoc", ".org", ".txt", ".mdx")
 _MARKED_UP = (".rst", ".adoc", ".asciidoc", ".mdx")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orbit_registry.errors import ConfigError
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     import jsonschema_rs

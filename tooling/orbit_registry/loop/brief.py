@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from orbit_registry.errors import UsageError
@@ -26,7 +26,6 @@ from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.store.config import GENERAL, Categories, agent_name
 from orbit_registry.store.files import write_error
 from orbit_registry.store.workspace import Workspace, project_path
-from orbit_registry.values import dataclass
 
 LONGEST_NAME = 100
 HEADING = "## System Context"

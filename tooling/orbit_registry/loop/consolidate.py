@@ -11,7 +11,7 @@ import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, combinations
 
@@ -32,7 +32,6 @@ from orbit_registry.store.writer import create_record, edited, writing
 from orbit_registry.text.inert import inert_line
 from orbit_registry.text.patch import unified
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 LEARNING, RULE = "learning", "rule"
 TOGETHER, FLOOR = 0.22, 0.11

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from orbit_registry.checks.neighbours import neighbours_of_all
 from orbit_registry.checks.wording import says_the_same, wording
@@ -30,7 +30,6 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, Admission, drafted, edited, free_code_id, new_data, newcomers, writing
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 INSERTED, UPDATED, UNCHANGED, REFUSED = "inserted", "updated", "unchanged", "refused"
 MOST_ENTRIES = 10_000

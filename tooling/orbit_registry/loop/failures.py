@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import RecordNotFoundError, RefusedError, UsageError
@@ -21,7 +22,6 @@ from orbit_registry.store.author import Author
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, draft_record
-from orbit_registry.values import dataclass
 
 KIND = "failure"
 LONGEST_TITLE = 200

@@ -10,7 +10,7 @@ import hashlib
 import shlex
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.checks.loop_log import turn_id
@@ -27,7 +27,6 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store.author import Author
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, draft_record, newcomers
-from orbit_registry.values import dataclass
 
 LEARNING, RULE, RESOURCE = "learning", "rule", "resource"
 UNSOLVED = ("unsolved", "needs-help")

@@ -7,7 +7,7 @@ ranks higher: near by a tag, a path, or a task or target that both name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +25,6 @@ from orbit_registry.store.permission import BY_A_PERSON
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert_line
-from orbit_registry.values import dataclass
 
 ADR, PROPOSED, WORKED = "adr", "proposed", "worked"
 BASE, PER_PRIORITY, PER_FAILURE, PER_SUCCESS = 1.0, 0.5, -0.4, 0.2

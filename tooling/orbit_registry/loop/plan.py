@@ -10,7 +10,7 @@ import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
@@ -33,7 +33,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text, write_
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert, inert_line
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 UNKNOWN = "unknown"
 _FORMS: Mapping[str, type] = {"active_loops": list, "system_health": dict, "capacity": dict, "work_items": list}

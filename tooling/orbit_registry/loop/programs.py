@@ -14,13 +14,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import ProgramError
 from orbit_registry.store import consent
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Embedder

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from orbit_registry.errors import RefusedError
@@ -34,7 +35,6 @@ from orbit_registry.store.writer import FIXED, create_record, edited, validated,
 from orbit_registry.text.inert import HIDDEN, inert_line
 from orbit_registry.text.patch import Conflict, added, digest_of, patched, removes, unified
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 KIND, LEARNING = "proposal", "learning"
 ADDITIVE, STRUCTURAL = "additive", "structural"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orbit_registry.checks.derivation import standing
@@ -20,7 +21,6 @@ from orbit_registry.records.record_set import RecordSet
 from orbit_registry.store import lifecycle
 from orbit_registry.store.author import Author, Review
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 _PARTICIPLES: dict[Phase, str] = {"live": "promoted", "closed": "rejected"}
 TRUSTED = ("user", "test")

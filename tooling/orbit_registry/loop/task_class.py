@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
 from orbit_registry.text.yaml import load
-from orbit_registry.values import dataclass
 
 Name = Literal["code-gen", "exploration", "qa", "other"]
 CODE_GEN: Name = "code-gen"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, UsageError
@@ -22,7 +23,6 @@ from orbit_registry.snapshot.matches import sync_written
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 LONGEST_ANSWER = 100_000
 """Characters of an answer, as JSON; what a model's context has room for beside its work."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from orbit_registry.errors import UsageError
 from orbit_registry.mcp.calls import harmless
 from orbit_registry.mcp.reading import brief, show
 from orbit_registry.mcp.tool import Asked, Caller
 from orbit_registry.registry import Registry
-from orbit_registry.values import dataclass
 
 LONGEST = 20_000
 Words = Mapping[str, str]

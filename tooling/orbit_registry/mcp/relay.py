@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from orbit_registry.mcp.splice import Member, admits_field, members
-from orbit_registry.values import dataclass
 
 LARGEST = 4_000_000
 """Bytes of a message that is read; a larger one goes on in pieces, as it comes."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from orbit_registry.errors import RecordNotFoundError
 from orbit_registry.mcp.calls import harmless
 from orbit_registry.mcp.reading import clean, show
 from orbit_registry.mcp.tool import Asked, Caller
 from orbit_registry.registry import Registry
-from orbit_registry.values import dataclass
 
 START = "orbit://record/"
 TEMPLATE = f"{START}{{id}}"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from orbit_registry.push.hosts import session_of_process
 from orbit_registry.push.ledger import Ledger
 from orbit_registry.registry import Registry
 from orbit_registry.store.author import Author
-from orbit_registry.values import dataclass
 
 Schema = Mapping[str, object]
 Arguments = Mapping[str, object]

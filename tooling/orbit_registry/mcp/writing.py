@@ -6,7 +6,7 @@ What holds is neither changed nor closed here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from orbit_registry.answers.hits import known_already, near_text, neighbours_data, settles
 from orbit_registry.answers.records import record_data, vote_data
@@ -22,7 +22,6 @@ from orbit_registry.store import lifecycle, voting
 from orbit_registry.store.decisions import adrs
 from orbit_registry.store.permission import refuse_secrets
 from orbit_registry.store.writer import Edit, newcomers
-from orbit_registry.values import dataclass
 
 REPLACES = "amends"
 """The link of a proposal to the record in whose place it would stand; a person writes the supersession."""

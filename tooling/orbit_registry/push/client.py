@@ -20,7 +20,7 @@ from orbit_registry.push.select import select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from signal import ITIMER_REAL, SIGALRM, setitimer, signal
     from typing import Protocol
 
@@ -47,15 +47,11 @@ MOST_FAILED = 20
 AFTERWARDS = 600
 """Seconds within which two events of a session may tell of one compaction."""
 DEADLINE = b"ORBIT_HOOK_DEADLINE_MS"
-STAYS = b"ORBIT_HOOK_STAYS"
-"""Set by a host that keeps the process and asks it one call after the other."""
 
 
 def main(arguments: list[str]) -> None:
-    """Answer one call of the hook of the agent that is named, or all of a host's that keeps us, and end the process."""
+    """Answer one call of the hook of the agent that is named, and end the process."""
     try:
-        if posix.environ.get(STAYS):
-            return _stay(arguments[0])
         dispatch = Dispatch(arguments[0])
         try:
             dispatch.run(_input)
@@ -63,48 +59,6 @@ def main(arguments: list[str]) -> None:
             dispatch.close(exc_info()[1])
     finally:
         posix._exit(0)
-
-
-def _stay(agent: str) -> None:
-    """Answer each call of a host that keeps us with a line, an empty one where there is nothing to say.
-
-    It ends with the host, which closes the pipe by ending. A call that the clock ends, or that a fault breaks, ends the
-    process, and so does one after which our code is not what it was: the host starts us again at its next call.
-    """
-    import gc
-
-    gc.enable()
-    made = _stamp()
-    for line in _lines():
-        dispatch = Dispatch(agent)
-        try:
-            dispatch.run([line].pop)
-            setitimer(ITIMER_REAL, 0)
-        finally:
-            dispatch.close(exc_info()[1])
-        if not dispatch.printed:
-            posix.write(1, b"\n")
-        if _stamp() != made:
-            return
-
-
-def _lines() -> "Iterator[bytes | None]":
-    """Yield the lines of standard input; None for one that is too large, which is the last."""
-    held = b""
-    while part := posix.read(0, 1 << 16):
-        *lines, held = (held + part).split(b"\n")
-        yield from lines
-        if len(held) > LARGEST:
-            yield None
-            return
-
-
-def _stamp() -> int:
-    """Return what tells another version of this code, also one without this file."""
-    try:
-        return posix.stat(__file__).st_mtime_ns
-    except OSError:
-        return 0
 
 
 class Dispatch:

@@ -10,6 +10,7 @@ import hashlib
 import re
 from bisect import insort
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from orbit_registry.store.config import Config
 from orbit_registry.store.files import read_bytes
 from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
 from orbit_registry.text.inert import inert_line
-from orbit_registry.values import dataclass
 
 LONGEST_TEASER = 400
 INPUT, EVIDENCE, SOURCE, TAKEN, BETWEEN = "i", "e", "s", "t", "\x1d"

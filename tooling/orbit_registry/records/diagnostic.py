@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from orbit_registry.text.position import Position, Problem
-from orbit_registry.values import dataclass
 
 
 class Severity(StrEnum):

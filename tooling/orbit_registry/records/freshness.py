@@ -6,13 +6,12 @@ Nothing here looks at a file, asks git or writes: the answer is made when somebo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import moment, stamp
-from orbit_registry.values import dataclass
 
 WINDOWS: Mapping[str, int | None] = {"evergreen": None, "stable": 365, "volatile": 30}
 """Days after which a record of that volatility wants another look; None: never. A project can have others."""

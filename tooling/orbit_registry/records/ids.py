@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-
-from orbit_registry.patterns import lazy
+import re
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 SEQUENCE_WIDTH = 4
 CODE_LENGTH = 5
-_SEQUENCE = lazy(r"([A-Z][A-Z0-9]*-)([0-9]{4,})\Z")
-_SAFE = lazy(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_SEQUENCE = re.compile(r"([A-Z][A-Z0-9]*-)([0-9]{4,})\Z")
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
 def new_uid() -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from orbit_registry.errors import UsageError, meant
-from orbit_registry.values import dataclass
 
 INVERSES: Mapping[str, str] = {
     "supersedes": "superseded_by",

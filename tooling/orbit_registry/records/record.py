@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.kinds.table import Kind, Phase, Status
 from orbit_registry.records.ids import natural_key
 from orbit_registry.records.link import Link
 from orbit_registry.records.scope import Scope, scope_from
 from orbit_registry.records.vote import Vote
-from orbit_registry.values import dataclass
 
 SUPERSEDED = "superseded"
 """The status of a record that another replaced."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from orbit_registry.errors import AmbiguousIdError, RecordNotFoundError
-from orbit_registry.patterns import lazy
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 
 NAMED = 3
 """So many are named where an unknown id is near to none."""
-_SHORT = lazy(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
+_SHORT = re.compile(r"(?:(?P<prefix>[a-z]{1,20})[-_ #]?)?(?P<number>\d{1,9})")
 """A number as people write it: `7`, `adr-7`, `ADR 007`."""
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-
-from orbit_registry.values import dataclass
 
 TASK_SCHEMA = Path(__file__).with_name("task.schema.json")
 

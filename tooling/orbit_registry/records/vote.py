@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
-
-from orbit_registry.values import dataclass
 
 HALF_LIFE_DAYS = 180.0
 

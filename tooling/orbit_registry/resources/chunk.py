@@ -10,7 +10,7 @@ import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Literal, get_args
@@ -21,7 +21,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, TextLines, within
-from orbit_registry.values import dataclass
 
 Strategy = Literal["auto", "headers", "delimiter", "fixed", "none"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

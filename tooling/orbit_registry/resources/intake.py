@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import IO
@@ -25,7 +25,6 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import create_record, draft_record
 from orbit_registry.text import is_markdown
-from orbit_registry.values import dataclass
 
 KIND = "resource"
 DOC, SCRIPT = "doc", "script"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
@@ -22,7 +23,6 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import Edit, edited, writing
 from orbit_registry.text import is_markdown
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -26,7 +27,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_bytes, write
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.values import dataclass
 
 KEPT = frozenset(("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "NO_COLOR"))
 """Variables that a script gets, beside those that begin with `LC_`, and that it is run as which record."""

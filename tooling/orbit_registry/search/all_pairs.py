@@ -6,17 +6,11 @@ neither the order of the vectors nor that of their terms changes a score.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from orbit_registry.search.pairs_by_count import PairsByCount
 from orbit_registry.search.pairs_by_share import PairsByShare
 from orbit_registry.search.weights import SLACK, Vector, Weighted, Weights
-
-_LONG = 110
-"""From so many terms in the mean on, shares rule out more pairs than counts do, and to have tried counts costs a third
-of the search: of 3,214 texts of 456 terms that by counts takes 240 s, and by shares 5."""
 
 Scores = dict[tuple[str, str], float]
 
@@ -58,25 +52,11 @@ class Pairs:
         return True
 
     def find_all(self) -> None:
-        """Find every pair: by counts, unless these are seen to rule out too few: more than one for each vector misses.
-
-        Of 8,561 texts with next to no common words counts leave 34 pairs, and take 0.3 of the time; of 3,000 parts of
-        real decisions with 54 terms they leave 120,000, and take four times as long.
-        """
-        terms, many = sum(len(vector.terms) for vector in self.vectors.values()), len(self.vectors)
-        if terms >= _LONG * many or not self._examine_all(PairsByCount, many):
-            self._examine_all(PairsByShare)
-
-    def _examine_all(self, search: type[PairsByCount | PairsByShare], most_missed: float = math.inf) -> bool:
-        """Examine what a search yields; False where it was left because more than some of it missed the threshold."""
-        missed = 0
-        for first, second in search(self.vectors, self.weights, self.threshold):
-            missed += not self.examine(first, second)
-            if missed > most_missed:
-                return False
+        """Find every pair."""
+        for first, second in PairsByShare(self.vectors, self.weights, self.threshold):
+            self.examine(first, second)
             if not self.complete:
-                break
-        return True
+                return
 
     def find_of(self, keys: Iterable[str]) -> None:
         """Find every pair that has one of `keys`; fast when they are few.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress
 from typing import TYPE_CHECKING
@@ -28,7 +28,6 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob
 from orbit_registry.text.globs import match_any, parse_glob
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.resources.chunk import Chunk

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
 from orbit_registry.errors import UsageError
 from orbit_registry.search.terms import terms
-from orbit_registry.values import dataclass
 
 USUAL_WEIGHT = 1.5
 PER_WEIGHT = 0.1

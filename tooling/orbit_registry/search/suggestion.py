@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import matches
-from orbit_registry.values import dataclass
 
 Source = Literal["text", "citation", "named", "commit"]
 """Where a clue comes from: the record's own text, a file that cites the record, a commit that names the record or its

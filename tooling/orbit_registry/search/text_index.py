@@ -17,7 +17,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import accumulate, chain, compress, repeat
 from mmap import mmap
@@ -25,7 +25,6 @@ from operator import add
 from typing import Literal
 
 from orbit_registry.search.terms import TERMS_VERSION, terms
-from orbit_registry.values import dataclass
 
 FORMAT = f"orbit text index 1, terms {TERMS_VERSION}, {sys.byteorder}"
 # Twice what a term counts in each field, so that sums are whole numbers.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import mul
 from typing import TypeVar
-
-from orbit_registry.values import dataclass
 
 T = TypeVar("T")
 SLACK = 1e-9

@@ -5,14 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import unescape
 from urllib.parse import unquote, urlsplit
 
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.sitemap import HEADING_PREFIX
 from orbit_registry.text.position import position_at
-from orbit_registry.values import dataclass
 
 DEAD_TARGET = "SITE394"
 DEAD_ANCHOR = "SITE395"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from orbit_registry.records.record import Record
@@ -18,7 +18,6 @@ from orbit_registry.snapshot.edges import Said, said_in
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.values import dataclass
 
 
 def said_by(text: Text, forms: IdForms, file: Said | None = None) -> Said:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from orbit_registry.records.link import INVERSES
@@ -19,7 +20,6 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import RELATIONS, Relations
 from orbit_registry.site.words import area_of, date_of, status_class
-from orbit_registry.values import dataclass
 
 PAGE = "map/"
 MOST = 24

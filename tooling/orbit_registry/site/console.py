@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.site.urls import relative
 from orbit_registry.store.elsewhere import user_cache
-from orbit_registry.values import dataclass
 
 PAGE = "query/"
 SCRIPT = "assets/orbit/console.js"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import quote
 
@@ -21,7 +21,6 @@ from orbit_registry.site.urls import relative
 from orbit_registry.snapshot.publication import Publication
 from orbit_registry.store.workspace import git_folder
 from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
-from orbit_registry.values import dataclass
 
 WIDTH, LOW, HIGH, EACH = 960.0, 96.0, 400.0, 16.0
 """Of the drawing: how wide, how low and how high at most, and how much higher for each cell."""

@@ -6,10 +6,8 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
-
-from orbit_registry.values import dataclass
 
 _INLINE = re.compile(r"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL | re.IGNORECASE)
 _SCOPE = re.compile(r'new URL\("[^"\\]*",location\)')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.globs import Glob, match_any, parse_glob
 from orbit_registry.text.structure import content_start
-from orbit_registry.values import dataclass
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
 UNREADABLE = "SITE392"

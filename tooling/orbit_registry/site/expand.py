@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from html import escape
 from pathlib import Path
@@ -38,7 +38,6 @@ from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import document_token, document_view, record_view
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text
 from orbit_registry.store.sealed import is_sealed, stamp_of
-from orbit_registry.values import dataclass
 
 CARDS = slot("cards")
 LIST, ONWARD = "list", "onward"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import CITED, date_of, own_columns, status_css, tags_of, texts_of
-from orbit_registry.values import dataclass
 
 SCRIPT = "assets/orbit/filter.js"
 MOST_CHOICES = 60

@@ -8,9 +8,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
-
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from html import escape
 
 from orbit_registry.kinds.table import Kind
@@ -12,7 +12,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.items import items_html
 from orbit_registry.site.urls import relative, safe_segment
 from orbit_registry.site.words import own_columns, tags_of, texts_of
-from orbit_registry.values import dataclass
 
 TAGS = "tags/"
 MOST_PAGES = 2000

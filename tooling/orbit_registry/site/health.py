@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from html import escape
 from itertools import pairwise
@@ -24,7 +25,6 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.values import dataclass
 
 PAGE = "health/"
 WAITING_DAYS = 30

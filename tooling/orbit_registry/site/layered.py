@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-
-from orbit_registry.values import dataclass
 
 Edge = tuple[str, str]
 _Point = tuple[str, str, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
@@ -19,7 +20,6 @@ from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
 from orbit_registry.site.words import CITED, words_in
-from orbit_registry.values import dataclass
 
 ROWS_A_PAGE = 500
 RECENT, RECENT_FOLDED = 8, 32

@@ -10,14 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from orbit_registry.records.diagnostic import Diagnostic, diagnostic_of, row_of
 from orbit_registry.site.output import replace_file
 from orbit_registry.store.manifest import compact
-from orbit_registry.values import dataclass
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str).encode
 Lookup = tuple[str, str, str]

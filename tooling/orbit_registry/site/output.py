@@ -9,14 +9,13 @@ import os
 import re
 import stat
 from collections.abc import Mapping, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UnsafePathError
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import SITE_MANIFEST
-from orbit_registry.values import dataclass
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 MANIFEST = SITE_MANIFEST

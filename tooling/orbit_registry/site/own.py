@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 from orbit_registry.errors import ConfigError, RefusedError, UnsafePathError
 from orbit_registry.site.theme import overrides
 from orbit_registry.store.files import inside, read_text
-from orbit_registry.values import dataclass
 
 FILE = "mkdocs.yml"
 HARMLESS = frozenset({"search", "orbit", "tags", "meta", "offline", "blog", "typeset"})

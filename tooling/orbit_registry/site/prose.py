@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape, unescape
 
@@ -17,7 +17,6 @@ from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.html import render_html
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Span
-from orbit_registry.values import dataclass
 
 DEAD_LINK = "SITE390"
 NO_PAGE = "SITE391"

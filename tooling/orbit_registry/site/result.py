@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.store.reader import Collection, Reading
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 Progress = Callable[[str, int, int], None]
 """Called with the step's name, how much of it is done, and how much there is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.site.csp import Policy
 from orbit_registry.site.pages import SHELL, SHELL_DEPTHS, shell_url
 from orbit_registry.site.urls import file_of
-from orbit_registry.values import dataclass
 
 _VERBATIM = re.compile(r"(<(?:pre|script|style|textarea)\b.*?</(?:pre|script|style|textarea)>)", re.DOTALL)
 _INDENTED = re.compile(r"[ \t\r]*\n\s*")

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +22,6 @@ from orbit_registry.text import is_markdown
 from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms
 from orbit_registry.text.masking import is_masked
-from orbit_registry.values import dataclass
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 ASSETS = "files/"

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,6 @@ from orbit_registry.store.freshness.ground import Ground
 from orbit_registry.store.reader import Collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
-from orbit_registry.values import dataclass
 
 _UPWARDS = re.compile(r'\b(href|src)="\.\./')
 _PYTHON_NAME = "!!python/name:"

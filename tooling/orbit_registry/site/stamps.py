@@ -9,12 +9,12 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError
 from orbit_registry.site.output import replace_file
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 ABSENT = "-"
 SKEW_NS = 60 * 10**9

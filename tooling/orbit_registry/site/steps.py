@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from orbit_registry.checks.derivation import standing_of_all
+from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import RefusedError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
@@ -79,7 +79,7 @@ def prepare(
         records = with_own_pages(records, own.shows(own_files), own.docs, own.directories)
     _refuse_inside(workspace, own, out)
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
-    now = standing_of_all(workspace, everything, listed=registry.reading.listed, without=inside)
+    now = standing(workspace, everything, listed=registry.reading.listed, without=inside)
     listed = sorted(now.files) if now.counts is not None else None
     sources = sources_of(publication, records, own, own_files, base_url, listed)
     tree = open_output(cache / "source")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import quote
 
@@ -13,7 +13,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import TASKS, relative
-from orbit_registry.values import dataclass
 
 _NUMBERS = re.compile(r"([0-9]+)")
 MOST_WITH_TITLES = 1000

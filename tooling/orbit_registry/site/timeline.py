@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from html import escape
 
@@ -19,7 +20,6 @@ from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.views import Relations
 from orbit_registry.site.words import area_of, date_of, status_class
-from orbit_registry.values import dataclass
 
 WIDTH, LABEL, RIGHT = 980, 160, 16
 LANE, DOT, TOP, FOOT = 32, 5, 26, 12

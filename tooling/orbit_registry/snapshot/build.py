@@ -7,17 +7,15 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError
-from orbit_registry.lifetime import keep
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
 from orbit_registry.store.files import sync_folder, write_error
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors
@@ -86,8 +84,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         yield connection
     finally:
-        if not keep(connection):
-            connection.close()
+        connection.close()
 
 
 def merge_rows(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> None:

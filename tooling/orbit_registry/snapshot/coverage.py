@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.errors import GitError
 from orbit_registry.push import reader
 from orbit_registry.snapshot.matches import current_index
 from orbit_registry.snapshot.personal import is_personal
 from orbit_registry.store.workspace import ORBIT, Workspace
-from orbit_registry.values import dataclass
 
 _LISTED = 20
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from orbit_registry.checks.citing import references_of
-from orbit_registry.checks.derivation import standing_of_all
+from orbit_registry.checks.derivation import standing
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Cause, Freshness, Sight, derive, taken_from
 from orbit_registry.records.record import Record
@@ -25,7 +25,6 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class Material:
         untouched = base.untouched if base is not None else {}
         records = self._records(kept, base)
         if freshness is None:
-            freshness = standing_of_all(workspace, records, listed=self.reading.listed).freshness
+            freshness = standing(workspace, records, listed=self.reading.listed).freshness
         problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
         clean = without_secrets
         rows = rows_of(

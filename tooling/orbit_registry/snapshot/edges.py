@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
@@ -24,7 +25,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
 from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.values import dataclass
 
 Row = dict[str, object]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orbit_registry.checks.citing import references_of
-from orbit_registry.checks.derivation import standing_of_all
+from orbit_registry.checks.derivation import standing
 from orbit_registry.errors import RefusedError, SnapshotError
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.build import (
@@ -224,7 +224,7 @@ def export_published(
     prose = prose_of(workspace, reading.entries, reading.documents)
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
     shared = [one for one in reading.collection.records if not (inbox and one.path.startswith(f"{inbox}/"))]
-    known = standing_of_all(workspace, shared, listed=reading.listed).freshness if freshness is None else freshness
+    known = standing(workspace, shared, listed=reading.listed).freshness if freshness is None else freshness
     records = publication.records(free_of_secrets(prose.filled(shared)))
     rows = rows_of(
         records,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from orbit_registry.store.files import read_bytes
 from orbit_registry.store.journal import WRITTEN
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace, find_workspace, open_workspace, project_path
-from orbit_registry.values import dataclass
 
 _LARGEST = 1 << 32
 _PUSHED = "pushed"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.patterns import lazy
 from orbit_registry.store.files import TEMPORARY, read_bytes
 
 STATE = "snapshot.json"
 """Names the file that readers take."""
-NAME = lazy(r"snapshot-([0-9]{6,12})\.duckdb\Z")
+NAME = re.compile(r"snapshot-([0-9]{6,12})\.duckdb\Z")
 
 
 def last_number(folder: Path) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError
@@ -24,7 +24,6 @@ from orbit_registry.store.elsewhere import user_home
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, open_workspace
-from orbit_registry.values import dataclass
 
 HOME = "~/"
 """What the path of a personal record begins with, where it stands beside those of the project."""

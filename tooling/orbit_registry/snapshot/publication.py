@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,6 @@ from orbit_registry.text.masking import Names, struck_out, words_of
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.secrets import without_secrets
 from orbit_registry.text.yaml import load
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument

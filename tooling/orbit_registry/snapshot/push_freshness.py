@@ -11,7 +11,7 @@ import os
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import PurePosixPath
@@ -32,7 +32,6 @@ from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.manifest import Stamp
 from orbit_registry.store.sealed import stamp_of
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 SEEN, INPUTS = "ground-seen", "ground-inputs"
 GONE: Stamp = (0, 0, -2, 0)

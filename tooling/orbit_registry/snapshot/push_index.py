@@ -12,7 +12,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -47,7 +47,6 @@ from orbit_registry.store.reader import Entry, Reading, fingerprint
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, cache_folder, git_folder
-from orbit_registry.values import dataclass
 
 _PREFIX, _SUFFIX = "push-", ".idx"
 

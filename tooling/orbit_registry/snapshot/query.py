@@ -10,6 +10,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +22,6 @@ from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import show_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL
 from orbit_registry.text.inert import inert_json
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.search.vectors import Vectors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 
@@ -40,7 +41,9 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
 
 
 def _suspects(records: Sequence[Record]) -> Sequence[Record]:
-    from orbit_registry.checks.spelling import Spelling
+    return [record for record in records if NEEDLES.search(_text_of(record))]
 
-    voted = [one for one in records if any(NEEDLES.search(f"{vote.voter_model}\n{vote.task_id}") for vote in one.votes)]
-    return [*Spelling(records).suspects(NEEDLES), *voted]
+
+def _text_of(record: Record) -> str:
+    votes = [f"{vote.voter_model}\n{vote.task_id}" for vote in record.votes]
+    return "\n".join([json.dumps(record.data, ensure_ascii=False, default=str), record.prose, *votes])

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -21,7 +22,6 @@ from orbit_registry.snapshot.edges import Row, link_rows
 from orbit_registry.store.cache import FileState
 from orbit_registry.store.skills import Skill
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
-from orbit_registry.values import dataclass
 
 CONTENT = (
     "records",

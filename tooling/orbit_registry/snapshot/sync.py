@@ -7,13 +7,12 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from orbit_registry.errors import OrbitError, SnapshotError
-from orbit_registry.lifetime import keep
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
@@ -28,7 +27,6 @@ from orbit_registry.store.skills import Skill, read_skills
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.snapshot.build import Held
@@ -131,7 +129,6 @@ def sync(
         workspace, reading, diagnostics=diagnostics, rebuild=rebuild,
         seen=index.seen if knows_all else None, prose=prose,
     )  # fmt: skip
-    keep(reading, prose)
     return replace(done, index=index, seconds=time.perf_counter() - began)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from orbit_registry.errors import UsageError
 from orbit_registry.store.git import Git
-from orbit_registry.values import dataclass
 
 ROLES = ("human", "agent")
 AGENT_MARKERS: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from orbit_registry.errors import OrbitError, RefusedError
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity, from_problem
@@ -13,7 +13,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, read_text, write_atomic
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.position import Position, YamlProblemError
 from orbit_registry.text.yaml import dump, load
-from orbit_registry.values import dataclass
 
 VERSION = 1
 """The `schema_version` of the file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from orbit_registry.errors import GitError
@@ -24,7 +24,6 @@ from orbit_registry.store.mentions import (
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.position import Position, YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.values import dataclass
 
 _OWN_KEYS = ("id", "uid", "legacy_ids", "status_raw", "source", "created_by")
 """Fields of a record that name the record itself, or what it once was; they are never rewritten as citations."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,6 @@ from orbit_registry.kinds.table import KindTable
 from orbit_registry.store.files import read_text
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load, locate
-from orbit_registry.values import dataclass
 
 FORMAT = "orbit-registry"
 CONFIG_VERSION = 1

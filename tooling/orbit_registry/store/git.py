@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
-from orbit_registry.patterns import lazy
 
 _SETTINGS = ("-c", "core.quotepath=off", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
              "-c", "log.showSignature=false")  # fmt: skip
@@ -20,15 +19,15 @@ _COMPARING = frozenset(("status", "diff"))
 """Read the work tree: through the repository's filters, and submodules by a git of their own, with their settings."""
 _READING = frozenset(("log", "cat-file", "diff-tree", "grep", "ls-tree")) | _COMPARING
 """May miss an object in a partial clone, and then fetch it by the programs that the repository names."""
-_FILTER = lazy(r"filter\..*\.(?:clean|smudge|process|required)", re.DOTALL)
-_FETCHING = lazy(
+_FILTER = re.compile(r"filter\..*\.(?:clean|smudge|process|required)", re.DOTALL)
+_FETCHING = re.compile(
     r"core\.(?:sshcommand|gitproxy|askpass)|remote\..*\.(?:uploadpack|vcs)|credential\..*helper|protocol\..*", re.DOTALL
 )
-_REMOTE = lazy(
+_REMOTE = re.compile(
     r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<path>[^?#\s]+?)(?:\.git)?/?\Z", re.IGNORECASE
 )
 _NAMING = r"^(filter\.|core\.(sshcommand|gitproxy|askpass)$|remote\..*\.(uploadpack|vcs)$|credential\.|protocol\.)"
-_SPECIAL = lazy(r"[\\*?\[\]]| (?= *\Z)")
+_SPECIAL = re.compile(r"[\\*?\[\]]| (?= *\Z)")
 """What stands for other characters in a pattern of git, or for none at its end."""
 _OWN_SCOPES = ("local", "worktree")
 _BORROWED = ("objects", "shallow")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from orbit_registry.errors import GitError
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT
-from orbit_registry.values import dataclass
 
 MOST_COMMITS = 5000
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")

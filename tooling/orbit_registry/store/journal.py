@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import OrbitError, WriteError
@@ -29,7 +30,6 @@ from orbit_registry.store.files import (
     write_error,
 )
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 
 class Staging:

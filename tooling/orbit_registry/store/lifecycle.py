@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import InvalidRecordError, OrbitError, RefusedError
@@ -28,7 +28,6 @@ from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse
 from orbit_registry.text.adr import AdrDocument, set_status
 from orbit_registry.text.anchors import anchor_at
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.values import dataclass
 
 _LONGEST_LINK = 500
 """Characters of a link that `text.adr.relations` still reads."""

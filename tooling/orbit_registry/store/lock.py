@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import math
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
 from orbit_registry.errors import LockTimeoutError, UsageError
-from orbit_registry.patterns import lazy
 from orbit_registry.store.files import write_error
 
 WAIT_SECONDS = 30.0
 POLL_SECONDS = 0.005
-_VERB = lazy(r"[a-z][a-z-]{0,29}")
+_VERB = re.compile(r"[a-z][a-z-]{0,29}")
 
 
 @contextlib.contextmanager
@@ -32,11 +30,19 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
         WriteError: the lock file can't be made.
         UsageError: `ORBIT_LOCK_WAIT_SECONDS` is no number of seconds.
     """
+    from filelock import FileLock, Timeout  # 20 ms, which only a command that writes pays
+
     seconds = _wait_seconds() if wait is None else wait
     holder = path.with_suffix(".holder")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        release = _at_once(path) or _waited_for(path, holder, seconds)
+        lock = FileLock(path, timeout=seconds, poll_interval=POLL_SECONDS)
+        lock.acquire()
+    except Timeout:
+        raise LockTimeoutError(
+            f"{_holder(holder)} holds {path}; waited {seconds:g} s",
+            hint="wait for it to end; the lock is freed when that process ends",
+        ) from None
     except OSError as error:
         raise write_error(path, error) from None
     try:
@@ -44,45 +50,7 @@ def locked(path: Path, *, wait: float | None = None) -> Iterator[None]:
             _note(holder)
         yield
     finally:
-        release()
-
-
-def _at_once(path: Path) -> Callable[[], None] | None:
-    """Take the lock where nobody holds it, and return what frees it; None where filelock has to see what is to be done.
-
-    It is filelock's own lock on the same file: importing filelock takes some 20 ms, and hardly a lock is ever held.
-    """
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(handle).st_nlink:  # else somebody removed the file meanwhile, and the lock has no name
-            return partial(_free, handle)
-    except OSError:
-        pass
-    os.close(handle)
-    return None
-
-
-def _free(handle: int) -> None:
-    fcntl.flock(handle, fcntl.LOCK_UN)  # a process that was forked meanwhile has the file open too
-    os.close(handle)
-
-
-def _waited_for(path: Path, holder: Path, seconds: float) -> Callable[[], None]:
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path, timeout=seconds, poll_interval=POLL_SECONDS)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise LockTimeoutError(
-            f"{_holder(holder)} holds {path}; waited {seconds:g} s",
-            hint="wait for it to end; the lock is freed when that process ends",
-        ) from None
-    return lock.release
+        lock.release()
 
 
 def _note(holder: Path) -> None:

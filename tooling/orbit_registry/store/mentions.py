@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
 from orbit_registry.text import is_markdown
@@ -16,7 +16,6 @@ from orbit_registry.text.citations import IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Span
 from orbit_registry.text.structure import Link, TextLines
-from orbit_registry.values import dataclass
 
 Meaning = Callable[[str, str, str], str | None]
 """(path, line, id as written) → the id it should be; the same one where it stays, None where it can't be told."""

@@ -7,18 +7,18 @@ learnings/L20260517-3/learning.yaml                         a folder a record, i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 from orbit_registry.errors import RefusedError
 from orbit_registry.kinds.table import Kind
-from orbit_registry.patterns import lazy
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.store.workspace import Workspace
 
 OLD_LAYOUT = "ORB110"
 PLURAL = "learnings"
 MIGRATE = "run `orbit learning migrate-layout`; with --dry-run it says what it would do"
-_OLD = lazy(r"L-?\d+(?:-\d+)?\.yaml|L\d{8}-\d+|superseded")
+_OLD = re.compile(r"L-?\d+(?:-\d+)?\.yaml|L\d{8}-\d+|superseded")
 
 
 def old_names(plural: str, names: Iterable[str]) -> list[str]:

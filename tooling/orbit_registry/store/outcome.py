@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
-
-from orbit_registry.values import dataclass
 
 What = Literal["taken", "changed", "left", "present"]
 ORDER: tuple[What, ...] = ("taken", "changed", "left", "present")

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
@@ -29,7 +29,6 @@ from orbit_registry.store.old_layout import old_layout_problem, old_names
 from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import CACHE, Workspace
-from orbit_registry.values import dataclass
 
 UNREADABLE = "ORB101"
 NAMING = frozenset({"source", "freshness", "evidence"})

@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import ORBIT, Workspace, is_begun_anew, open_workspace
 from orbit_registry.text.adr.file_names import home_of, is_aside, is_decision_folder, is_decision_name
 from orbit_registry.text.yaml import scalar
-from orbit_registry.values import dataclass
 
 DRIVER = "orbit-log"
 GITIGNORE = (".orbit/state/", ".orbit/**/.tmp-*")

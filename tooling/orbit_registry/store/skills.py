@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Status
-from orbit_registry.patterns import lazy
 from orbit_registry.records.record import Record
 from orbit_registry.store.files import inside, read_text
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.position import Span
-from orbit_registry.values import dataclass
 
 PLACES = (
     "skills", ".agents/skills", ".claude/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".github/skills",
@@ -27,13 +25,13 @@ PAGE, SKILL = "SKILL.md", "skill"
 MARK = "<!-- Made by `orbit export`: changes are lost. -->"
 LIMIT, MOST = 200_000, 500
 """Bytes of a page, and pages, that are read."""
-_PATH = lazy(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
-_HEAD = lazy(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
-_SECTION = lazy(
+_PATH = re.compile(rf"(?:{'|'.join(map(re.escape, PLACES))})/[^/\\\n]+/{re.escape(PAGE)}\Z")
+_HEAD = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)\n---[ \t\r]*(?:\n|\Z)", re.DOTALL)
+_SECTION = re.compile(
     r"^(#{2,6})[ \t]+(?:learned|learnings|lessons(?: learned)?|gotchas|pitfalls)[ \t]*#*[ \t]*$", re.I | re.M
 )
-_HEADING = lazy(r"^(#{1,6})[ \t]", re.M)
-_SENTENCE_END = lazy(r"(?<=[.!?])\s+|(?<=[。！？])")
+_HEADING = re.compile(r"^(#{1,6})[ \t]", re.M)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _NEW_SECTION = "## Learned"
 
 

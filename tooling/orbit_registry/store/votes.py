@@ -6,12 +6,12 @@ import errno
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from orbit_registry.errors import RefusedError, UsageError
-from orbit_registry.patterns import lazy
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.vote import HALF_LIFE_DAYS, Vote, moment, stamp
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_text, write_error
@@ -25,7 +25,7 @@ AHEAD = timedelta(days=1)
 MOST_PROBLEMS = 50
 """So many lines of one file are named; a file of millions that are no votes would drown every other finding."""
 LONGEST_HALF_LIFE = 1_000_000.0
-_HALF_CHARACTER = lazy("[\ud800-\udfff]")
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 """What JSON can spell and no file, terminal or database can hold."""
 HALF_LIFE = "ORBIT_LEARNING_VOTE_HALF_LIFE_DAYS"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.errors import RefusedError
@@ -14,7 +14,6 @@ from orbit_registry.store.permission import refuse_secrets
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.votes import append_vote, half_life_days
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.store.git import Git, looks_elsewhere
 from orbit_registry.store.kept import KeptValue, digest
@@ -16,7 +17,6 @@ from orbit_registry.store.reader import Reading
 from orbit_registry.store.sealed import stamp_of
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace, git_folder
-from orbit_registry.values import dataclass
 
 _MOST = 100
 """So many files are named to git beside the others; with more it looks at all of them."""

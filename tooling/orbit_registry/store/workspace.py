@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -12,9 +12,9 @@ from orbit_registry.store.config import FOREIGN_HINT, Config, read_config
 from orbit_registry.store.elsewhere import is_writable, own_cache, user_home
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
+from orbit_registry.store.value_cache import Cache, code_version
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
-from orbit_registry.values import dataclass
 
 SITE_MANIFEST = ".orbit-site.json"
 """What marks a folder as a site that was built here."""
@@ -58,6 +58,15 @@ class Workspace:
         """What no clone may bring: in git's own folder, else in the state."""
         own = git_folder(self.root)
         return own / "orbit" if own is not None else self.state
+
+    @cached_property
+    def values(self) -> Cache:
+        """The cache of file values and results, where no clone can bring one: in git's folder, else the user's."""
+        folder = git_folder(self.root)
+        own = folder / "orbit" if folder is not None else None
+        if own is None or not is_writable(own):
+            own = own_cache(self.root)
+        return Cache(own / "cache.sqlite" if own is not None else None, code_version())
 
     @property
     def journal(self) -> Path:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from orbit_registry.patterns import lazy
 from orbit_registry.text.position import Position, Span
-from orbit_registry.values import dataclass
 
-_NAMESPACE = lazy(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
-_NAMESPACE_END = lazy(r"[\w./#-]*")
+_NAMESPACE = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,63}/){1,4}")
+_NAMESPACE_END = re.compile(r"[\w./#-]*")
 _LONGEST_NAMESPACE = 256
 _CROCKFORD = "0-9a-hjkmnp-tv-z"
 _CODE = rf"(?:[0-9]{{4}}|[{_CROCKFORD}]{{5,9}})"
 """What follows the prefix of a kind with codes: a code, or a number that another tool gave (`L-0042`)."""
-_SURE_CODE = lazy(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
+_SURE_CODE = re.compile(r"0[0-9]*\Z|(?=[a-z]*[0-9])(?=[0-9]*[a-z])")
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,14 @@ class IdForms:
     @cached_property
     def first(self) -> re.Pattern[str]:
         """What begins anything that may be cited: a text without it cites nothing."""
-        return lazy(_any((*self.words, *self.coded)) or r"(?!)")
+        return re.compile(_any((*self.words, *self.coded)) or r"(?!)")
 
     @cached_property
     def local(self) -> re.Pattern[str]:
         """What matches an id up to its end; whether it begins there is for the caller to see."""
         numbered = (rf"{re.escape(prefix)}[0-9]{{1,9}}" for prefix in self.numbered)
         coded = (rf"{re.escape(prefix)}{_CODE}" for prefix in self.coded)
-        return lazy(rf"(?:{'|'.join((*numbered, *coded))})(?![\w/]|[.-]\w)")
+        return re.compile(rf"(?:{'|'.join((*numbered, *coded))})(?![\w/]|[.-]\w)")
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -66,12 +65,12 @@ class IdForms:
     def mention(self) -> re.Pattern[str]:
         """What matches a number in prose: `ADR 12`, `ADRs #12`."""
         words = "|".join(rf"{word}(?<![\w/.-]{word})" for word in map(re.escape, self.words))
-        return lazy(rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)")
+        return re.compile(rf"(?P<word>{words})s?[ \t]{{1,2}}#?(?P<first>[0-9]{{1,6}})(?![\w/]|[.-]\w)")
 
     @cached_property
     def next_mention(self) -> re.Pattern[str]:
         """What matches a further number after one: `, 13`, ` and ADR 14`."""
-        return lazy(
+        return re.compile(
             r"(?:[ \t]{0,2},[ \t]{0,2}|[ \t]{1,2}(?:and|or|&)[ \t]{1,2})"
             rf"(?:(?:{_any(self.words)})[ \t])?#?(?P<next>[0-9]{{1,6}})(?![\w/%]|[.-]\w)"
         )

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import product
 from math import prod
 
 from orbit_registry.text.position import Position, Problem
-from orbit_registry.values import dataclass
 
 INVALID_GLOB = "ORB501"
 MAX_LENGTH = 1024

@@ -26,6 +26,7 @@ to right without going back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from orbit_registry.text.glob_syntax import (
@@ -37,7 +38,6 @@ from orbit_registry.text.glob_syntax import (
     Segment,
     parse_glob,
 )
-from orbit_registry.values import dataclass
 
 __all__ = [
     "INVALID_GLOB",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-
-from orbit_registry.patterns import lazy
+import re
 
 # Joiners (U+200C, U+200D) and variation selectors belong to scripts and emoji, so they are allowed.
-HIDDEN = lazy(
+HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -16,13 +15,13 @@ HIDDEN = lazy(
 _HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 """All of `HIDDEN`, and more: tags (U+E0000 on) spell words that a model reads and nobody sees, halves of
 a character (U+D800 on, as JSON may have them) no file can hold."""
-_UNSEEN = lazy(f"[\x00-\x1f{_HIDDEN}]+")
-_UNSEEN_BUT_LAYOUT = lazy(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
-_UNSEEN_IN_JSON = lazy(f"[{_HIDDEN}]")
-_SPACE = lazy(r"\s+")
-_TAG = lazy(r"<(?=[/!?A-Za-z])")
-_HOME = lazy(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
-_MAIL = lazy(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w@])")
+_UNSEEN = re.compile(f"[\x00-\x1f{_HIDDEN}]+")
+_UNSEEN_BUT_LAYOUT = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]+")
+_UNSEEN_IN_JSON = re.compile(f"[{_HIDDEN}]")
+_SPACE = re.compile(r"\s+")
+_TAG = re.compile(r"<(?=[/!?A-Za-z])")
+_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s\"'`<>|:]+")
+_MAIL = re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w@])")
 
 
 def inert_line(text: str) -> str:

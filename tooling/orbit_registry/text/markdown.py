@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast
 from urllib.parse import quote
@@ -29,7 +29,6 @@ from orbit_registry.text.structure import (
     TextLines,
     find_front_matter,
 )
-from orbit_registry.values import dataclass
 
 _CONTAINERS = frozenset({"BlockQuote", "List"})
 _ROWS = frozenset({"TableHead", "TableRow"})

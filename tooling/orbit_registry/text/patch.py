@@ -11,9 +11,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-
-from orbit_registry.values import dataclass
 
 AROUND = 3
 """Lines of the text around a change that a diff names."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-from orbit_registry.values import dataclass
+from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r"(?P<escaped>\\.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<open>\((?:\?(?P<kind>>|P?<\w+>|[^)(]{0,20}?[:=!]))?)"

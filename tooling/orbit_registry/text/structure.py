@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from orbit_registry.text.position import Position, Span
-from orbit_registry.values import dataclass
 
 Item = TypeVar("Item")
 LinkKind = Literal["inline", "reference", "autolink", "image"]

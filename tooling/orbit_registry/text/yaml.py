@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import ryaml
 
-from orbit_registry.patterns import lazy
 from orbit_registry.text.position import Position, YamlProblemError
 
 _MANY = 1_000
 """Opening brackets in a text above which it is looked at how deep they stand."""
-_SUSPECT = lazy(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
-_PLAIN = lazy(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
+_SUSPECT = re.compile(r"(?m)(?:^[ \t]*(?:-[ \t]+)*|[:?,\[{][ \t]+|[\[{,])!|<<[ \t]*:")
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./()+@~\- ]*\Z")
 _RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"))
 _TEXT = frozenset((str,))
 _PLAIN_TYPES = frozenset((str, int, bool, type(None)))
-_UNPRINTABLE = lazy("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def load(text: str) -> object:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from orbit_registry.text.position import MALFORMED, Position, Problem, YamlProblemError
 from orbit_registry.text.yaml import after_key, double_quoted, list_item, load, locate, scalar
 from orbit_registry.text.yaml_nodes import compose
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

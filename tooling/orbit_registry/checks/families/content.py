@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, binding, is_ours
-from orbit_registry.checks.spelling import Spelling
-from orbit_registry.checks.texts import Text, decision_of, prose_of, strings_of, text_of
+from orbit_registry.checks.texts import decision_of, strings_of, text_of
 from orbit_registry.push.failures import FEWEST, compiled
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
@@ -166,8 +165,8 @@ _CONTROL_NAMES = {"\x1b": "ESCAPE", "\x00": "NULL", "\x07": "BELL", "\x08": "BAC
 )
 def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each text with direction, control or zero-width characters, at the first of them."""
-    for record, texts in _unusual(context):
-        for text in texts:
+    for record in context.records:
+        for text in strings_of(record):
             if text.value.isascii() and text.value.isprintable():
                 continue
             marked = text.pointer is None and text.value.startswith("\ufeff")  # a file's own mark of its encoding
@@ -178,14 +177,6 @@ def hidden_characters(context: CheckContext) -> Iterator[Diagnostic]:
             more = f" and {count - 1} more" if count > 1 else ""
             message = f"{text.name} of {record.id} holds the hidden character {_name(first[0])}{more}"
             yield hidden_characters.at(text.place(context, record, first.start()), message, record=record)
-
-
-def _unusual(context: CheckContext) -> Iterator[tuple[Record, Iterator[Text]]]:
-    """Yield the records that may have such characters, with the texts that may."""
-    unknown = (record for record in context.records if record.path not in context.usual)
-    yield from ((record, strings_of(record)) for record in Spelling(unknown).unusual())
-    known = (record for record in context.records if not record.kind.in_record and record.path in context.usual)
-    yield from ((record, prose_of(record)) for record in known)
 
 
 def _name(character: str) -> str:
@@ -202,17 +193,12 @@ def _name(character: str) -> str:
 )
 def secret(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield each secret in any text of a record; the secret itself is never shown."""
-    held = [record for record in context.records if not record.kind.in_record or _may_hold(context, record)]
-    for record in Spelling(held).suspects(NEEDLES):
+    for record in context.records:
         for text in strings_of(record):
-            for suspect in find_secrets(text.value):
+            for suspect in find_secrets(text.value) if NEEDLES.search(text.value) else ():
                 length = suspect.end - suspect.start
                 message = f"{text.name} of {record.id} holds a secret: {suspect.kind}, {length} characters"
                 yield secret.at(text.place(context, record, suspect.start), message, record=record)
-
-
-def _may_hold(context: CheckContext, record: Record) -> bool:
-    return context.unkept is None or record.path in context.unkept
 
 
 @check(

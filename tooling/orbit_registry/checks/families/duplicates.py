@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from orbit_registry.checks.check import check
 from orbit_registry.checks.context import CheckContext, is_ours
-from orbit_registry.checks.neighbours import error_threshold
+from orbit_registry.checks.neighbours import FEWEST_TO_ERR, error_threshold
 from orbit_registry.records.diagnostic import Diagnostic, Severity
 from orbit_registry.records.record import Record
 from orbit_registry.search.contrast import Contrast, Words, contrast
-from orbit_registry.values import dataclass
 
 MOST_NAMED = 3
 """So many of those that say nearly the same are named for a record: of documents made alike each is near all others."""
@@ -101,13 +101,12 @@ def near_duplicate(context: CheckContext) -> Iterator[Diagnostic]:
         alone = {record.path: record for record in held if record.path not in copies}
         pairs: dict[str, list[_Pair]] = defaultdict(list)
         words_of = cache(lambda path: Words.of(context.wordings[path]))
-        for one, other, score, is_enough in context.near(alone):
+        least = error_threshold(upper, is_enough=len(held) >= FEWEST_TO_ERR)
+        for one, other, score in context.near(alone):
             if not settled(context, one, other):
                 record, neighbour = blamed_first(context, one, other)
-                is_alike = score >= error_threshold(upper, is_enough=is_enough)
-                pairs[record.path].append(
-                    _Pair(record, neighbour, score, is_alike and may_err(context, record), words_of)
-                )
+                may_be_error = score >= least and may_err(context, record)
+                pairs[record.path].append(_Pair(record, neighbour, score, may_be_error, words_of))
         for of_record in pairs.values():
             yield from _nearest(context, of_record)
 

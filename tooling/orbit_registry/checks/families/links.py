@@ -92,7 +92,7 @@ def _write_other_end(context: CheckContext, diagnostic: Diagnostic) -> Sequence[
                 other = _one(context, target)
                 if other is None or other.uid == record.uid or _states(context, other, other_name, record):
                     continue
-                text = context.pieces.text(other.path)
+                text = context.text(other.path)
                 if text is not None and f"does not say that it {_SAYS[other_name]}" in diagnostic.message:
                     data = dict(other.data)
                     data[other_name] = [*other.words(other_name), record.id]

@@ -70,7 +70,7 @@ def dead_glob(context: CheckContext) -> Iterator[Diagnostic]:
         return
     files = (*context.facts.tracked, *context.facts.untracked)
     folders = folders_of(files)
-    renames = context.pieces.renames(min(made(record) for record, _, _ in dead), files)
+    renames = context.renames(min(made(record) for record, _, _ in dead), files)
     for record, index, glob in dead:
         where = context.at(record, "scope", "paths", index)
         hint = _moved_to(record, glob, renames) or _near(glob, folders)
@@ -182,9 +182,9 @@ def unused_category(context: CheckContext) -> Iterator[Diagnostic]:
     mapping = context.config.raw.get(LEARNINGS, {}).get(MAPPING)
     if not mapping:
         return
-    used = {str(record.data["category"]) for record in context.everything if _counts(record.phase, record.data)}
+    used = {str(record.data["category"]) for record in context.records if _counts(record.phase, record.data)}
     known = {GENERAL, *used}.union(*default_mapping().values())
-    text = context.pieces.text(CONFIG)
+    text = context.text(CONFIG)
     for agent, categories in mapping.items():
         for number, name in enumerate(categories):
             if name in known:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from orbit_registry.checks.derivation import standing
 from orbit_registry.checks.neighbours import Neighbour, copies_of, neighbours
@@ -22,7 +22,6 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import create_record, draft_record, newcomers
 from orbit_registry.text.inert import inert, inert_line
 from orbit_registry.text.secrets import find_secrets
-from orbit_registry.values import dataclass
 
 KIND = "learning"
 AUTHOR = Author("orbit capture", "agent")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-
-from orbit_registry.values import dataclass
+from dataclasses import dataclass
 
 _PURPOSES = {
     "test": "test tests spec specs unit units e2e integration pytest jest vitest nextest",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -17,7 +17,6 @@ from orbit_registry.loop.capture.commands import DONE, PURPOSE, Way, read_comman
 from orbit_registry.loop.capture.project import Project
 from orbit_registry.loop.capture.turns import Step, Turn
 from orbit_registry.push.failures import compiled, holds, plain
-from orbit_registry.values import dataclass
 
 Pattern = Literal["recovery", "sequence", "discovery", "fact", "command"]
 MOST_KEYS = 500

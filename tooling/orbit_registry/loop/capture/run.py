@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -29,7 +29,6 @@ from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.inert import inert_line
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 MOST_TOKENS = 600
 MOST_TURNS, MOST_STEPS, MOST_ANSWERED = 50, 40, 5

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from orbit_registry.loop.transcripts.reading import Entry, injected_in, without_injected
 from orbit_registry.push.call import Call, in_project
 from orbit_registry.push.dialects import READING, WRITING, take_tool
 from orbit_registry.push.tools import SEARCHES, SHELLS, WRITES
-from orbit_registry.values import dataclass
 
 MOST_WAITING, MOST_STEPS, MOST_CALLS = 200, 400, 20_000
 MOST_PATHS = 20

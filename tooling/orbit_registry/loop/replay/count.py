@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from orbit_registry.loop.replay.past import Past
 from orbit_registry.loop.replay.walk import Replay, Shown
 from orbit_registry.records.record import Record
 from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.values import dataclass
 
 BY_ID, BY_TASK = "id", "task"
 _WORD = re.compile(r"[^\s\[\](){},;:'\"`<>|=]+")

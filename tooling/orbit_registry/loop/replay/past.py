@@ -8,14 +8,13 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from orbit_registry.errors import UnreadableFileError, UsageError
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import moment
-from orbit_registry.values import dataclass
 
 GIT, DATES = "git history of the records", "dates in the records"
 """By what a record counts as being there: what git held before a commit, or what the records say themselves."""

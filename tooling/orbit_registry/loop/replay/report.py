@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.loop.replay.count import NEVER, Citations, Tally, percentile
 from orbit_registry.loop.replay.past import Past
 from orbit_registry.push.context import DROPS
 from orbit_registry.records.record import Record
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 LISTED, LONGEST_TITLE = 10, 70
 """So many records are named in the text; the data name all."""

@@ -6,7 +6,7 @@ Each file is one call of an editing tool, in the order of their names, and a few
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from orbit_registry.errors import SnapshotError
 from orbit_registry.loop.replay.past import Past, Step
@@ -22,7 +22,6 @@ from orbit_registry.push.render import render
 from orbit_registry.push.select import select
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.redaction import free_of_secrets
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orbit_registry.errors import UsageError
@@ -17,7 +17,6 @@ from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.structure import Heading, MarkdownDocument
 from orbit_registry.text.yaml import load
-from orbit_registry.values import dataclass
 
 TRIGGERS = ("loop", "session", "incident")
 COMPLETED, FAILED, SKIPPED, REQUEUED = RESULTS = ("completed", "failed", "skipped", "requeued")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -31,7 +31,6 @@ from orbit_registry.store.author import Author
 from orbit_registry.store.files import document_text
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 KIND, FILE = "retro", "retro.md"
 BELOW = "below the noise bar"

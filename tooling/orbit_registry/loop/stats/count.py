@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.push.context import TRIAL
 from orbit_registry.push.events import SYNCED
-from orbit_registry.values import dataclass
 
 MOST_NAMES = 50_000
 """So many different records, sessions or pairs of both are told apart; what comes after them is counted together."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.loop.stats.signals import PRIOR, WEIGHTS, Pair
-from orbit_registry.values import dataclass
 
 FEWEST = 20
 """Sessions that each arm needs; with fewer nothing is said."""

@@ -13,7 +13,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +21,6 @@ from orbit_registry.errors import UnreadableFileError
 from orbit_registry.push.events import FILES, MOST_ASKED, NAME
 from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.vote import moment
-from orbit_registry.values import dataclass
 
 LONGEST_LINE = 65_536
 MOST_IDS = 200

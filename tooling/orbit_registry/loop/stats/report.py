@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from orbit_registry.loop.stats.count import Counting, Part, Tally
@@ -19,7 +19,6 @@ from orbit_registry.snapshot.matches import current_index
 from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
-from orbit_registry.values import dataclass
 
 DAY = 86_400
 

@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 
 from orbit_registry.loop.stats.count import MOST_NAMES
@@ -18,7 +18,6 @@ from orbit_registry.loop.stats.event_log import Said
 from orbit_registry.push.context import TRIAL
 from orbit_registry.store.git import Git
 from orbit_registry.store.git_log import since
-from orbit_registry.values import dataclass
 
 WEIGHTS = {"opened": 1.0, "turned_green": 1.0, "edited": 0.25, "failed_again": -1.0, "reverted": -1.0}
 """What a session's signals are worth to a record that it was shown; a session is worth between -1 and 1 in all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.loop.stats.event_log import Said
@@ -11,7 +12,6 @@ from orbit_registry.loop.transcripts import claude, codex
 from orbit_registry.loop.transcripts.reading import Given, read_transcript
 from orbit_registry.push.context import TRIAL
 from orbit_registry.push.ledger import safe_name
-from orbit_registry.values import dataclass
 
 SURFACE = "hook:"
 MOST_SESSIONS = 50

@@ -12,13 +12,12 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from orbit_registry.push.render import END, START
 from orbit_registry.records.ids import is_safe_id
-from orbit_registry.values import dataclass
 
 NEEDLE = re.escape(START.strip("<>")).encode()
 """Stands in every line of a transcript that holds a block, however its brackets are escaped."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.kinds.table import Kind
@@ -44,7 +45,6 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
 from orbit_registry.text.adr.build import DATE_PROBLEMS
 from orbit_registry.text.adr.model import FOLDER
-from orbit_registry.values import dataclass
 
 STEP_LIMIT = 40_000_000
 _UNSTATED = f"the document states no status, {UNKNOWN}"

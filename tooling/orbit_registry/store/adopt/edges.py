@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -13,7 +14,6 @@ from urllib.parse import unquote
 from orbit_registry.records.ids import sequence_number
 from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument, Rel, Relation

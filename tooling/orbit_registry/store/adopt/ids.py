@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from orbit_registry.records.ids import SEQUENCE_WIDTH, sequence_id
@@ -18,7 +19,6 @@ from orbit_registry.store.decisions.documents import Document, heading_of
 from orbit_registry.store.decisions.paths import LOG_NAME
 from orbit_registry.text.adr import AdrDocument
 from orbit_registry.text.adr.file_names import GENERIC_NAMES, read_name, read_series_name
-from orbit_registry.values import dataclass
 
 HIGHEST = 999_999
 _OF_THE_DAY = re.compile(r"\d{1,3}(?=[-_])")

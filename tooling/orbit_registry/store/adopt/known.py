@@ -8,7 +8,7 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
@@ -27,7 +27,6 @@ from orbit_registry.text.adr.dates import date_orders
 from orbit_registry.text.adr.doubts import NOTHING_DECIDED, OF_ITS_PLACE
 from orbit_registry.text.adr.file_names import number_of_path, own_folders, whole_of
 from orbit_registry.text.adr.read import UNNAMED
-from orbit_registry.values import dataclass
 
 NO_ENTRY = (
     "none of its headings is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"

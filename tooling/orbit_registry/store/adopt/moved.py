@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 from orbit_registry.errors import OrbitError, UsageError
 from orbit_registry.records.record import Record
@@ -19,7 +20,6 @@ from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import edited, writing
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record, Source
 from orbit_registry.store.files import DOCUMENT_LIMIT, document_text, inside, read_text
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.values import dataclass
 
 if TYPE_CHECKING:
     from orbit_registry.text.adr import AdrDocument, AdrFile

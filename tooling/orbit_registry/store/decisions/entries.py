@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.kinds.table import Kind
@@ -22,7 +23,6 @@ from orbit_registry.text.adr import (
     refuse_restated,
 )
 from orbit_registry.text.markdown import parse_markdown
-from orbit_registry.values import dataclass
 
 _STATING = frozenset(("status", "date", "changelog"))
 """Sections of a document that state facts instead of reasons."""

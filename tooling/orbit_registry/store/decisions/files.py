@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.kinds.table import Kind
@@ -17,7 +18,6 @@ from orbit_registry.text.adr import AdrDocument, new_document, read_document, se
 from orbit_registry.text.adr.file_names import FileName, is_decision_name, read_name, read_series_name
 from orbit_registry.text.adr.languages import language_of
 from orbit_registry.text.adr.templates import cost_in
-from orbit_registry.values import dataclass
 
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""

@@ -18,7 +18,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.patterns import lazy
 from orbit_registry.records.freshness import Found
 from orbit_registry.store.files import DOCUMENT_LIMIT, decode, inside, read_bytes
 from orbit_registry.text.position import YamlProblemError
@@ -27,12 +26,12 @@ from orbit_registry.text.yaml import load
 FILE_LIMIT = 20_000_000
 FOLDER_FILES = 10_000
 FOLDER_BYTES = 200_000_000
-_FIELD = lazy(r"(?is)(?P<file>.+?\.(?:json|toml|ya?ml))#(?P<field>.+)\Z")
-_PLAIN_NAME = lazy(r"\w[\w.-]*")
-_STEP = lazy(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
-_PLACE = lazy(r"[0-9]{1,9}\Z")
-_COMMENTED = lazy(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
-_TOML_PLACE = lazy(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
+_FIELD = re.compile(r"(?is)(?P<file>.+?\.(?:json|toml|ya?ml))#(?P<field>.+)\Z")
+_PLAIN_NAME = re.compile(r"\w[\w.-]*")
+_STEP = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^."]+)')
+_PLACE = re.compile(r"[0-9]{1,9}\Z")
+_COMMENTED = re.compile(r"(?m)(?:^|[,{\[])[ \t]*/[/*]")
+_TOML_PLACE = re.compile(r"(?s)(?P<said>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)\Z")
 _DEEPEST = 200  # levels
 _NO_USE = "it is nested too deeply, or holds a number of no use"
 _MISSING = Found(problem="is not there", is_missing=True)

@@ -6,6 +6,7 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
@@ -17,7 +18,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.git import Git
 from orbit_registry.store.workspace import CACHE, Workspace
-from orbit_registry.values import dataclass
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
 _PLACE_IN_FILE = re.compile(r"(?:#.*|:\d+(?:[-:]\d+)*)\Z")

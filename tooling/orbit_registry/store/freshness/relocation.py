@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
@@ -17,7 +17,6 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import matches
-from orbit_registry.values import dataclass
 
 _RENAME = re.compile(r"R\d*\Z")
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orbit_registry.errors import GitError, RefusedError, UsageError
@@ -15,7 +16,6 @@ from orbit_registry.store.permission import write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing
-from orbit_registry.values import dataclass
 
 NEVER = "never"
 

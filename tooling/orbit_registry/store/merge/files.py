@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from orbit_registry.errors import InvalidRecordError, OrbitError
 from orbit_registry.store.citing_files import rewrite_file
@@ -32,7 +32,6 @@ from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import read_document
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.values import dataclass
 
 _MARKER = re.compile(r"(?m)^(?:<{7,}|\|{7,}|={7,}|>{7,})(?:[ \t].*)?$")
 _OPEN = re.compile(r"(?m)^<{7,} ")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
@@ -16,7 +17,6 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.store.git import merge_lines
 from orbit_registry.text.adr import read_document, split_gap
-from orbit_registry.values import dataclass
 
 Key = tuple[int, int]
 """An entry's number, a negative one of its title where it has none, and how many entries above have the same."""

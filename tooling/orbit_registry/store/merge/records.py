@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.store.codec import decode_record
@@ -13,7 +14,6 @@ from orbit_registry.store.votes import FIELDS
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 from orbit_registry.text.yaml_edit import means, rewrite
-from orbit_registry.values import dataclass
 
 _ABSENT = object()
 _LATEST = ("updated_at",)

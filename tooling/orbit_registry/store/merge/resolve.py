@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record_set import RecordSet
@@ -26,7 +27,6 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import writing
 from orbit_registry.text.citations import find_citations
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

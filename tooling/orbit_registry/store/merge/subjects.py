@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.ids import sequence_id, sequence_number
@@ -16,7 +16,6 @@ from orbit_registry.store.numbers.allocate import allocate, claims_folder, seen_
 from orbit_registry.store.numbers.texts import alias_ids
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.adr import read_document
-from orbit_registry.values import dataclass
 
 
 @dataclass(slots=True)

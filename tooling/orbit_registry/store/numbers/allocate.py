@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from orbit_registry.errors import GitError, OrbitError
@@ -22,7 +23,6 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, read_bytes, write_atomic
 from orbit_registry.store.lock import locked
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.text.adr.file_names import number_of_path
-from orbit_registry.values import dataclass
 
 _HEADING = re.compile(rb"(?m)^#{1,6}[ \t]*(?:\[)?ADR[- ]?(\d{1,6})\b")
 _MOST = 999_999

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.errors import GitError, RecordNotFoundError, RefusedError
 from orbit_registry.records.ids import sequence_id
@@ -29,7 +30,6 @@ from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import validated, writing
 from orbit_registry.text.yaml_edit import rewrite
-from orbit_registry.values import dataclass
 
 _UID = re.compile(r"[0-9a-f]{32}\Z")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.text.position import Span
-from orbit_registry.values import dataclass
 
 _KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?=[ \t]|$)""")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from orbit_registry.text.adr.model import Status
 from orbit_registry.text.adr.words import NO_STATUS_FOLDERS, STATUS_OF, plain
-from orbit_registry.values import dataclass
 
 GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 """Files that are named after what they hold; the folder has the name then."""

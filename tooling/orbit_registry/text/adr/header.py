@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.text.adr.fields import Field, read_fields
 from orbit_registry.text.adr.model import Fact
@@ -12,7 +13,6 @@ from orbit_registry.text.adr.words import KEY_OF, STATUS_OF, plain
 from orbit_registry.text.citations import Citation
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, MarkdownDocument
-from orbit_registry.values import dataclass
 
 ROLES = ("deciders", "authors", "owner", "contact", "consulted", "informed")
 

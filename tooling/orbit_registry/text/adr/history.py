@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.text.adr.dates import find_date
 from orbit_registry.text.adr.model import Fact
@@ -11,7 +12,6 @@ from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.statement import normalise_status, read_statement
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Table
-from orbit_registry.values import dataclass
 
 _LONGEST = 1000
 """Characters of a paragraph that may be an entry of a history."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from orbit_registry.text.adr.model import Status
 from orbit_registry.text.adr.words import STATUS_OF, plain
-from orbit_registry.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from orbit_registry.text.position import Position, Problem, Span
-from orbit_registry.values import dataclass
 
 Status = Literal["proposed", "accepted", "rejected", "deprecated", "superseded", "unknown"]
 

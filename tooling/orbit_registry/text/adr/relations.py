@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
-from orbit_registry.patterns import lazy
 from orbit_registry.text.adr.file_names import GENERIC_NAMES
 from orbit_registry.text.adr.model import Rel
 from orbit_registry.text.position import Span
-from orbit_registry.values import dataclass
 
 _PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 PARTLY = (
@@ -83,7 +82,7 @@ _ENDINGS: tuple[tuple[str, str, Rel], ...] = (
 )
 """Verbs that stand behind the decision that they are about: what is before it, what follows it, and the relation."""
 _ENDS_SO = tuple(
-    (lazy(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None, lazy(after), rel)
+    (re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None, re.compile(after), rel)
     for before, after, rel in _ENDINGS
 )
 _MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
@@ -103,11 +102,11 @@ PART = (
 WITHIN = r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
 """What may stand between that and its verb."""
 _ADVERB_BEFORE = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
-_PARTLY_BEFORE = lazy(_ADVERB_BEFORE, re.IGNORECASE)
-_PART_BEFORE = lazy(rf"{_ADVERB_BEFORE}|{PART}{WITHIN}\Z", re.IGNORECASE)
-_HAS_PARTLY = lazy(rf"{_NO_LETTER}{PARTLY}(?![a-z])", re.IGNORECASE)
-_HAS_PART = lazy(rf"{_NO_LETTER}{PARTLY}(?![a-z])|{PART}", re.IGNORECASE)
-_PARTLY_BEHIND = lazy(rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)", re.IGNORECASE)
+_PARTLY_BEFORE = re.compile(_ADVERB_BEFORE, re.IGNORECASE)
+_PART_BEFORE = re.compile(rf"{_ADVERB_BEFORE}|{PART}{WITHIN}\Z", re.IGNORECASE)
+_HAS_PARTLY = re.compile(rf"{_NO_LETTER}{PARTLY}(?![a-z])", re.IGNORECASE)
+_HAS_PART = re.compile(rf"{_NO_LETTER}{PARTLY}(?![a-z])|{PART}", re.IGNORECASE)
+_PARTLY_BEHIND = re.compile(rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)", re.IGNORECASE)
 _FAR = 80
 """Characters before a verb in which a part is named."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

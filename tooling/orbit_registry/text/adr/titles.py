@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.adr.header import visible_lines
@@ -11,7 +12,6 @@ from orbit_registry.text.adr.sections import HEADER_KEYS, section_key
 from orbit_registry.text.adr.words import STATUS_OF, plain
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, MarkdownDocument
-from orbit_registry.values import dataclass
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
 _NO_TITLES = frozenset(

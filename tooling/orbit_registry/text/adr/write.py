@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from orbit_registry.errors import UsageError
 from orbit_registry.text.adr.given import begins_block, fitted
@@ -16,7 +17,6 @@ from orbit_registry.text.adr.titles import split_entry, split_title
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import MarkdownDocument
-from orbit_registry.values import dataclass
 
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
 _NUMBER = re.compile(r"\d{1,9}")
