@@ -18,7 +18,7 @@ SOURCES = [
     *sorted(path for path in (ROOT / "tooling").rglob("*.py")),
     *sorted(path for path in (ROOT / "tests").rglob("*.py") if not path.is_relative_to(ROOT / "tests" / "cases")),
 ]
-LONGEST_FILE = 400
+LONGEST_FILE = 800
 LONGEST_FUNCTION = 60
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
 
@@ -34,7 +34,7 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 @each_source
 def test_a_file_fits_in_a_readers_head(path: Path) -> None:
-    """No file is longer than 400 lines."""
+    """No file is longer than 800 lines."""
     assert len(path.read_text("utf-8").splitlines()) <= LONGEST_FILE
 
 
