@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from tests.acceptance.test_bad_input import Shell
 
 from orbit_registry.kinds.table import load_kinds
+from orbit_registry.registry import Registry
 from orbit_registry.store.setup import setup_workspace
 
 
@@ -113,3 +116,20 @@ def test_what_is_derived_of_a_read_only_tree_is_kept_elsewhere(
     assert said[2] == normal or "XDG_CACHE_HOME" in said[2][1]
     kept = {path.parts[len(tmp_path.parts)] for path in tmp_path.rglob("push.seal")}
     assert arguments[0] != "match" or kept == {"cache", "temporary"}
+
+
+def test_a_full_disk_does_not_keep_match_from_an_answer(git_repo: Path) -> None:
+    """The index is made for the question alone."""
+    orbit = [sys.executable, "-m", "orbit_registry.cli.main"]
+    Registry.init(git_repo)
+    add = ["learning", "add", "--summary", "Close every file", "--path", "src/**", "--evidence", "task:T-1", "--yes"]
+    subprocess.run([*orbit, *add], cwd=git_repo, check=True, capture_output=True)
+    shutil.rmtree(git_repo / ".orbit/state/cache")
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    answer = subprocess.run(
+        [*orbit, "match", "src/a.py"], cwd=git_repo, capture_output=True, text=True, check=True, preexec_fn=full
+    )
+    assert "Close every file" in answer.stdout

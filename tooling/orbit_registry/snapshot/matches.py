@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from orbit_registry.errors import OrbitError, SnapshotError
+from orbit_registry.errors import OrbitError, SnapshotError, WriteError
 from orbit_registry.push import reader
 from orbit_registry.push.context import WAYS, is_of_another, working_project
 from orbit_registry.push.pack import SYMBOL, is_whole
@@ -105,15 +105,21 @@ def _way(glob: str) -> dict[str, str]:
 def current_index(workspace: Workspace) -> Index:
     """Return the push index, brought up to date; one that turns out to be damaged is made anew.
 
+    Where the disk refuses, the index lasts as long as the question.
+
     Raises:
         SnapshotError: it can't be read even so.
-        WriteError: the disk refused.
     """
     stamps = stamps_of(workspace)
     reading = Reading(workspace)
-    sync_index(workspace, reading, stamps)
-    reading.save()
-    index = open_index(workspace)
+    try:
+        sync_index(workspace, reading, stamps)
+    except WriteError:
+        content = sync_index(workspace, reading, stamps, publish=False).content or b""
+        index = reader.read_index(content, str(workspace.root), [])
+    else:
+        reading.save()
+        index = open_index(workspace)
     if not isinstance(index, Index) or not is_whole(index.content):
         done = sync_index(workspace, reading, stamps, rebuild=True)
         # Where the file system stamps whole seconds no seal is believed; what was written just now is.

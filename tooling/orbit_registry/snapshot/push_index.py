@@ -62,6 +62,8 @@ class IndexSync:
     seen: frozenset[str] | None = None
     """The files that changed of all that records rest on, where nothing else did; None where more did, or nothing was
     known."""
+    content: bytes | None = None
+    """The index itself, where it was not to be written."""
 
     def as_data(self) -> dict[str, object]:
         """Return the result as JSON shows it."""
@@ -109,12 +111,13 @@ def sync_index(
     stamps: Sequence[str],
     *,
     rebuild: bool = False,
+    publish: bool = True,
     known: Mapping[str, Stamp] = MappingProxyType({}),
 ) -> IndexSync:
     """Bring the push index up to date; where nothing changed, nothing is written.
 
     `stamps` are those of `stamps_of` before anything was read: what changes later is then seen as a change. `known` are
-    stamps of files that were asked for a moment ago.
+    stamps of files that were asked for a moment ago. Without `publish` the whole index is made and written nowhere.
 
     Raises:
         WriteError: the disk refused; the old index stands.
@@ -128,6 +131,8 @@ def sync_index(
     personal = personal_of(workspace)
     files += personal.lines() if personal is not None else ()
     wanted = _Wanted(_base(workspace), _digest(files), stamps, trust, personal)
+    if not publish:
+        return _build(workspace, folder, reading, entries, wanted, rebuild=True, publish=False)
     found = _Found() if rebuild else _unchanged(workspace, folder, wanted, known)
     if found.done is not None and not found.renews:
         return found.done
@@ -194,6 +199,7 @@ def _build(
     entries: Sequence[Entry],
     wanted: _Wanted,
     rebuild: bool,
+    publish: bool = True,
 ) -> IndexSync:
     held = _Held((), {}, "") if rebuild else _held(workspace, wanted.base)
     kept, left = _still(held.parts, {_line(reading, entry): entry for entry in entries})
@@ -220,11 +226,13 @@ def _build(
     if personal:  # no scope of theirs counts as lost
         parts = ranked(parts, with_breadth(personal, breadth, known=False))
     unread = len(fresh) - len(records)
-    if (tracked, parts, unread) == (held.tracked, held.parts, held.unread):
+    if publish and (tracked, parts, unread) == (held.tracked, held.parts, held.unread):
         _seal(folder, held.name, key, wanted.stamps)
         return IndexSync(folder / held.name, len(parts), 0, False)
     half_life = round(half_life_days() * 86_400_000_000)
     content = pack(parts, globs, half_life, _holdout(workspace), settings_of(workspace.config), unread)
+    if not publish:
+        return IndexSync(folder, len(parts), len(compiled), False, content=content)
     path = _publish(folder, content, key, wanted.stamps)
     return IndexSync(path, len(parts), len(compiled), True)
 
