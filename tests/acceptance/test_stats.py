@@ -98,7 +98,7 @@ def test_a_hold_out_tells_what_showing_a_record_did(workspace: Path, capsys: Cap
     assert record["effect"]["failures"]["withheld"] == 1
     assert record["effect"]["failures"]["high"] < -0.5
     assert record["effect"]["failures_avoided"]["low"] > 75
-    assert record["effect"]["retries"]["high"] < 0 < record["effect"]["tokens"]["low"]
+    assert record["effect"]["retries"]["high"] < 0 < record["effect"]["tokens"]["difference"]
     assert record["votes"] == 0
 
 

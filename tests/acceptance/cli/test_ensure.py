@@ -40,10 +40,15 @@ def test_ensure_inserts_updates_and_leaves_alone(shell: Any) -> None:
     assert (record["status"], record["summary"], record["scope"]) == ("retired", said[5], {"paths": ["src/**"]})
 
 
+BODY = (
+    "### Context\n\nTwo queues lose order.\n\n### Decision\n\nOne queue.\n\n### Consequences\n\n- Cost: it is slower.\n"
+)
+
+
 def test_any_kind_is_ensured_by_its_schema(shell: Any) -> None:
     """A decision comes with its document, a failure with its target; what the schema refuses is refused."""
     lines = [
-        {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue", "status": "accepted"},
+        {"kind": "adr", "key": "meeting/7/2", "title": "Use one queue", "status": "accepted", "body": BODY},
         {"kind": "rule", "key": "meeting/7/3", "title": "Name each lock", "rationale": "Deadlocks."},
         {
             "kind": "failure",

@@ -100,6 +100,8 @@ def test_adopting_counts_each_finding_once(bare_shell: Any) -> None:
     folder.mkdir(parents=True)
     (folder / "0001-use-x.md").write_text("# Use X\n\n## Status\n\nAccepted\n\n## Context\n\nWhy.\n", "utf-8")
     shell("init", "--yes")
+    with (shell.root / ".orbit/config.yaml").open("a", encoding="utf-8") as file:
+        file.write("checks:\n  adopted_costs: true\n")
 
     said = shell("import", "docs/adr")[1]
     counted = shell.json("check")[1]["data"]["baselined"]

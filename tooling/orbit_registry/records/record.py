@@ -144,9 +144,10 @@ class Record:
     def is_never_shown(self) -> bool:
         """Whether it is in force, of a kind that is shown where its scope says, and has no scope.
 
-        A kind that links lead to as well is shown by its project and its own links too.
+        A kind that links lead to as well is shown by its project and its own links too. What names a target is about
+        that, and told where it is planned.
         """
-        shown = self.phase == "live" and self.status.pushed and self.kind.in_record
+        shown = self.phase == "live" and self.status.pushed and self.kind.in_record and "target" not in self.data
         if not shown or self.globs or self.kind.gate not in ("scoped", "relevant_and_linked"):
             return False
         led = self.kind.gate != "scoped" and (self.links or self.data.get("project"))

@@ -138,6 +138,8 @@ def sync_written() -> str:
             current_index(open_workspace(root))
             if root == user_home().resolve():  # personal records stand in the index of the project at hand
                 current_index(find_workspace(Path.cwd()))
+        except FileNotFoundError:
+            continue  # the workspace is gone, and its index with it
         except OrbitError as error:
             problem = f"the push index is not up to date: {error.message}; run `orbit sync`"
     return problem

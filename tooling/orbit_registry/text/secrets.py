@@ -132,8 +132,9 @@ def find_secrets(text: str) -> Iterator[Suspect]:
     """Yield the secrets in a text; made-up examples (`EXAMPLE`, `xxxxxx`, `$VARIABLE`, `MIIE…`) are let be."""
     if not NEEDLES.search(text):
         return
-    end = 0
-    for suspect in sorted((*_with_form(text), *_with_name(text)), key=lambda one: (one.start, -one.end)):
+    forms, end = [*_with_form(text)], 0
+    names = (name for name in _with_name(text) if not any(name.start < it.end and it.start < name.end for it in forms))
+    for suspect in sorted((*forms, *names), key=lambda one: (one.start, -one.end)):
         if suspect.start >= end:
             yield suspect
             end = suspect.end
