@@ -119,9 +119,9 @@ def test_what_is_contradicted_may_go() -> None:
 
 
 def test_contradictions_are_gathered_in_time_that_grows_with_the_records() -> None:
-    """A thousand learnings with three links each take less than a second of this process."""
+    """A thousand learnings with three links each take less than five seconds of this process."""
     links = [{"rel": "related_to", "to": f"L-{number}"} for number in range(3)]
     records = RecordSet([learning(f"L-{number}", f"Name{number}", [], [], links=links) for number in range(1000)])
     begun = time.process_time()
     assert unneeded(records, Usage({}, {}, 0, 0.0), NOW) == {}
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 5
