@@ -190,4 +190,4 @@ def test_a_number_is_free_again_where_the_disk_refused_the_decision(git_repo: Pa
     refused = subprocess.run(command, cwd=git_repo, capture_output=True, check=False, preexec_fn=little_room)
     assert refused.returncode == 1
     added = subprocess.run(command, cwd=git_repo, capture_output=True, text=True, check=True)
-    assert "ADR-0001" in added.stdout
+    assert added.stdout.startswith("ADR-0001 ")

@@ -122,6 +122,26 @@ def test_a_cache_that_can_not_be_used_changes_no_answer(ask: Ask, folder: Path, 
     assert ask()[0] == BOTH
 
 
+def test_a_damaged_value_is_not_believed(ask: Ask, folder: Path) -> None:
+    """SQLite itself does not see that a letter of a value is another one."""
+    ask()
+    file = folder / "own/cache.sqlite"
+    content = file.read_bytes()
+    assert content.count(b'{"text":"a.txt"}') == 1
+    file.write_bytes(content.replace(b'{"text":"a.txt"}', b'{"text":"z.txt"}'))
+    assert ask() == (BOTH, ["a.txt"])
+
+
+def test_a_damaged_result_is_made_anew(folder: Path) -> None:
+    """Of a result too the letters are compared."""
+    file = folder / "cache.sqlite"
+    cache = Cache(file, "1")
+    cache.remember("result", "key", "stored")
+    cache.close()
+    file.write_bytes(file.read_bytes().replace(b'"stored"', b'"stolen"'))
+    assert cache.memo("result", "key", lambda: "made") == "made"
+
+
 def test_a_secret_is_not_stored(folder: Path) -> None:
     """Its file is parsed in each run."""
     (folder / "a.txt").write_text(f"token: {SECRET}", "utf-8")
