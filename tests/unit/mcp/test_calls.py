@@ -14,7 +14,9 @@ from orbit_registry.cli.main import run
 from orbit_registry.mcp.calls import Reply, UnknownToolError, known_tools, reply
 from orbit_registry.mcp.tool import Caller
 from orbit_registry.push.ledger import Ledger
+from orbit_registry.push.reader import ID, Index
 from orbit_registry.registry import Registry
+from orbit_registry.snapshot.push_index import open_index
 from orbit_registry.store.author import Author
 from orbit_registry.store.decisions.adrs import NewAdr, add_adr
 
@@ -336,3 +338,16 @@ def test_show_takes_the_name_of_a_chunk(root: Path, call: Call, monkeypatch: pyt
     assert "| ## Part rollback\n" in shown.text
     assert "## Part start" not in shown.text
     assert f"{hit['id']}#part-rollback" in call("show", id=f"{hit['id']}#part-rolback").text
+
+
+def test_what_a_tool_wrote_is_in_the_index_when_it_answers(call: Call, root: Path) -> None:
+    """A hook, which only reads, ranks by the vote at its very next call."""
+    last = data(call("match", paths=["src/a.py"]))["matches"][-1]["id"]
+
+    data(call("vote", id=last, task="T-1"))
+
+    index = open_index(Registry.open(root).workspace)
+    assert isinstance(index, Index)
+    row = index.row(index.match("src/a.py")[0] >> 32)
+    assert row is not None
+    assert row.values[ID] == last
