@@ -6,17 +6,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from itertools import chain
 
 from orbit_registry.records.freshness import Sight
-from orbit_registry.store.cache import FileCache, FileState, code_stamp
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import DOCUMENT_LIMIT, is_inside
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look
 from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading, fingerprint
-from orbit_registry.store.workspace import CACHE, Workspace
+from orbit_registry.store.value_cache import FileValue
+from orbit_registry.store.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -29,21 +28,21 @@ class Inputs:
     documents: frozenset[str]
     """The documents of decisions, as records name them or as they are written; none that leads out of the root."""
     facts: Facts
-    texts: Mapping[str, FileState]
+    texts: Mapping[str, FileValue]
     """Documents, texts that are records' prose as whole files, citing files and the baseline, by path."""
     sight: Sight
     """What fingerprint inputs and evidence are now."""
 
     @property
     def key(self) -> str:
-        """A digest of everything a finding can depend on, our own code and the day among it."""
-        states = chain(self.reading.states.values(), self.texts.values())
+        """A digest of everything a finding can depend on, the day among it; the cache itself goes with the code."""
+        files = [(path, state.sha256, state.error) for path, state in self.reading.states.items()]
+        files += [(path, text.sha256, text.error) for path, text in self.texts.items()]
         parts = [
-            code_stamp(),
             self.now.date().isoformat(),
             kinds_stamp(self.workspace),
             repr(self.workspace.config),
-            [f"{state.path}\0{state.sha256}\0{state.error or ''}" for state in states],
+            [f"{path}\0{sha256}\0{error or ''}" for path, sha256, error in files],
             [entry.body_path for entry in self.reading.entries if entry.has_body],
             [str(problem) for problem in self.reading.misplaced],
             [_plain(getattr(self.facts, one.name)) for one in fields(self.facts)],
@@ -69,10 +68,8 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     baseline = workspace.relative(workspace.baseline)
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
     wanted = {*documents, *whole, *facts.citing, *bodies, baseline}
-    cache = FileCache(workspace.root, CACHE, "checked-texts", code_stamp())
-    known = cache.unchanged(wanted)
-    texts = {path: known.get(path) or cache.state(path, DOCUMENT_LIMIT) for path in sorted(wanted)}
-    cache.save()
+    hashes = workspace.values.files("texts", workspace.root, wanted, lambda path, content: "", limit=DOCUMENT_LIMIT)
+    texts = {path: hashes.get(path, FileValue(None)) for path in sorted(wanted)}
     sight = look(workspace, _ground(workspace, reading), facts.tracked, facts.untracked)
     return Inputs(workspace, now, reading, documents, facts, texts, sight)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from orbit_registry.kinds.schema import shared_fields
 from orbit_registry.records.record import Record
 from orbit_registry.search.text_index import Fields, TextIndex, Weights, base_of, pack, unpack, weigh
-from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.kept import KeptBytes, KeptValue
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
 
@@ -34,7 +34,7 @@ def kept_index(workspace: Workspace, records: Mapping[str, Record], parts: Parts
 
     `parts` returns the texts of one record: its own, then those of its chunks.
     """
-    kept = KeptValue(workspace, "search", code_stamp())
+    kept = KeptValue(workspace, "search", code_version())
     blob = KeptBytes(workspace, "search.index")
     base = unpack(content) if (content := blob.content(kept.value.get("base"))) is not None else None
     index = TextIndex() if base is None else TextIndex(base)

@@ -23,9 +23,10 @@ from orbit_registry.site.memo import key_of
 from orbit_registry.site.output import BEGUN, MANIFEST, Output, open_output, refuse_links
 from orbit_registry.site.result import Progress, Readable, SiteResult, heavier_than_notes
 from orbit_registry.site.urls import site_address
-from orbit_registry.store.cache import code_stamp, is_few
+from orbit_registry.store.cache import is_few
 from orbit_registry.store.consent import allowed, switched, why_not
 from orbit_registry.store.lock import locked
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
 
@@ -64,7 +65,7 @@ def build_site(
     stated = base_url or workspace.config.site.get("base_url")
     address = site_address(str(stated)) if stated else None
     cache = workspace.cache / CACHE
-    code = code_stamp()
+    code = code_version()
     today = datetime.now(UTC).date().isoformat()  # records age by the day
     may_run = (switched(), allowed(workspace))
     wanted = key_of(code, str(out.resolve()), address, snapshot, today, repr(may_run), half_life_days())

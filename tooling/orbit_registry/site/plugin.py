@@ -26,9 +26,9 @@ from orbit_registry.site.pages import SHELL
 from orbit_registry.site.stage import DOCS, OVERRIDES, Prepared
 from orbit_registry.site.steps import prepare, publish
 from orbit_registry.site.theme import SCRIPTS, STYLES
-from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.git import pattern_of
 from orbit_registry.store.lock import locked
+from orbit_registry.store.value_cache import code_version
 
 _log = logging.getLogger("mkdocs.plugins.orbit")
 
@@ -73,7 +73,7 @@ class OrbitPlugin(BasePlugin[Options]):
             self._held.enter_context(locked(cache / LOCK, wait=BUILD_WAIT_SECONDS))
             self._cache = cache / "plugin"
             prepared = prepare(
-                registry, own, self._cache, config.site_url or None, code_stamp(), self._target.resolve()
+                registry, own, self._cache, config.site_url or None, code_version(), self._target.resolve()
             )
         except OrbitError as error:
             raise PluginError(f"{error.message} ({error.hint})") from None

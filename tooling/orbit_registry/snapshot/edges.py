@@ -20,8 +20,9 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
-from orbit_registry.store.cache import MISSING, FileCache, FileState, code_stamp
+from orbit_registry.store.cache import MISSING, FileCache, FileState
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
@@ -80,7 +81,7 @@ def files_that_cite(
 
     paths = sorted({*citing_files(workspace, files), *more})
     forms = workspace.kinds.id_forms
-    stamp = hashlib.sha256(f"{code_stamp()} {forms}".encode()).hexdigest()
+    stamp = hashlib.sha256(f"{code_version()} {forms}".encode()).hexdigest()
     cache = FileCache(workspace.root, CACHE, "citing", stamp)
     found: dict[str, Said] = {}
     folders = Folders(workspace.root)

@@ -24,13 +24,14 @@ from orbit_registry.push.pack import SYMBOL, Part, resting_on, rests_near
 from orbit_registry.push.reader import LIST, Index
 from orbit_registry.records.freshness import Found, Sight, derive
 from orbit_registry.records.record import Record
-from orbit_registry.store.cache import NEVER, code_stamp, settled
+from orbit_registry.store.cache import NEVER, settled
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.freshness.ground import Ground, files_named, look, moved
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.manifest import Stamp
 from orbit_registry.store.sealed import stamp_of
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.workspace import Workspace
 
 SEEN, INPUTS = "ground-seen", "ground-inputs"
@@ -233,7 +234,7 @@ class _Inputs:
 
     def __init__(self, workspace: Workspace, tracked: Sequence[str], began_ns: int) -> None:
         self._root, self._tracked, self._began = workspace.root, tracked, began_ns
-        self._kept = KeptValue(workspace, INPUTS, code_stamp())
+        self._kept = KeptValue(workspace, INPUTS, code_version())
         self.paths: set[str] = set()
         """Every file whose change may change an input."""
 

@@ -37,13 +37,13 @@ from orbit_registry.snapshot.personal import Personal, personal_folders, persona
 from orbit_registry.snapshot.push_freshness import Seen, with_doubts
 from orbit_registry.snapshot.redaction import free_of_secrets
 from orbit_registry.snapshot.trust import Trust, trust_files, trust_of, with_trust
-from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.files import TEMPORARY, write_atomic, write_error
 from orbit_registry.store.freshness.ground import kinds_of, windows_of
 from orbit_registry.store.git import looks_elsewhere
 from orbit_registry.store.lock import locked
 from orbit_registry.store.manifest import Stamp
 from orbit_registry.store.reader import Entry, Reading, fingerprint
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import ORBIT, Workspace, cache_folder, git_folder
@@ -305,7 +305,7 @@ def _line_of(part: Part) -> str:
 def _base(workspace: Workspace) -> str:
     """Return a hash of what decides how a record is compiled, beside the record."""
     config = workspace.config
-    said = (str(reader.FORMAT), code_stamp(), fingerprint(workspace.kinds), config.inbox, str(half_life_days()),
+    said = (str(reader.FORMAT), code_version(), fingerprint(workspace.kinds), config.inbox, str(half_life_days()),
             str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
             *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds))  # fmt: skip
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()

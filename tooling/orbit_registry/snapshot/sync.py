@@ -17,13 +17,13 @@ from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness
 from orbit_registry.snapshot.meta import FORMAT_VERSION, meta_of
 from orbit_registry.snapshot.numbered import NAME, STATE, forget, last_number, tidy
-from orbit_registry.store.cache import code_stamp
 from orbit_registry.store.decisions.prose import ProseReading, lines_of, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
 from orbit_registry.store.reader import Reading, fingerprint
 from orbit_registry.store.sealed import is_sealed, stamp_of
 from orbit_registry.store.skills import Skill, read_skills
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace, cache_folder
@@ -188,7 +188,7 @@ def _settings(workspace: Workspace) -> str:
     """Return a hash of what decides beside the files what a record's rows are."""
     return _hash(
         str(FORMAT_VERSION),
-        code_stamp(),
+        code_version(),
         fingerprint(workspace.kinds),
         workspace.name,
         workspace.config.inbox,

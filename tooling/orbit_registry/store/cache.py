@@ -16,8 +16,8 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from mmap import mmap
 from operator import attrgetter
 from pathlib import Path
@@ -30,7 +30,6 @@ from orbit_registry.store.sealed import SECOND_NS, mapped, replace_unsynced, sta
 from orbit_registry.text.secrets import has_secret
 
 CACHE_VERSION = 3
-PACKAGE = Path(__file__).parent.parent
 NEVER: Stamp = (0, 0, -1, 0)
 """Stands for a stamp that may still be shared by a later write: no file has it."""
 MISSING = object()
@@ -371,19 +370,3 @@ def _differing(before: Mapping[str, object], now: Mapping[str, object], touched:
     found = {key for key in touched if key in now and now[key] != before.get(key)}
     new = sum(1 for key in found if key not in before)
     return found if len(now) - new == len(before) else found | (before.keys() - now.keys())
-
-
-@lru_cache(maxsize=1)
-def code_stamp() -> str:
-    """Return what tells this code from another version of it: a hash of its files' names, sizes and times."""
-    return hashlib.sha256("\n".join(_stamps(str(PACKAGE))).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _stamps(folder: str) -> Iterator[str]:
-    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
-        if entry.is_dir(follow_symlinks=False):
-            if entry.name != "__pycache__":
-                yield from _stamps(entry.path)
-        elif entry.name.endswith((".py", ".json", ".sql")):
-            found = entry.stat()
-            yield f"{entry.path} {found.st_size} {found.st_mtime_ns}"

@@ -21,11 +21,12 @@ from orbit_registry.records.ids import is_safe_id
 from orbit_registry.records.record import BODY, Record
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.records.vote import Vote
-from orbit_registry.store.cache import MISSING, FileCache, FileState, code_stamp
+from orbit_registry.store.cache import MISSING, FileCache, FileState
 from orbit_registry.store.codec import MISPLACED, decode_record, record_of
 from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, decode
 from orbit_registry.store.kept import KeptValue
 from orbit_registry.store.old_layout import old_layout_problem, old_names
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.votes import AHEAD, BROKEN, parse_votes
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import CACHE, Workspace
@@ -276,7 +277,7 @@ def _named(record: Record) -> Named | None:
 
 def cache_of(workspace: Workspace, name: str) -> FileCache:
     """Return what is remembered of files for one purpose; another version of a kind or of our own code voids it."""
-    return FileCache(workspace.root, CACHE, name, f"{code_stamp()} {fingerprint(workspace.kinds)}")
+    return FileCache(workspace.root, CACHE, name, f"{code_version()} {fingerprint(workspace.kinds)}")
 
 
 def fingerprint(kinds: KindTable) -> str:

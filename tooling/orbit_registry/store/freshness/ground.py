@@ -12,11 +12,12 @@ from pathlib import Path
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.records.freshness import WINDOWS, Sight, inputs_of, taken_from
 from orbit_registry.records.record import Record
-from orbit_registry.store.cache import FileCache, code_stamp
+from orbit_registry.store.cache import FileCache
 from orbit_registry.store.config import Config
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.git import Git
+from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.workspace import CACHE, Workspace
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
@@ -96,7 +97,7 @@ def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[
         return {}
     # What is remembered of many is no use for a few, and would be lost by keeping theirs alone.
     name = "taken" if len(pairs) > _FEW else ""
-    cache = FileCache(workspace.root, CACHE, name, code_stamp())
+    cache = FileCache(workspace.root, CACHE, name, code_version())
     folders = Folders(workspace.root)
     found: dict[tuple[str, str], bool] = {}
     for path, known in pairs:
