@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
@@ -83,6 +84,7 @@ class Cache:
         except BaseException:
             connection.close()
             raise
+        self._closer = weakref.finalize(self, connection.close)
         return connection
 
     def _delete(self) -> None:
@@ -101,7 +103,7 @@ class Cache:
     def close(self) -> None:
         """Close the database; the next question opens it again."""
         if "db" in self.__dict__:
-            self.db.close()
+            self._closer()
             del self.__dict__["db"]
 
     def files(
