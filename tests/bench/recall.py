@@ -26,7 +26,7 @@ from tests.bench.retrievers import Run, Texts, ours, retrievers
 from orbit_registry.errors import OrbitError
 from orbit_registry.records.record_set import RecordSet
 from orbit_registry.registry import Registry
-from orbit_registry.search.kept_texts import parts_of
+from orbit_registry.search.index import parts_of
 from orbit_registry.search.terms import terms
 from orbit_registry.text.citations import IdForms, find_citations
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from orbit_registry.registry import Registry
+from orbit_registry.search.index import Index, counts_of
 from orbit_registry.search.query import Query
 from orbit_registry.search.terms import terms
-from orbit_registry.search.text_index import TextIndex, base_of, weigh
 
 Texts = Mapping[str, tuple[str, str, str]]
 Run = Callable[[str], list[str]]
@@ -56,8 +56,8 @@ def ours(registry: Registry) -> Run:
 
 def by_terms(texts: Texts) -> Run:
     """Return the ranking by terms alone."""
-    index = TextIndex(base_of({key: weigh(fields) for key, fields in texts.items()}))
-    return lambda text: [str(index.keys[slot]) for slot, _ in index.search(terms(text), most=MOST)]
+    index = Index({(path, 0): counts_of(fields) for path, fields in texts.items()})
+    return lambda text: [index.keys[slot][0] for slot, _ in index.search(terms(text), most=MOST)]
 
 
 def sqlite(texts: Texts, weights: str = "0, 1, 1, 1") -> Run:

@@ -398,7 +398,7 @@ class Registry:
         """Ask the snapshot one question and return the answer as a table, JSON or CSV; see `snapshot.current`."""
         from orbit_registry.snapshot import current
 
-        return current.query(self.workspace, sql, form, search=self.search, vectors=self.vectors)
+        return current.query(self.workspace, sql, form, vectors=self.vectors)
 
     def vectors(self, texts: Sequence[str] = ()) -> Vectors | None:
         """Return the records' vectors and those of some texts; see `search.hits.Searcher`."""

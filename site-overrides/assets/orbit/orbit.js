@@ -22,11 +22,10 @@
   if (input.value && location.pathname.includes("/legacy/")) form.requestSubmit(); // an earlier name that has no page
 })();
 
-/* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they stand above the pages found. Whole texts are fetched at the first pause in typing. */
+/* The search box finds records too: what finds them is fetched when the page is done and nothing else is, or the box gets the focus; they stand above the pages found. What words weigh is fetched as they are typed. */
 (() => {
   "use strict";
   const MOST = 8;
-  const PAUSE = 200; // ms without a key, after which whole texts are fetched
   const input = document.querySelector("[data-md-component=search-query]");
   const result = document.querySelector("[data-md-component=search-result]");
   const config = document.getElementById("__config");
@@ -39,51 +38,30 @@
     element.append(...inside);
     return element;
   };
-  const text = async (path) => (await fetch(new URL(path, root))).text();
-  const lines = async (path) => (await text(path)).split("\n");
+  const read = async (path) => (await fetch(new URL(path, root))).json();
   let loading = null;
   const loaded = () =>
-    (loading ??= Promise.all([
-      text("search/records.json").then(JSON.parse),
-      lines("search/terms.txt"),
-      lines("search/rows.txt"),
-      import(new URL("assets/orbit/search.js", root)),
-    ])
-      .then(([held, terms, rows, { finder }]) => ({ held, rows, find: finder(held, terms) }))
+    (loading ??= Promise.all([read("search/records.json"), import(new URL("assets/orbit/search.js", root))])
+      .then(([held, { finder }]) => ({ held, find: finder(held, read) }))
       .catch(() => (loading = null)));
-  const item = ({ ids, look, looks }, row, [title, url, line]) => {
-    const [word, css] = looks[look[row]];
-    const link = made("a", "orbit-hit", made("b", "", `${ids[row]} ${title} `), made("span", `orbit-chip ${css}`, word), made("small", "", line));
+  const item = ({ records, looks }, row) => {
+    const [id, title, url, look, line] = records[row];
+    const [word, css] = looks[look];
+    const link = made("a", "orbit-hit", made("b", "", `${id} ${title} `), made("span", `orbit-chip ${css}`, word), made("small", "", line));
     link.href = new URL(url, root);
     return made("li", "", link);
   };
-  let reading = null;
-  const whole = ({ held }) =>
-    (reading ??= import(new URL("assets/orbit/ranking.js", root))
-      .then(async ({ files, ranker }) => ranker(held, await Promise.all(files(held.ids.length).map(text))))
-      .then((rank) => (ranks = rank))
-      .catch(() => (reading = null)));
-  let ranks = null, pause = 0;
   const drawn = new Map(); // of each record its hit, which stays the same: one drawn anew loses a click that is under way
-  const found = (known, typed) => {
-    const { number, rows, named } = known.find(typed, MOST);
-    const best = ranks?.(typed);
-    if (!best?.length) return { number, rows };
-    const all = new Set([...named, ...best.slice(0, MOST), ...rows]);
-    return { number: Math.max(number, best.length, all.size), rows: [...all].slice(0, MOST) };
-  };
   const box = made("div", "orbit-hits");
   result.before(box);
   const show = async () => {
     const arriving = loaded(); // when the box has the focus, before the first letter
     const typed = input.value;
     const known = typed.trim() ? await arriving : null;
+    const { number, rows } = known ? await known.find(typed, MOST) : { number: 0, rows: [] };
     if (typed !== input.value) return;
-    clearTimeout(pause);
-    if (known && !ranks && !navigator.connection?.saveData) pause = setTimeout(() => whole(known).then((rank) => rank && !box.contains(document.activeElement) && show()), PAUSE);
-    const { number, rows } = known ? found(known, typed) : { number: 0, rows: [] };
     const said = made("div", "orbit-hits-count", number === 1 ? "1 record" : `${number} records`);
-    const items = rows.map((row) => drawn.get(row) ?? drawn.set(row, item(known.held, row, JSON.parse(known.rows[row]))).get(row));
+    const items = rows.map((row) => drawn.get(row) ?? drawn.set(row, item(known.held, row)).get(row));
     box.replaceChildren(...(number ? [said, made("ol", "", ...items)] : []));
   };
   input.addEventListener("input", show);

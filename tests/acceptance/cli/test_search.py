@@ -253,31 +253,6 @@ def test_an_id_finds_its_record_first(shell: Any) -> None:
     assert ids(shell, "search", shell.learning, "--kind", "adr") == []
 
 
-def test_a_second_search_takes_the_kept_index(shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no record changed nothing is written, and a torn or foreign file is made anew."""
-    cache = shell.root / ".orbit/state/cache"
-    assert ids(shell, "search", "leap") == [shell.learning]
-    first = {path.name: path.stat().st_ino for path in cache.glob("search.*")}
-    assert ids(shell, "search", "leap") == [shell.learning]
-
-    assert {path.name: path.stat().st_ino for path in cache.glob("search.*")} == first
-    assert set(first) == {"search.index", "search.values", "search.seal"}
-    (cache / "search.index").write_bytes(b"torn")
-    assert ids(shell, "search", "leap") == [shell.learning]
-
-
-def test_a_secret_reaches_no_kept_index(shell: Any) -> None:
-    """The words around it are found."""
-    added = add(shell, "--summary", "Rotate the key KEY monthly")
-    file = shell.root / f".orbit/learnings/{added}/learning.yaml"
-    file.write_text(file.read_text("utf-8").replace("KEY", "ghp_" + "a1B2" * 9), "utf-8")
-
-    assert ids(shell, "search", "rotate monthly") == [added]
-    kept = b"".join(path.read_bytes() for path in (shell.root / ".orbit/state/cache").glob("search.*"))
-    assert b"a1b2a1b2" not in kept.lower()
-    assert b"rotat" in kept
-
-
 def test_an_empty_version_is_no_version(shell: Any) -> None:
     """An unset variable of a shell is said, and does not leave every record out."""
     code, _, said = shell("search", "leap", "--version", "")

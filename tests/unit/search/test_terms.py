@@ -58,6 +58,6 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms_module, "_MOST_REMEMBERED", 1000)
     for start in range(0, 5000, 100):
         terms(" ".join(f"word{number}" for number in range(start, start + 100)))
-        assert len(terms_module._REMEMBERED) <= 1000
+        assert len(terms_module._WORDS) <= 1000
     assert terms("x" * 100_000) == ["x" * 64]
-    assert "x" * 100_000 not in terms_module._REMEMBERED
+    assert "x" * 100_000 not in terms_module._WORDS

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+import json
 
-from orbit_registry.site.finder import FILES, Entry, files
-
-text = st.lists(st.sampled_from(["cache", "Locking", "locks", "UTC", "a-b", "L-7k3fq"]), max_size=4).map(" ".join)
-entry = st.tuples(st.just("L-7k3fq"), text, st.just("u/"), st.just(""), st.just(""), text, text, st.just(()))
+from orbit_registry.search.index import Index, counts_of
+from orbit_registry.site.finder import DATA, Entry, files, paths, shard_of
 
 
-@given(held=st.lists(st.tuples(entry, st.none() | entry), max_size=6))
-def test_files_of_an_earlier_build_become_those_of_now(held: list[tuple[Entry, Entry | None]]) -> None:
-    """Where a few records say something else, their terms alone move, and each byte is as if all were looked at."""
-    now = [new or old for old, new in held]
-    before = dict(files([old for old, _ in held]))
-    then = {number: old for number, (old, new) in enumerate(held) if new is not None}
-    assert list(files(now, before, then)) == list(files(now))
-    assert tuple(before) == FILES
+def test_a_word_stands_in_its_file_with_what_its_term_weighs() -> None:
+    """Of a record's parts the best counts, and a record that the box does not show has no weight."""
+    texts = {("a", 0): "Locked", ("a", 1): "locks and locks", ("b", 0): "locks", ("c", 0): "keys"}
+    index = Index({key: counts_of(("", "", text)) for key, text in texts.items()})
+    entries = [Entry(path, path.upper(), path, "u/", ("in force", ""), "", ("old",)) for path in "bc"]
+    made = dict(files([Entry("a", "A", "a", "u/", ("in force", ""), "", ()), entries[0]], index))
+
+    assert list(made) == paths(2)
+    assert json.loads(made[DATA])["names"] == {"old": [1]}
+    held = json.loads(made[f"search/words/{shard_of('locks', len(made) - 1)}.json"])
+    assert held["words"]["locks"] == held["words"]["locked"] == "lock"
+    weights = [round(weight * 100) for _, weight in index.weights("lock")]
+    assert held["terms"]["lock"] == [0, max(weights[:2]), 1, weights[2]]
+    assert not any('"keys"' in text for name, text in made.items() if name != DATA)
+
+
+def test_more_records_have_more_files() -> None:
+    """A power of two, within bounds."""
+    assert [len(paths(number)) - 1 for number in (0, 1024, 1025, 100_000)] == [16, 16, 32, 256]

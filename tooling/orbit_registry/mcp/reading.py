@@ -261,7 +261,7 @@ def query(asked: Asked) -> Answer:
     seconds = float(said) if isinstance(said, int | float) else USUAL_SECONDS
     registry = asked.registry
     found = answer(
-        registry.workspace, asked.text("sql"), seconds=seconds, rows=limit, search=registry.search,
+        registry.workspace, asked.text("sql"), seconds=seconds, rows=limit,
         vectors=registry.vectors,
     )  # fmt: skip
     rows = [{name: _cell(value) for name, value in row.items()} for row in found.as_data()]

@@ -17,11 +17,9 @@ from orbit_registry.errors import ConfigError, ProgramError, UsageError
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.records.versions import version_factor
-from orbit_registry.search.fusion import fused, gram_scores
-from orbit_registry.search.kept_texts import chunks, kept_index, parts_of, record_of, texts_of
+from orbit_registry.search.index import chunks, index_of, parts_of
 from orbit_registry.search.query import BUDGETS, Budget, Query, context_factor
 from orbit_registry.search.terms import terms
-from orbit_registry.search.text_index import TextIndex
 from orbit_registry.store.skills import SKILL
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
@@ -114,8 +112,8 @@ class Searcher:
         self._workspace, self._embedder = workspace, embedder
         self._note = ""
         self._records = {record.path: record for record in records}
-        self._index = kept_index(workspace, self._records, texts_of)
-        self._owners = [(("", 0) if key is None else record_of(key)) for key in self._index.keys]
+        self._index = index_of(self._records.values())
+        self._owners = self._index.keys
         self._places = {path: number for number, path in enumerate(self._records)}
         self._numbers = [self._places.get(path, -1) for path, _ in self._owners]
         self._masks: dict[object, bytearray] = {}
@@ -142,8 +140,7 @@ class Searcher:
             budget = BUDGETS["balanced"]
             found, number = self._found(query, budget, limit)
         hits = tuple(self._hit(query, one) for one in _ordered(found, limit, half_life_days())[:limit])
-        unknown = set(self._index.unknown(dict.fromkeys(query.terms)))
-        strange = tuple(word for word, its in query.words.items() if unknown.issuperset(its))
+        strange = tuple(word for word, its in query.words.items() if not any(map(self._index.holders, its)))
         return SearchResult(hits, max(number - len(hits), 0), strange, budget.name, note=self._note)
 
     def fitting(self, text: str) -> list[tuple[str, float]]:
@@ -176,7 +173,7 @@ class Searcher:
         whole = self._mask(query, budget)
         mask = whole if 0 in whole else None
         found = {one.record.path: one for one in self._named(query)}
-        for slot, text in ranked(self._index, asked, budget.pool, max(budget.pool, limit * 4), mask):
+        for slot, text in self._index.ranked(asked, budget.pool, max(budget.pool, limit * 4), mask):
             path = owners[slot][0]
             if path not in found:
                 record = self._records[path]
@@ -303,18 +300,6 @@ class Searcher:
         own = {*terms(hit.text), *terms(one.record.title), *terms(parts_of(one.record)[1])}
         matched = tuple(word for word, its in query.words.items() if not own.isdisjoint(its))
         return replace(hit, snippet=snippet(hit.text, wanted, one.record.title), matched=matched)
-
-
-def ranked(
-    index: TextIndex, query: Sequence[str], pool: int, most: int, mask: Sequence[int] | None = None
-) -> list[tuple[int, float]]:
-    """Return the slots of the texts that fit terms best, with scores: the ranking that serves every search.
-
-    The first `pool` are ranked by characters too.
-    """
-    found = index.search(query, mask=mask, most=most)
-    head = found[:pool]
-    return fused(head, gram_scores(index, query, [slot for slot, _ in head])) + found[pool:]
 
 
 def _refuse_empty(query: Query) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -14,12 +13,13 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.site import connections, console, explorer, feeds, finder, health, listing, texts, timeline
+from orbit_registry.search.index import Index, index_of
+from orbit_registry.site import connections, console, explorer, feeds, finder, health, listing, timeline
 from orbit_registry.site.adopted import BODY as OWN
 from orbit_registry.site.adopted import joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.csp import policy_of
-from orbit_registry.site.data import RECORDS, SNAPSHOT, write_for_robots, write_records, write_snapshot
+from orbit_registry.site.data import SNAPSHOT, write_for_robots, write_records, write_snapshot
 from orbit_registry.site.documents import slot
 from orbit_registry.site.finder import description_of
 from orbit_registry.site.groups import GroupPage
@@ -369,22 +369,13 @@ class Expansion:
             feeds.FILES, self.shown.dates, lambda: self.shown.keys(feeds.newest(records), title, base_url),
             lambda: feeds.files(feeds.newest(records), title, self.base_url, self.shown.lead),
         )  # fmt: skip
-        self._files(finder.FILES, "", found, lambda: finder.files(found(), *self._found_before()))
-        texts.write(self.out, self.memo, self.shown)
+        self._files(finder.paths(len(found())), key, found, lambda: finder.files(found(), self._search_index()))
         write_records(self.out, self.records, self.shown.relations, self.kept, touched)
         write_for_robots(self.out, places, self.base_url, self.records)
 
-    def _found_before(self) -> tuple[Mapping[str, str], Mapping[int, finder.Entry] | None]:
-        """Return the files that records were found by, and what they knew of those that say something else now."""
-        before = {path: self.out.read(path) for path in finder.FILES}
-        listed, lines = explorer.rows_by_id(self.out.read(RECORDS)), before[finder.ROWS].split("\n")
-        numbered = [record for record in self.records if record.page is None]
-        if not (self.shown.is_near and before[finder.TERMS] and len(lines) == len(numbered) + 1):
-            return before, None
-        new = {record.path for record in self.shown.touched}
-        rows = ((number, one, listed.get(one.id)) for number, one in enumerate(numbered) if one.path in new)
-        then = {at: finder.earlier(one, json.loads(row), lines[at]) for at, one, row in rows if row is not None}
-        return before, then if len(then) == len(new) else None
+    def _search_index(self) -> Index:
+        """Return the index of what is published of all records."""
+        return index_of(map(self.shown.shelf.whole, self.records))
 
     def _files(
         self, paths: Sequence[str], own: str, key: Callable[[], object], make: Callable[[], Iterable[tuple[str, str]]]

@@ -1,8 +1,4 @@
-"""What the search box knows of records: the terms that `orbit search` finds them by, and how each begins.
-
-The browser splits what is typed into the same terms and looks them up. The theme's own index holds the curated pages;
-with thousands of records in it every reader would wait.
-"""
+"""Data of the search box: the records it shows, and what each term weighs in them, as `search.index` works it out."""
 
 from __future__ import annotations
 
@@ -10,29 +6,38 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from typing import NamedTuple
 
 from orbit_registry.records.record import Record
+from orbit_registry.search.index import Index
+from orbit_registry.search.terms import STOP_WORDS
 from orbit_registry.site.sitemap import url_of
-from orbit_registry.site.words import status_class, tags_of
+from orbit_registry.site.words import status_class
 
 DATA = "search/records.json"
-TERMS, ROWS = "search/terms.txt", "search/rows.txt"
-FILES = (DATA, TERMS, ROWS)
+FOLDER = "search/words"
+IN_A_FILE = 64
+"""Of more records than that for each file of words, there are twice as many files."""
+FEWEST_FILES, MOST_FILES = 16, 256
 LONGEST_LEAD = 160
-TITLE, WORDS, LEAD = 4, 2, 1
-"""The fields that a term of a record stands in, as bits; `search.js` weighs them as `orbit search` does."""
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SKIPPED = re.compile(
     r"(?:#|\||<!--|```|~~~|---|===|[-*+]?\s*\**(?:status|date|deciders|tags|legacy_id)\**\s*:)", re.IGNORECASE
 )
 _MARKS = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*_]{1,3}|^(?:[-*+>]|\d+[.)])\s+")
 
-Entry = tuple[str, str, str, str, str, str, str, Sequence[str]]
-"""Of one record: id, title, address, status in words, its classes, other words that find it, first line, earlier
-names."""
+
+class Entry(NamedTuple):
+    """A record as the search box shows it."""
+
+    path: str
+    id: str
+    title: str
+    url: str
+    look: tuple[str, str]
+    """Its status in words, and its classes."""
+    lead: str
+    legacy_ids: Sequence[str]
 
 
 def description_of(record: Record, prose: str) -> str:
@@ -40,117 +45,70 @@ def description_of(record: Record, prose: str) -> str:
     return record.text("summary") or lead(prose) or record.title
 
 
-def entry(record: Record, first_line: str) -> Entry:
-    """Return what the search box knows of a record."""
-    words = " ".join([record.id, *tags_of(record), *record.legacy_ids, record.kind.label])
-    look = record.status.word, status_class(record)
-    return record.id, record.title, url_of(record), *look, words, first_line, record.legacy_ids
-
-
 def entries(records: Iterable[Record], lead_of: Callable[[Record], str]) -> list[Entry]:
-    """Return what the search box knows; `lead_of` says how a record's text begins."""
+    """Return the records that the search box shows; `lead_of` says how a record's text begins."""
     # What the generator made a page of, its own search finds.
-    return [entry(one, lead_of(one)) for one in records if one.page is None]
+    return [
+        Entry(
+            record.path, record.id, record.title, url_of(record), (record.status.word, status_class(record)),
+            lead_of(record), record.legacy_ids,
+        )
+        for record in records
+        if record.page is None
+    ]  # fmt: skip
 
 
-def earlier(record: Record, row: Mapping[str, Any], line: str) -> Entry:
-    """Return what an earlier build knew of a record, as far as terms are made of it: by its `row` in `records.json`
-    and its line in `ROWS`.
-    """
-    title, _, first_line = json.loads(line)
-    words = " ".join([record.id, *row["tags"], *row["legacy_ids"], record.kind.label])
-    return record.id, title, "", "", "", words, first_line, ()
+def paths(records: int) -> list[str]:
+    """Return the files by their path in the site, for so many records."""
+    number = FEWEST_FILES
+    while number < MOST_FILES and number * IN_A_FILE < records:
+        number *= 2
+    return [DATA, *(f"{FOLDER}/{shard}.json" for shard in range(number))]
 
 
-def files(
-    entries: Sequence[Entry], before: Mapping[str, str] = MappingProxyType({}), then: Mapping[int, Entry] | None = None
-) -> Iterator[tuple[str, str]]:
+def shard_of(word: str, number: int) -> int:
+    """Return which file holds a word: those that begin with the same two letters stand in one."""
+    first, second = ord(word[0]), ord(word[1]) if len(word) > 1 else 0
+    return (first * 31 + second) % number
+
+
+def files(entries: Sequence[Entry], index: Index) -> Iterator[tuple[str, str]]:
     """Yield the files by their path in the site.
 
-    `before` are the files of an earlier build, by path, `then` what it knew of the few records, by their number, of
-    which it may have known something else: only their terms are looked at.
-
-    The first has each record's id and the number of its look, the `looks` (status in words, classes), the records of
-    each earlier name, the `common` words that no term is made of and the `generic` ones that ask for nothing. The
-    others are lines, of which a browser reads the few that a key asks for: a term and the records that hold it, as
-    numbers to the base of 36, eight times the distance from the record before, plus the fields; and of each record
-    title, address and first line as JSON.
+    The first has the records as [id, title, address, number of the look, first line], the looks, the records of each
+    earlier name, and the common words. Each of the others has words with their terms, and what these terms weigh: the
+    number of a record and a hundred times the weight, in turns.
     """
-    from orbit_registry.search.query import GENERIC  # most builds leave these files as they are
-    from orbit_registry.search.terms import STOP_WORDS
-
-    looks = {look: number for number, look in enumerate(dict.fromkeys((one[3], one[4]) for one in entries))}
-    names: dict[str, list[int]] = {}
-    for number, one in enumerate(entries):
-        for name in one[7]:
-            names.setdefault(name.lower(), []).append(number)
-    said = {
-        "ids": [one[0] for one in entries],
-        "look": [looks[one[3], one[4]] for one in entries],
-        "looks": list(looks),
-        "names": names,
-        "common": sorted(STOP_WORDS),
-        "generic": sorted(GENERIC),
-    }
-    yield DATA, _as_json(said)
-    postings = _postings(entries) if then is None else _updated(entries, before[TERMS], then)
-    yield TERMS, "".join(f"{term} {held}\n" for term, held in postings.items())
-    yield ROWS, "".join(f"{_as_json([one[1], one[2], one[6]])}\n" for one in entries)
+    data, *shards = paths(len(entries))
+    looks = {look: number for number, look in enumerate(dict.fromkeys(entry.look for entry in entries))}
+    names: defaultdict[str, list[int]] = defaultdict(list)
+    for number, entry in enumerate(entries):
+        for name in entry.legacy_ids:
+            names[name.lower()].append(number)
+    records = [[entry.id, entry.title, entry.url, looks[entry.look], entry.lead] for entry in entries]
+    content = {"records": records, "looks": list(looks), "names": names, "common": sorted(STOP_WORDS)}
+    yield data, _as_json({**content, "files": len(shards)})
+    postings = _postings(entries, index)
+    words: list[dict[str, str]] = [{} for _ in shards]
+    for word, term in sorted({**{term: term for term in index.terms}, **index.stems}.items()):
+        if postings[term]:
+            words[shard_of(word, len(shards))][word] = term
+    for path, held in zip(shards, words, strict=True):
+        yield path, _as_json({"words": held, "terms": {term: postings[term] for term in sorted(set(held.values()))}})
 
 
-def _updated(entries: Sequence[Entry], before: str, then: Mapping[int, Entry]) -> dict[str, str]:
-    """Return what `_postings` does, out of its lines of an earlier build."""
-    held = dict(line.split(" ", 1) for line in before.split("\n") if line)
-    for number, one in then.items():
-        was, now = _fields(one), _fields(entries[number])
-        for term in was.keys() | now.keys():
-            if was.get(term) != now.get(term):
-                held[term] = _moved(held.get(term, ""), number, now.get(term, 0))
-    return {term: held[term] for term in sorted(held) if held[term]}
-
-
-def _postings(entries: Sequence[Entry]) -> dict[str, str]:
-    held: dict[str, list[str]] = defaultdict(list)
-    last: dict[str, int] = {}
-    for number, one in enumerate(entries):
-        for term, where in _fields(one).items():
-            held[term].append(_to_36((number - last.get(term, 0)) * 8 + where))
-            last[term] = number
-    return {term: " ".join(held[term]) for term in sorted(held)}
-
-
-def _fields(one: Entry) -> dict[str, int]:
-    """Return the terms of a record, each with the fields that it stands in."""
-    from orbit_registry.search.terms import terms
-
-    fields: dict[str, int] = {}
-    for text, field in ((one[1], TITLE), (one[5], WORDS), (one[6], LEAD)):
-        for term in terms(text):
-            fields[term] = fields.get(term, 0) | field
-    return fields
-
-
-def _moved(line: str, number: int, where: int) -> str:
-    """Return the records of a term with one in other fields, 0 for none."""
-    held: dict[int, int] = {}
-    at = 0
-    for part in line.split():
-        distance, fields = divmod(int(part, 36), 8)
-        at += distance
-        held[at] = fields
-    held[number], at, parts = where, 0, []
-    for one in sorted(one for one, fields in held.items() if fields):
-        parts.append(_to_36((one - at) * 8 + held[one]))
-        at = one
-    return " ".join(parts)
-
-
-def _to_36(number: int) -> str:
-    digits = ""
-    while number:
-        number, rest = divmod(number, 36)
-        digits = _DIGITS[rest] + digits
-    return digits or "0"
+def _postings(entries: Sequence[Entry], index: Index) -> Mapping[str, Sequence[int]]:
+    """Return for each term the number of each record that has it, followed by its weight in the record's best part."""
+    numbers = {entry.path: number for number, entry in enumerate(entries)}
+    rows = [numbers.get(path) for path, _ in index.keys]
+    postings: dict[str, list[int]] = {}
+    for term in index.terms:
+        best: dict[int, int] = {}
+        for slot, weight in index.weights(term):
+            if (row := rows[slot]) is not None:
+                best[row] = max(best.get(row, 0), round(weight * 100))
+        postings[term] = [number for row in sorted(best) for number in (row, best[row])]
+    return postings
 
 
 def lead(prose: str) -> str:

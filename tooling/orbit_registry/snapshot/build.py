@@ -15,6 +15,7 @@ from orbit_registry.errors import SnapshotError
 from orbit_registry.snapshot.engine import duckdb
 from orbit_registry.snapshot.events import fill_events
 from orbit_registry.snapshot.rows import CONTENT, LOCAL, NAMING, WHOLE, Rows
+from orbit_registry.snapshot.search_macro import search_tables
 from orbit_registry.store.files import sync_folder, write_error
 
 if TYPE_CHECKING:
@@ -131,10 +132,8 @@ def new_database(
                 connection.execute(TABLES.read_text(encoding="utf-8"))
             yield
             if source is None and like is None:
-                from orbit_registry.snapshot.search_macro import search_macro  # most builds take over those of a file
-
                 connection.execute(MACROS.read_text(encoding="utf-8"))
-                connection.execute(search_macro())
+            search_tables(connection)
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT snapshot")
         finally:

@@ -16,17 +16,12 @@ from orbit_registry.store.votes import BROKEN as BROKEN_VOTE
 from orbit_registry.store.workspace import Workspace
 
 if TYPE_CHECKING:
-    from orbit_registry.search.hits import SearchResult
-    from orbit_registry.search.query import Query
     from orbit_registry.search.vectors import Vectors
-    from orbit_registry.snapshot.query import Answer, Found
+    from orbit_registry.snapshot.query import Answer
 
-    Search = Callable[[Query], SearchResult]
     Meant = Callable[[Sequence[str]], Vectors | None]
 Result = TypeVar("Result")
 Diagnostics = Callable[[], Iterable[Diagnostic]]
-MOST_HITS = 1000
-"""So many of a search stand in its macro."""
 GRACE = 1.0
 """Seconds beyond its limit that a question is waited for."""
 
@@ -36,14 +31,12 @@ def query(
     sql: str,
     form: str = "table",
     *,
-    search: Search | None = None,
     vectors: Meant | None = None,
     diagnostics: Diagnostics = tuple,
 ) -> str:
     """Return the answer to one question, as a table, JSON or CSV; the snapshot is brought up to date first.
 
-    `search` is asked where the question is, so that the macro of that name gives what every search does; `vectors`
-    where it is about vectors.
+    `vectors` are asked where the question is about vectors.
 
     Raises:
         ConfigError: vectors are asked for, and the configured model can't be used.
@@ -56,33 +49,15 @@ def query(
     # What is written at every call is no reason to build anew; whoever asks for it gets what there is now.
     asks = any(name in sql.casefold() for name in ("events", "outcome_scores"))
     lines = event_lines(workspace.state) if asks else None
-    hits, meant = _hits(sql, search), _meant(sql, vectors)
-    return _with_current(
-        workspace, lambda path: ask(path, sql, events=lines, hits=hits, vectors=meant), diagnostics
-    ).render(form)
+    meant = _meant(sql, vectors)
+    return _with_current(workspace, lambda path: ask(path, sql, events=lines, vectors=meant), diagnostics).render(form)
 
 
 def _meant(sql: str, vectors: Meant | None) -> Vectors | None:
     """Return the vectors that a question may be about; None where it names none, or no model is configured."""
-    from orbit_registry.snapshot.query import names_vectors, texts_asked
+    from orbit_registry.snapshot.query import names_vectors, texts_meant
 
-    return vectors(texts_asked(sql, "meaning")) if vectors is not None and names_vectors(sql) else None
-
-
-def _hits(sql: str, search: Search | None) -> dict[str, Found]:
-    """Return what a search finds for the texts that a question asks it for; nothing for one without words."""
-    from orbit_registry.search.query import Query  # most questions search for nothing
-    from orbit_registry.snapshot.query import texts_asked
-
-    found: dict[str, Found] = {}
-    if search is None:
-        return found
-    for text in texts_asked(sql, "search"):
-        try:
-            found[text] = [(hit.record.id, hit.score) for hit in search(Query(text, limit=MOST_HITS)).hits]
-        except UsageError:
-            found[text] = ()
-    return found
+    return vectors(texts_meant(sql)) if vectors is not None and names_vectors(sql) else None
 
 
 def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
@@ -92,10 +67,7 @@ def answer_all(workspace: Workspace, sql: str, reading: Reading) -> Answer:
     return _with_current(workspace, lambda path: ask(path, sql), reading=reading)
 
 
-def answer(
-    workspace: Workspace, sql: str, *, seconds: float, rows: int, search: Search | None = None,
-    vectors: Meant | None = None,
-) -> Answer:  # fmt: skip
+def answer(workspace: Workspace, sql: str, *, seconds: float, rows: int, vectors: Meant | None = None) -> Answer:
     """Return the answer to one question that may take so many seconds and have so many rows; the rest as in `query`.
 
     Raises:
@@ -105,13 +77,13 @@ def answer(
 
     from orbit_registry.snapshot.query import ask
 
-    hits, meant = _hits(sql, search), _meant(sql, vectors)
+    meant = _meant(sql, vectors)
 
     def asked(path: Path) -> Answer:
         # The database looks up between steps alone, and one step may take as long as it likes; nobody waits for that.
         thread = ThreadPoolExecutor(1)
         try:
-            done = thread.submit(ask, path, sql, seconds=seconds, rows=rows, hits=hits, vectors=meant)
+            done = thread.submit(ask, path, sql, seconds=seconds, rows=rows, vectors=meant)
             return done.result(seconds + GRACE)
         except TimeoutError:
             raise SnapshotError(f"the question took more than {seconds:g} s", hint="narrow it") from None

@@ -9,11 +9,10 @@ import json
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from orbit_registry.errors import SnapshotError, UsageError
@@ -40,26 +39,16 @@ _CLOSED = {
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 _BROKEN = (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException, duckdb.InternalException)
 TABLES_HINT = (
-    f"tables: {', '.join((*CONTENT, *LOCAL, 'meta'))}; views: vote_ranking, vote_history, outcome_scores, "
+    f"tables: {', '.join((*CONTENT, *LOCAL, 'search_words', 'search_terms', 'meta'))}; "
+    "views: vote_ranking, vote_history, outcome_scores, "
     "cited_chunks, system_knowledge; macros: scope_match(path, project), search(text), "
     "ranked(tag, half_life, project), resolve_id(id), vote_scores(half_life_days); "
     "with a model configured vectors(content_hash, model, vector), meaning(text), near(id)"
 )
 
 
-Found = Sequence[tuple[str, float]]
-"""Ids and scores of what a search found, the best first."""
-_ASKED = r"\b{}\s*\((?:\s*('(?:[^']|'')*')\s*\))?"
+_MEANT = re.compile(r"\bmeaning\s*\((?:\s*('(?:[^']|'')*')\s*\))?", re.IGNORECASE)
 _VECTORS = re.compile(r"\bvectors\b|\b(?:meaning|near)\s*\(", re.IGNORECASE)
-_FOUND = """
-CREATE TEMP MACRO search(said) AS TABLE
-SELECT
-    h.id, h.score, coalesce(r.title, s.title) AS title, coalesce(r.kind, 'skill') AS kind,
-    coalesce(r.status, 'active') AS status, coalesce(r.path, s.path) AS path
-FROM temp.found_hits AS h LEFT JOIN records AS r ON r.id = h.id LEFT JOIN skills AS s ON s.path = h.id
-WHERE h.asked = said AND coalesce(r.id, s.path) IS NOT NULL
-ORDER BY h.place
-"""
 _MEANING = """
 CREATE TEMP MACRO meaning(said) AS TABLE
 SELECT r.id, array_cosine_similarity(v.vector, a.vector)::DOUBLE AS cosine, r.title, r.kind, r.status, r.path
@@ -114,13 +103,12 @@ def ask(
     seconds: float = SECONDS,
     rows: int | None = None,
     events: Sequence[str] | None = None,
-    hits: Mapping[str, Found] = MappingProxyType({}),
     vectors: Vectors | None = None,
 ) -> Answer:
     """Return the answer to one question, of at most so many rows.
 
-    `events` are the lines of the event log, where the table of events is to hold those of now; `hits` are what a search
-    finds for the texts that `texts_asked` names; `vectors` stand as a table beside the others.
+    `events` are the lines of the event log, where the table of events is to hold those of now; `vectors` stand as a
+    table beside the others.
 
     Raises:
         CorruptSnapshotError: the file can't be opened.
@@ -137,8 +125,6 @@ def ask(
                 )
             if events is not None:
                 show_events(connection, events)
-            if hits:
-                _show_hits(connection, hits)
             if vectors is not None:
                 _show_vectors(connection, vectors)
             with _deadline(connection, seconds):
@@ -156,24 +142,15 @@ def ask(
             raise SnapshotError(str(error).strip(), hint=TABLES_HINT) from None
 
 
-def texts_asked(sql: str, macro: str) -> list[str]:
-    """Return the texts that a question hands to a macro; none where one of them is not written out."""
-    found = re.findall(_ASKED.format(macro), sql, re.IGNORECASE)
-    return [] if any(not said for said in found) else [said[1:-1].replace("''", "'") for said in dict.fromkeys(found)]
+def texts_meant(sql: str) -> list[str]:
+    """Return the texts that a question hands to `meaning`; none where one of them is not written out."""
+    texts = _MEANT.findall(sql)
+    return [] if not all(texts) else [text[1:-1].replace("''", "'") for text in dict.fromkeys(texts)]
 
 
 def names_vectors(sql: str) -> bool:
     """Say whether a question may be about vectors."""
     return _VECTORS.search(sql) is not None
-
-
-def _show_hits(connection: duckdb.DuckDBPyConnection, hits: Mapping[str, Found]) -> None:
-    """Let a connection's `search` answer what was found, in place of what the file alone can rank."""
-    connection.execute("CREATE TEMP TABLE found_hits (asked VARCHAR, place INTEGER, id VARCHAR, score DOUBLE)")
-    rows = [(text, place, *hit) for text, found in hits.items() for place, hit in enumerate(found)]
-    if rows:
-        connection.executemany("INSERT INTO found_hits VALUES (?, ?, ?, ?)", rows)
-    connection.execute(_FOUND)
 
 
 def _show_vectors(connection: duckdb.DuckDBPyConnection, vectors: Vectors) -> None:

@@ -1,88 +1,104 @@
-"""Makes the macro `search(text)` of a snapshot: `search.sql` with the lists of our search; it runs no SQL."""
+"""Tables of terms and weights of a snapshot, and the macro `search(text)` that adds them up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from unicodedata import normalize
+from typing import TYPE_CHECKING
 
-from orbit_registry.search import fusion, hits, query, terms, text_index
-from orbit_registry.search.kept_texts import NO_TEXT
+from orbit_registry.search.hits import MARKS
+from orbit_registry.search.index import Fields, Index, body_of, counts_of, seed_of
+from orbit_registry.search.terms import LONGEST_TERM, STOP_WORDS, UNSPACED
+from orbit_registry.search.terms import MARKS as LETTER_MARKS
 
-TEMPLATE = Path(__file__).with_name("search.sql")
-_RAISED = "ªº²³¹µ" + "".join(map(chr, (*range(0x2070, 0x209D), *range(0x2460, 0x2469), *range(0xFF01, 0xFFBF))))
-_JOINED = "ﬀﬁﬂﬃﬄ™№¼½¾"
-PLAIN = {one: plain for one in _RAISED if len(plain := normalize("NFKC", one)) == 1 and plain != one}
-"""Characters that Unicode's NFKC form writes with one other, as far as people type them."""
-JOINED = {one: normalize("NFKC", one) for one in _JOINED}
-"""Those that it writes with several."""
+if TYPE_CHECKING:
+    from orbit_registry.snapshot.engine import duckdb
 
-
-@lru_cache(maxsize=1)
-def search_macro() -> str:
-    """Return the statements that make the macro and what it uses."""
-    text = TEMPLATE.read_text("utf-8")
-    for name, value in _values().items():
-        text = text.replace(f"@{name}@", value)
-    return text
-
-
-def _values() -> dict[str, str]:
-    """Return what stands for each name between two `@`."""
-    identifier = query.IDENTIFIER.pattern.replace(r"[\w", r"[\p{L}\p{N}_").replace(r"\w", r"[\p{L}\p{N}_]")
-    return {
-        "wide": _said("".join(PLAIN)),
-        "narrow": _said("".join(PLAIN.values())),
-        "joined": "".join(JOINED),
-        "open_joined": "replace(" * len(JOINED),
-        "close_joined": "".join(f", '{one}', '{plain}')" for one, plain in JOINED.items()),
-        "piece": terms.PIECE,
-        "marks": terms.MARKS,
-        "unspaced": terms.UNSPACED,
-        "longest": str(terms.LONGEST_TERM),
-        "common": _list(terms.STOP_WORDS),
-        "generic": _list(query.GENERIC),
-        "no_text": _list(NO_TEXT),
-        "whole_words": _list(terms.WHOLE_WORDS),
-        "whole_pairs": ", ".join(f"({_list(pair, in_order=True)})" for pair in terms.WHOLE_WORDS.items()),
-        "after_plural": _list(terms.AFTER_PLURAL),
-        "prefixes": "|".join(terms.REGION_PREFIXES),
-        "doubles": _list(terms.DOUBLES),
-        "li_endings": "".join(sorted(terms.LI_ENDINGS)),
-        **{f"ends_{step}": "|".join(ending for ending, _ in pairs) for step, pairs in _STEPS.items()},
-        **{f"cases_{step}": _cases(pairs) for step, pairs in _STEPS.items()},
-        "ends_4": "|".join(terms.STEP_4),
-        "title": str(text_index.TITLE),
-        "tags": str(text_index.TAGS),
-        "body": str(text_index.BODY),
-        "k1": f"{text_index.K1}::DOUBLE",
-        "b": f"{text_index.B}::DOUBLE",
-        "shortest": str(fusion.SHORTEST),
-        "longest_gram": str(fusion.LONGEST),
-        "smoothing": str(fusion.SMOOTHING),
-        "pool_deep": str(query.BUDGETS["deep"].pool),
-        "pool_balanced": str(query.BUDGETS["balanced"].pool),
-        "long": str(query.LONG),
-        "identifier": _said(identifier.replace(r"\d", r"\p{Nd}")),  # codespell:ignore nd
-        "quotes": _said(query.QUOTES),
-        "frame": _said(query.FRAME),
-        "edges": _said(hits.MARKS),
-        "linked": f"{hits.LINKED}::DOUBLE",
-        "leading": str(hits.LEADING),
-    }
+MACRO = Path(__file__).with_name("search.sql")
+ENDINGS = "[bdfglmnprt]?(?:s|e|es|d|ed|ing|ings|er|ers|ly|y|ies|ied|ion|ions|ment|ments)"
+"""What may follow a known word in one that is not known."""
+_TABLES = """
+CREATE OR REPLACE TABLE search_words (word VARCHAR NOT NULL, term VARCHAR NOT NULL, worth DOUBLE NOT NULL);
+CREATE OR REPLACE TABLE search_terms (
+    term VARCHAR NOT NULL, record_id VARCHAR NOT NULL, part INTEGER NOT NULL, weight DOUBLE NOT NULL
+);
+"""
+_FILL_WORDS = """
+INSERT INTO search_words
+SELECT l.line[1], l.line[2], l.line[3]::DOUBLE
+FROM (SELECT string_split(unnest(string_split($1, chr(10))), chr(9)) AS line) AS l
+ORDER BY ALL
+"""
+_FILL_TERMS = """
+INSERT INTO search_terms
+SELECT l.term, $2[l.slot + 1], $3[l.slot + 1], l.weight
+FROM (
+    SELECT h.line[1] AS term, split_part(h.hit, ' ', 1)::INTEGER AS slot, split_part(h.hit, ' ', 2)::DOUBLE AS weight
+    FROM (
+        SELECT w.line, unnest(string_split(w.line[2], ',')) AS hit
+        FROM (SELECT string_split(unnest(string_split($1, chr(10))), chr(9)) AS line) AS w
+    ) AS h
+) AS l
+ORDER BY ALL
+"""
+_TEXTS = """
+SELECT
+    r.id, r.title, r.body, r.data, EXISTS (FROM chunks AS c WHERE c.record_id = r.id),
+    (SELECT string_agg(g.tag, chr(10)) FROM tags AS g WHERE g.record_id = r.id AND g.axis IN ('tag', 'symbol', 'label'))
+FROM records AS r
+"""
+_CHUNKS = "SELECT record_id, position + 1, coalesce(breadcrumb, ''), body FROM chunks"
+_SKILLS = "SELECT path, if(description = '', title, title || ': ' || description), body FROM skills"
 
 
-_STEPS = {"2": terms.STEP_2, "3": terms.STEP_3}
+def search_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables that `search` looks words up in, from the texts that a database holds, and the macro."""
+    index = Index({key: counts_of(fields) for key, fields in _texts(connection).items()})
+    connection.execute(_TABLES)
+    unknown = [("", "", index.worth(""))]
+    stems = {**{term: term for term in index.terms}, **index.stems}
+    known = ((word, term, index.worth(term)) for word, term in stems.items() if word not in STOP_WORDS)
+    common = ((word, "", 0.0) for word in STOP_WORDS)
+    _fill(
+        connection, _FILL_WORDS, (f"{word}\t{term}\t{worth:.6f}" for word, term, worth in (*unknown, *common, *known))
+    )
+    weighed = ((term, (f"{slot} {weight:.6f}" for slot, weight in index.weights(term))) for term in index.terms)
+    _fill(
+        connection,
+        _FILL_TERMS,
+        (f"{term}\t{','.join(hits)}" for term, hits in weighed),
+        *map(list, zip(*index.keys, strict=True)),
+    )
+    text = MACRO.read_text("utf-8")
+    for name, value in _VALUES.items():
+        text = text.replace(f"@{name}@", value.replace("'", "''"))
+    connection.execute(text)
 
 
-def _cases(pairs: Iterable[tuple[str, str]]) -> str:
-    return " ".join(f"WHEN '{ending}' THEN '{instead}'" for ending, instead in pairs) + " END"
+_VALUES = {
+    "unspaced": UNSPACED,
+    "marks": LETTER_MARKS,
+    "longest": str(LONGEST_TERM),
+    "edges": MARKS,
+    "endings": ENDINGS,
+}
 
 
-def _list(words: Iterable[str], *, in_order: bool = False) -> str:
-    return ", ".join(f"'{_said(word)}'" for word in (words if in_order else sorted(words)))
+def _texts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], Fields]:
+    """Return the texts of records, chunks and skills by id and number, as `search.index.texts_of` makes them."""
+    texts: dict[tuple[str, int], Fields] = {}
+    for record_id, title, body, data, is_file, tags in connection.execute(_TEXTS).fetchall():
+        fields: Mapping[str, object] = json.loads(data)
+        prose = "" if is_file else body
+        texts[record_id, 0] = title, tags or "", f"{prose}\n{body_of(fields, {title, body})}\n{seed_of(fields)}"
+    for record_id, number, breadcrumb, body in connection.execute(_CHUNKS).fetchall():
+        texts[record_id, number] = breadcrumb, "", body
+    for path, title, body in connection.execute(_SKILLS).fetchall():
+        texts[path, 0] = title, "", body
+    return texts
 
 
-def _said(text: str) -> str:
-    return text.replace("'", "''")
+def _fill(connection: duckdb.DuckDBPyConnection, statement: str, lines: Iterable[str], *more: list[object]) -> None:
+    if text := "\n".join(lines):
+        connection.execute(statement, [text, *more])

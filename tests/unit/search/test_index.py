@@ -1,0 +1,115 @@
+"""Ranking by words: rare terms, titles and tags weigh more; what a term weighs in a text is what searches add."""
+
+from __future__ import annotations
+
+import pytest
+
+from orbit_registry.search.index import Index, counts_of
+from orbit_registry.search.terms import terms
+
+Fields = tuple[str, str, str]
+
+
+def index(**texts: Fields) -> Index:
+    """Return an index of texts by key."""
+    return Index({(key, 0): counts_of(fields) for key, fields in texts.items()})
+
+
+def hits(made: Index, query: str, most: int | None = None) -> list[tuple[str, float]]:
+    """Return the keys of the hits by terms with their scores, the best first."""
+    return [(made.keys[slot][0], score) for slot, score in made.search(terms(query), most)]
+
+
+def keys(made: Index, query: str, pool: int = 0) -> list[str]:
+    """Return the keys of the hits, of which `pool` are ranked twice, the best first."""
+    return [made.keys[slot][0] for slot, _ in made.ranked(terms(query), pool, 100)]
+
+
+def test_a_title_weighs_more_than_tags_and_those_more_than_the_body() -> None:
+    """The same word, in texts of the same length."""
+    found = index(body=("x", "y", "cache"), title=("cache", "y", "z"), tags=("x", "cache", "z"))
+
+    assert keys(found, "cache") == ["title", "tags", "body"]
+
+
+def test_a_rare_word_decides() -> None:
+    """A word that every text has says little."""
+    found = index(a=("lock order", "", ""), b=("lock file", "", ""), c=("lock order", "", "journal"))
+
+    assert keys(found, "lock journal")[0] == "c"
+    assert keys(found, "journal") == ["c"]
+
+
+def test_a_longer_text_weighs_less() -> None:
+    """The same word stands out in a short one."""
+    found = index(long=("", "", "lock " + "word " * 50), short=("", "", "lock word"))
+
+    assert keys(found, "lock") == ["short", "long"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("http headers", "Call parseHTTPHeader once"), ("parse_http", "Call parseHTTPHeader once"),
+        ("AuthHandler", "the auth handler"), ("auth handler", "class AuthHandler"), ("#6928", "see issue 6928"),
+        ("设计模式", "软件设计"), ("データベース", "データの保存"),
+    ],
+)  # fmt: skip
+def test_identifiers_and_unspaced_words_are_found_by_their_parts(query: str, text: str) -> None:
+    """`parseHTTPHeader` has parse, http and header; Chinese and Japanese words have pairs of characters."""
+    assert keys(index(a=(text, "", ""), b=("Other", "", "")), query) == ["a"]
+
+
+@pytest.mark.parametrize(("query", "text"), [("ui", "pursuing it"), ("cat", "concatenate"), ("lock", "block clocks")])
+def test_a_part_of_a_word_is_no_match(query: str, text: str) -> None:
+    """Runs of characters reorder what whole terms have found, and lead to nothing themselves."""
+    assert keys(index(a=(text, "", "")), query) == []
+
+
+def test_scores_are_parts_of_the_best_possible() -> None:
+    """Between 0 and 1; a word that no text has takes its part away."""
+    found = index(a=("lock " * 500, "", ""), b=("file", "", ""))
+
+    ((_, whole),) = hits(found, "lock")
+    ((_, part),) = hits(found, "lock nowhere")
+    ((_, less),) = hits(found, "lock nowhere elsewhere")
+    assert 0.9 < whole <= 1
+    assert 0 < less < part < whole
+
+
+@pytest.mark.parametrize("query", ["", "nowhere"])
+def test_nothing_is_found_by_nothing(query: str) -> None:
+    """No term, or one that no text has."""
+    assert hits(index(a=("lock", "", "")), query) == []
+    assert hits(Index({}), query) == []
+
+
+def test_runs_of_characters_prefer_the_nearer_word() -> None:
+    """Of texts that terms can't tell apart, the one with a word of the same root comes first."""
+    made = index(a=("lock", "", "garden"), b=("lock", "", "ledger"))
+
+    assert keys(made, "lock the ledgerbook") == ["a", "b"]
+    assert keys(made, "lock the ledgerbook", 10) == ["b", "a"]
+
+
+def test_the_second_ranking_keeps_the_scores() -> None:
+    """The first hit has the best score by terms, whoever that is."""
+    made = index(a=("lock", "", "garden"), b=("lock", "", "ledger"), c=("", "", "a lock of some length"))
+    query = terms("lock the ledgerbook")
+
+    assert [score for _, score in made.ranked(query, 10, 100)] == [score for _, score in made.search(query)]
+
+
+def test_the_best_are_the_first_of_all() -> None:
+    """As many as were asked for, in the order of all."""
+    made = index(**{f"{at:03}": (f"common {'rare' * (at % 9 == 0)}", "", "x " * (at % 13)) for at in range(100)})
+
+    assert hits(made, "rare common", 20) == hits(made, "rare common")[:20]
+
+
+def test_a_secret_is_no_word() -> None:
+    """The words around it are."""
+    counts = counts_of(("", "", f"rotate ghp_{'a1B2' * 9} monthly"))
+
+    assert {"rotate", "monthly"} <= counts.keys()
+    assert not any("a1b2" in word for word in counts)
