@@ -294,7 +294,8 @@ def test_a_collection_in_the_docs_folder_stays_where_it_is(corpora: Path, tmp_pa
     assert before <= after
     held = json.loads((tmp_path / "after/records.json").read_text("utf-8"))["records"]
     index = json.loads((tmp_path / "after/search/search_index.json").read_text("utf-8"))["docs"]
-    rows = [json.loads(row)[1] for row in (tmp_path / "after/search/rows.txt").read_text("utf-8").splitlines()]
+    found = json.loads((tmp_path / "after/search/records.json").read_text("utf-8"))["records"]
+    rows = [url for _, _, url, *_ in found]
     places = [*{one["location"].partition("#")[0] for one in index}, *rows]
     unnamed = [one for one in held if one["url"].startswith("adrs/")]
     assert len(unnamed) == len(list((root / "docs/decisions").glob("*#*")))  # an address can't say `#`

@@ -89,7 +89,7 @@ export const finder = ({ records, looks, names, common, files }, read) => {
     scores.forEach((score, row) => closed[records[row][3]] && scores.set(row, score / 2));
     const id = typed.trim().toLowerCase();
     if (Object.hasOwn(names, id)) names[id].forEach((row) => add(row, 1e6));
-    if (id.length > 2) records.forEach(([own], row) => own.toLowerCase().startsWith(id) && add(row, own.length === id.length ? 1e6 : 1e5));
+    if (id.length > 2) records.forEach(([own], row) => own.toLowerCase().startsWith(id) && add(row, own.length === id.length ? 2e6 : 1e5));
     const order = [...scores].sort(([one, a], [other, b]) => b - a || one - other);
     return { number: order.length, rows: order.slice(0, most).map(([row]) => row) };
   };
