@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from orbit_registry.text.adr.words import MONTH_OF, plain
-from orbit_registry.text.position import Span
 
 Order = Literal["day", "month"]
 """Which of a date's two numbers before the year comes first."""
@@ -34,8 +33,6 @@ _DATES = tuple(
 _SLASHED = re.compile(r"(?P<first>\d{1,2})[/-](?P<second>\d{1,2})[/-](?P<year>(?:19|20)\d\d)(?![\w/-])")
 _MARKS = "*_`{}[]()<>\"' \t\r\n"
 """What stands around a date."""
-_STARTS = re.compile(r"(?<![\w-])(?=\w)")
-_LONGEST = 200
 
 
 def is_iso_date(text: str) -> bool:
@@ -77,15 +74,6 @@ def date_orders(dates: Iterable[tuple[str, str]]) -> Mapping[str, Order]:
         if slashed is not None and read_date(written) and int(slashed["first"]) != int(slashed["second"]):
             orders.setdefault(folder, set()).add("day" if int(slashed["first"]) > 12 else "month")
     return {folder: next(iter(found)) for folder, found in orders.items() if len(found) == 1}
-
-
-def find_date(text: str) -> tuple[str, Span] | None:
-    """Return the first date in a short text, and where it stands."""
-    for start in _STARTS.finditer(text[:_LONGEST]):
-        found = _read(text, start.start())
-        if found is not None:
-            return found[0], Span(start.start(), found[1])
-    return None
 
 
 def _read(text: str, at: int) -> tuple[str, int] | None:

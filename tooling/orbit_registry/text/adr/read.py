@@ -26,7 +26,6 @@ from orbit_registry.text.adr.header import Header, front_matter_fields, keyed, v
 from orbit_registry.text.adr.model import FOLDER, AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.sections import EVIDENCE, HEADER_KEYS, is_filled, section_key
-from orbit_registry.text.adr.styles.marked_title import with_mark
 from orbit_registry.text.adr.titles import (
     TitleParts,
     named_heading,
@@ -167,7 +166,6 @@ def _entry(
         named_date=(parts.date, "heading") if parts.date and is_iso_date(parts.date) else None,
         changelog_date=None,
     )
-    entry = with_mark(document, entry)
     return replace(entry, legacy_ids=(*entry.legacy_ids, parts.code)) if parts.code else entry
 
 
@@ -286,7 +284,6 @@ def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePos
         named_date=(path_date, "path") if path_date else None,
         changelog_date=_changelog(document, inside),
     )
-    entry = with_mark(document, entry)
     if entry.number is None:
         entry = replace(entry, number=_titled_number(entry))
     said = status_of_path(path) if entry.format == "none" and entry.status == "unknown" else None

@@ -135,7 +135,7 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
     span = document.front_matter
     text = document.text
     if span is None:
-        return _toml(text, entry, newline)
+        return ""
     lines: list[str] = []
     for field in read_fields(text, span):
         key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
@@ -159,18 +159,6 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
     return newline.join(["---", *lines, "---", "", ""])
 
 
-def _toml(text: str, entry: AdrDocument, newline: str) -> str:
-    """Return a front matter in TOML with what every decision has; the title is the heading's."""
-    facts = [fact for fact in entry.facts if fact.style == "toml" and fact.key in ("status", "date")]
-    lines = []
-    for fact in facts:
-        start, end = text.rfind("\n", 0, fact.span.start) + 1, text.index("\n", fact.span.end)
-        tail = text[fact.span.end : end].rstrip("\r")
-        quote = tail[:1] if fact.key == "status" else tail
-        lines.append(f"{_literal(text[start : fact.span.start])}${fact.key}{_literal(quote)}")
-    return newline.join(["+++", *lines, "+++", "", ""]) if lines else ""
-
-
 def _same_number(value: str, entry: AdrDocument) -> bool:
     number = entry.number or ""
     return value.isdigit() and number.isdigit() and int(value) == int(number)
@@ -186,8 +174,6 @@ def _heading(text: str, entry: AdrDocument) -> str:
         for span in spans
         if entry.heading_span.start <= span.start < entry.heading_span.end
     ]
-    if entry.format == "title" and entry.status_span is not None:
-        edits.append((entry.status_span, "$status"))
     if entry.anchor:
         anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
         if anchor >= 0:
@@ -207,7 +193,7 @@ def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
     edits: list[tuple[Span, str]] = []
     kept: set[int] = set()
     for fact in entry.facts:
-        if fact.style in ("front-matter", "toml", "section", "badge", "title"):
+        if fact.style in ("front-matter", "section", "badge"):
             continue
         if fact.key == "statement":
             edits.append((fact.span, _statement(text, fact.span)))

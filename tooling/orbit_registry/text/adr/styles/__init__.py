@@ -17,11 +17,8 @@ from orbit_registry.text.adr.styles import (
     bullets,
     front_matter,
     line,
-    marked_title,
-    notice,
     section,
     table,
-    toml,
 )
 
 
@@ -40,5 +37,5 @@ class Style(Protocol):
         """Return where and what to insert so that the header states `key`, or None if the style is not in use."""
 
 
-STYLES: tuple[Style, ...] = (front_matter, toml, bullets, line, table, section, badge, notice, marked_title)
+STYLES: tuple[Style, ...] = (front_matter, bullets, line, table, section, badge)
 BY_NAME: dict[str, Style] = {style.NAME: style for style in STYLES}

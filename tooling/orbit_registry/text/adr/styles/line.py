@@ -5,52 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.dates import find_date
 from orbit_registry.text.adr.header import Header, first_offset, keyed, keyed_parts, whole_line
-from orbit_registry.text.adr.history import Dated, dated_line, read_history
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import NOTICE, find_phrases, opening_phrases
-from orbit_registry.text.adr.sections import section_key
 from orbit_registry.text.adr.statement import normalise_status, stated
 from orbit_registry.text.position import Span
 
 NAME = "line"
 _BULLET = re.compile(r"[ \t]{0,3}[*+-][ \t]{1,4}")
 _SHORT = 80
-_LONGEST = 160
 _OTHER_KEY = re.compile(r"[A-Z][\w-]*(?:[ ][\w-]+){0,4}:[ ]")
 """A line with a key that means nothing here: `Implementation Status: verified`."""
 
 
 def read(header: Header) -> Iterator[Fact]:
-    """Yield each `Key: value` line, and a history of dated lines where nothing else is said of the status."""
-    facts = list(_keyed(header))
-    yield from facts
-    if not any(fact.key == "status" for fact in facts):
-        yield from _history(header)
-
-
-def _history(header: Header) -> Iterator[Fact]:
-    """Yield what dated lines right below the title say: `2026-05-01: Proposed`, `2026-05-08: Accepted`."""
-    if header.in_log or any(section_key(heading.text) == "status" for heading in header.headings):
-        return
-    entries: list[Dated] = []
-    for line in header.lines():
-        content = header.text[line.start : line.end]
-        if not content.strip():
-            continue
-        bare = content.lstrip(" \t*+-")
-        found = find_date(bare[:_SHORT])
-        if found is None or found[1].start > 0 or len(content) > _LONGEST:
-            break
-        start = line.start + len(content) - len(bare)
-        entry = dated_line(header.text, Span(start, line.start + len(content.rstrip())))
-        entries += [entry] if entry is not None else []
-    if entries:
-        yield from read_history(header.text, entries, NAME)
-
-
-def _keyed(header: Header) -> Iterator[Fact]:
     """Yield each `Key: value` line; a value goes on over the following lines of its paragraph."""
     text = header.text
     current: tuple[str, Span] | None = None

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from orbit_registry.text.adr.header import Header, keyed, keyed_parts, visible_lines
-from orbit_registry.text.adr.history import Dated, dated_line, dated_rows, read_history
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import NOTICE, find_phrases
 from orbit_registry.text.adr.sections import heading_value, section_key, section_level
@@ -84,11 +83,6 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
         yield from read_statement(header.text, own, NAME)
         yield from _remarks(header, own, paragraphs)
         return
-    history = _history(header, heading, paragraphs)
-    if history:
-        yield from read_history(header.text, history, NAME)
-        yield from _remarks(header, history[0].statement, [one for one in paragraphs if not _is_of(one, history)])
-        return
     if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
         yield from read_statement(header.text, cell, NAME)
         return
@@ -114,37 +108,11 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
 
 
-def _history(header: Header, heading: Heading, paragraphs: Sequence[Span]) -> list[Dated]:
-    """Return the dated entries of a section that is a history: of its table, or of its list where it begins so."""
-    tables = within(header.document.tables, heading.body, lambda table: table.span.start)
-    if tables and (not paragraphs or tables[0].span.start <= paragraphs[0].start):
-        return dated_rows(header.text, tables[0])
-    found: list[Dated] = []
-    for paragraph in paragraphs:
-        lines = [match.span() for match in _LINE.finditer(header.text, paragraph.start, paragraph.end)]
-        entries = [dated_line(header.text, Span(*line)) for line in lines]
-        if len(entries) > 1 and all(entry is not None for entry in entries):
-            found += [entry for entry in entries if entry is not None]
-        elif entries and entries[0] is not None:
-            found.append(entries[0])
-        elif not found:
-            return []
-    return found if len(found) > 1 else []
-
-
 def _cell(header: Header, first: Span) -> Span | None:
     """Return the cell that states a known status in a table that the section begins with."""
     tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
     found = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
     return next((span for span in found if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
-
-
-def _is_of(paragraph: Span, history: Sequence[Dated]) -> bool:
-    """Say whether a paragraph holds an entry of a history, or is a row of its table."""
-    return any(
-        paragraph.start <= one.statement.start < paragraph.end or paragraph.start <= one.dated.start < paragraph.end
-        for one in history
-    )
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orbit_registry.text.adr.header import Header
-from orbit_registry.text.adr.history import dated_rows, read_history
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import read_statement
 from orbit_registry.text.adr.words import KEY_OF, plain
@@ -19,11 +18,6 @@ def read(header: Header) -> Iterator[Fact]:
     """Yield the known keys of the tables in the header."""
     tables = header.document.tables
     for table in (table for zone in header.zone for table in within(tables, zone, lambda table: table.span.start)):
-        first = {_key(cell) for cell in table.rows[0]} if table.rows else set()
-        history = dated_rows(header.text, table) if {"status", "date"} <= first else []
-        if len(history) > 1:
-            yield from read_history(header.text, history, NAME)
-            continue
         for key, cell in pairs(table):
             if cell.span is None:
                 continue
