@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
-from orbit_registry.text.adr.fields import read_fields, scalar
+from orbit_registry.text.adr.header import read_fields, scalar
+from orbit_registry.text.adr.headings import heading_value
 from orbit_registry.text.adr.languages import Language, language_of
 from orbit_registry.text.adr.model import AdrDocument, Section
-from orbit_registry.text.adr.read import read_document
-from orbit_registry.text.adr.sections import heading_value
-from orbit_registry.text.adr.statement import read_statement
+from orbit_registry.text.adr.reader import read_document
+from orbit_registry.text.adr.status_line import read_statement
 from orbit_registry.text.adr.words import field_of
-from orbit_registry.text.adr.write import heading_title, newline_of
+from orbit_registry.text.adr.writer import heading_title, newline_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import MarkdownDocument
