@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.words import KEY_OF, STATUS_OF, plain
+from orbit_registry.text.adr.vocabulary import KEY_OF, STATUS_OF, plain
 from orbit_registry.text.citations import Citation
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, MarkdownDocument

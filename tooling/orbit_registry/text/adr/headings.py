@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from orbit_registry.text.adr.dates import read_date
 from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.adr.header import visible_lines, visible_starts
 from orbit_registry.text.adr.model import Section
-from orbit_registry.text.adr.words import SECTION_OF, STATUS_OF, plain
+from orbit_registry.text.adr.vocabulary import SECTION_OF, STATUS_OF, plain, read_date, word_set
 from orbit_registry.text.position import Position, Span
 from orbit_registry.text.structure import Heading, MarkdownDocument
 
@@ -179,14 +178,9 @@ def decides(sections: Sequence[Section], *, alone: bool) -> bool:
 
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
-_NO_TITLES = frozenset(
-    {"adr", "rfc", "rfc proposal", "request for comments", "design document", "decision record",
-     "architecture decision record", "architectural decision record", "architecture decision record (adr)"}
-)  # fmt: skip
+_NO_TITLES = word_set("forms")
 """Headings that name the form: the file's name says more."""
-_TITLES = frozenset(
-    {"title", "titel", "titre", "título", "titolo", "название", "заголовок", "タイトル", "标题", "제목"}
-)
+_TITLES = word_set("titles")
 _WORDY = re.compile(
     r"(?:Architectur(?:e|al) Decision(?: Record)?|(?:ADR|RFC)(?:[- ]?\d{8}-\d{1,3})?|Decision Record)"
     r"[ \t]*[:—–-][ \t]+",

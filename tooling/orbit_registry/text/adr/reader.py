@@ -11,7 +11,6 @@ from typing import get_args
 
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr.classifier import is_template, why_no_decision
-from orbit_registry.text.adr.dates import Order, is_iso_date, is_of_two_orders, read_date
 from orbit_registry.text.adr.file_names import (
     GENERIC_NAMES,
     date_of_path,
@@ -53,6 +52,7 @@ from orbit_registry.text.adr.style_front_matter import FRONT_MATTER
 from orbit_registry.text.adr.style_lines import BULLETS, LINES
 from orbit_registry.text.adr.style_section import SECTIONS
 from orbit_registry.text.adr.style_table import BADGE, TABLE
+from orbit_registry.text.adr.vocabulary import Order, is_iso_date, is_of_two_orders, read_date
 from orbit_registry.text.citations import Citation, IdForms, find_citations
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Position, Problem, Span

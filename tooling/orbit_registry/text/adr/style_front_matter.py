@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from orbit_registry.text.adr.header import Field, Header, Style, scalar
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.status_line import normalise_status, read_statement
-from orbit_registry.text.adr.words import KEY_OF, field_of
+from orbit_registry.text.adr.vocabulary import KEY_OF, field_of
 from orbit_registry.text.position import Span
 
 _PAIR = re.compile(r"[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)")

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from orbit_registry.text.adr.header import Header, Style
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.status_line import read_statement
-from orbit_registry.text.adr.words import KEY_OF, plain
+from orbit_registry.text.adr.vocabulary import KEY_OF, plain
 from orbit_registry.text.structure import Cell, Table, within
 
 

@@ -9,32 +9,18 @@ from string import Template
 
 from orbit_registry.text.adr.header import read_fields, scalar
 from orbit_registry.text.adr.headings import heading_value
-from orbit_registry.text.adr.languages import Language, language_of
 from orbit_registry.text.adr.model import AdrDocument, Section
 from orbit_registry.text.adr.reader import read_document
 from orbit_registry.text.adr.status_line import read_statement
-from orbit_registry.text.adr.words import field_of
+from orbit_registry.text.adr.vocabulary import VOCABULARY, Language, field_of, language_of
 from orbit_registry.text.adr.writer import heading_title, newline_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import MarkdownDocument
 
-PROMPTS = {
-    "context": "_Why is a decision needed here?_",
-    "decision": "_What is decided?_",
-    "drivers": "- _What does the decision have to satisfy?_",
-    "options": "- _An option that was looked at._",
-    "pros_cons": "- _Good, because …_\n- _Bad, because …_",
-    "consequences": "- _What follows?_\n- Cost: _what does this make harder?_",
-    "positive": "- _What gets better?_",
-    "negative": "- Cost: _what does this make harder?_",
-    "neutral": "- _What changes without being better or worse?_",
-    "rationale": "_Why this option and not another?_",
-    "confirmation": "_How can one see that the decision is kept?_",
-    "references": "- _What to read next._",
-}
+PROMPTS: Mapping[str, str] = VOCABULARY["english"]
 """What a template asks for in a section, by the section's standard name."""
-COST = "Cost: _what does this make harder?_"
+COST = PROMPTS["negative"].removeprefix("- ")
 
 
 def prompts_in(language: Language | None) -> Mapping[str, str]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from orbit_registry.errors import RefusedError, UsageError
 from orbit_registry.text.adr.headings import section_key, section_level, split_entry, split_title
-from orbit_registry.text.adr.languages import language_of, language_of_status
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.reader import STYLES, entry_header, read_document
+from orbit_registry.text.adr.vocabulary import language_of, language_of_status
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, MarkdownDocument
