@@ -27,8 +27,10 @@ PART = (
     rf"|{'|'.join(VOCABULARY['part_signs'])})"
 )
 """What a sentence names that is about a part of a decision: `Section 3 was superseded by`, `some clauses`."""
-WITHIN = r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
-"""What may stand between that and its verb."""
+WITHIN = (
+    r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
+)
+"""What may stand between that and its verb, an insertion between two commas too."""
 _FAR = 80
 """Characters before a verb in which a part is named."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
