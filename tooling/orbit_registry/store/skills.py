@@ -116,7 +116,7 @@ def statements(skill: Skill) -> Sequence[str]:
 
 def _said(stated: str) -> dict[str, str]:
     """Return what a head states by its keys, each on one line however many it is written on."""
-    from orbit_registry.text.adr.fields import read_fields  # with the formats of decisions, which are much to load
+    from orbit_registry.text.adr.header import read_fields  # with the formats of decisions, which are much to load
 
     return {one.key: " ".join(one.value.split()) for one in read_fields(stated, Span(0, len(stated)))}
 

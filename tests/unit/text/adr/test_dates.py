@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.text.adr.dates import date_orders, read_date
+from orbit_registry.text.adr.vocabulary import date_orders, read_date
 
 
 @pytest.mark.parametrize(

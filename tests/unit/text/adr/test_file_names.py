@@ -56,10 +56,10 @@ def test_nobody_else_reads_numbers_out_of_file_names() -> None:
     """The modules that used to have a pattern of their own have none."""
     package = Path(__file__).resolve().parents[4] / "tooling" / "orbit_registry"
     store = ("decisions/files", "setup", "numbers/allocate")
-    for name in (*(f"store/{name}" for name in store), "importers/takeover", "text/adr/titles"):
+    for name in (*(f"store/{name}" for name in store), "importers/takeover", "text/adr/headings"):
         text = (package / f"{name}.py").read_text("utf-8")
         assert re.search(r"\\d\{[1-4],(?:6|8)?\}\)?\(\?", text) is None, name
-        assert name == "text/adr/titles" or "file_names import" in text, name
+        assert name == "text/adr/headings" or "file_names import" in text, name
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ WORDINGS = [
         (said, "accepted", [("amended_by", "ADR-0009")])
         for said in (
             "Accepted; section 3 was superseded by ADR-0009",
+            "Section 3, on retries, was superseded by ADR-0009",
             "Section 3, 4 and 5 were superseded by ADR-0009",
             "Some clauses superseded by ADR-0009",
             "In part superseded by ADR-0009",

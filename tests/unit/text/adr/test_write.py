@@ -19,7 +19,7 @@ from orbit_registry.text.adr import (
     set_status,
     set_title,
 )
-from orbit_registry.text.adr.languages import LANGUAGES, Language
+from orbit_registry.text.adr.vocabulary import Language, languages
 
 CASES = Path(__file__).parents[3] / "cases" / "adr_documents"
 
@@ -278,7 +278,7 @@ def test_removing_the_only_entry_leaves_the_preamble() -> None:
     assert remove_entry(text, read_document(text, "decisions.md").entries[0]) == "# Log\n"
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.amendments)
+@pytest.mark.parametrize("language", languages(), ids=lambda language: language.amendments)
 def test_a_document_is_written_to_in_its_own_language(language: Language) -> None:
     """Where its status is in that language, a new one is, what replaced it included; what it says is read back."""
     sections = "".join(f"## {heading}\n\nText.\n\n" for heading in sorted(language.headings))

@@ -43,8 +43,8 @@ from orbit_registry.store.permission import refuse_for_agent, write_step
 from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, new_data, record_path, render, validated, writing
-from orbit_registry.text.adr.build import DATE_PROBLEMS
 from orbit_registry.text.adr.model import FOLDER
+from orbit_registry.text.adr.reader import DATE_PROBLEMS
 
 STEP_LIMIT = 40_000_000
 _UNSTATED = f"the document states no status, {UNKNOWN}"

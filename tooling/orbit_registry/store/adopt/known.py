@@ -22,11 +22,10 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, inside, read_text
 from orbit_registry.store.outcome import Outcome
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.adr import AdrDocument, AdrFile
-from orbit_registry.text.adr.build import with_date_order
-from orbit_registry.text.adr.dates import date_orders
-from orbit_registry.text.adr.doubts import NOTHING_DECIDED, OF_ITS_PLACE
+from orbit_registry.text.adr.classifier import NOTHING_DECIDED, OF_ITS_PLACE
 from orbit_registry.text.adr.file_names import number_of_path, own_folders, whole_of
-from orbit_registry.text.adr.read import UNNAMED
+from orbit_registry.text.adr.reader import UNNAMED, with_date_order
+from orbit_registry.text.adr.vocabulary import date_orders
 
 NO_ENTRY = (
     "none of its headings is a decision with a number or a date, such as `## ADR-1: Title` or `## 2026-04-01: Title`"

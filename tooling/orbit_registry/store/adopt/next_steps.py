@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from orbit_registry.errors import OrbitError
 from orbit_registry.store.outcome import Outcome
-from orbit_registry.text.adr.doubts import OF_ITS_PLACE
+from orbit_registry.text.adr.classifier import OF_ITS_PLACE
 
 NOT_READ = "not Markdown"
 UNKNOWN = "so it is `unknown`"

@@ -57,7 +57,7 @@ class Document:
 
     @cached_property
     def _only(self) -> Span | None:
-        from orbit_registry.text.adr.read import single_span
+        from orbit_registry.text.adr.reader import single_span
 
         return single_span(self.text, self.path)
 

@@ -16,8 +16,8 @@ from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.adr import AdrDocument, new_document, read_document, set_status, set_title, template_from
 from orbit_registry.text.adr.file_names import FileName, is_decision_name, read_name, read_series_name
-from orbit_registry.text.adr.languages import language_of
 from orbit_registry.text.adr.templates import cost_in
+from orbit_registry.text.adr.vocabulary import language_of
 
 _LOOKED_AT = 12
 """Neighbours that are tried as a template, newest first: one of them may state its status as none other does."""

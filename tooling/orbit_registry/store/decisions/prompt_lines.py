@@ -56,10 +56,10 @@ def prompts_of(folder: Path, in_document: bool) -> frozenset[str]:
     files = (folder / name for name in ("new.md", "entry.md"))
     texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
     if in_document:
-        from orbit_registry.text.adr.languages import LANGUAGES
         from orbit_registry.text.adr.templates import prompts_in
+        from orbit_registry.text.adr.vocabulary import languages
 
-        texts += [text for language in (None, *LANGUAGES) for text in prompts_in(language).values()]
+        texts += [text for language in (None, *languages()) for text in prompts_in(language).values()]
     lines = (_DRESS.sub("", line).strip() for text in texts for line in text.split("\n"))
     return frozenset(line for line in lines if line and "$" not in line and not line.startswith("#") and _is_said(line))
 

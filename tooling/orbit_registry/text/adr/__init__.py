@@ -1,15 +1,17 @@
 """ADR documents as values, in every usual format, and edits that change nothing but what they are about."""
 
-from orbit_registry.text.adr.given import fitted, lowered, refuse_restated
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact, Rel, Relation, Section, Status
-from orbit_registry.text.adr.read import read_document
-from orbit_registry.text.adr.statement import normalise_status
+from orbit_registry.text.adr.reader import read_document
+from orbit_registry.text.adr.status_line import normalise_status
 from orbit_registry.text.adr.templates import new_document, template_from
-from orbit_registry.text.adr.write import (
+from orbit_registry.text.adr.writer import (
     add_amendment,
     add_entry,
+    fitted,
     heading_like,
     insert_entry,
+    lowered,
+    refuse_restated,
     remove_entry,
     set_date,
     set_number,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from orbit_registry.text.adr.model import Status
-from orbit_registry.text.adr.words import NO_STATUS_FOLDERS, STATUS_OF, plain
+from orbit_registry.text.adr.vocabulary import NO_STATUS_FOLDERS, STATUS_OF, plain
 
 GENERIC_NAMES = frozenset({"readme", "index", "adr", "decision"})
 """Files that are named after what they hold; the folder has the name then."""

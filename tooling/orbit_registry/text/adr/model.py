@@ -91,7 +91,7 @@ class AdrDocument:
     has_cost: bool
     cost_position: Position | None
     format: str
-    """The style that states the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`, `notice`), or
+    """The style that states the status (`front-matter`, `bullets`, `line`, `section`, `table`, `badge`), or
     `folder` where only the folder's name says it, or `none`."""
     anchor: str
     """The explicit `{#id}` of the heading, or ''."""

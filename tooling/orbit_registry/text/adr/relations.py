@@ -5,112 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 from orbit_registry.text.adr.file_names import GENERIC_NAMES
 from orbit_registry.text.adr.model import Rel
+from orbit_registry.text.adr.vocabulary import VOCABULARY
 from orbit_registry.text.position import Span
 
-_PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
-PARTLY = (
-    r"(?:partially|partly|in[ -]part|teilweise|zum[ ]Teil|in[ ]Teilen|partiellement|en[ ]partie|parcialmente"
-    r"|e[nm][ ]parte|parzialmente|in[ ]parte|gedeeltelijk|deels|częściowo|delvis|частично"
-    r"|部分(?:的に|地)?|一部(?:的に|を|が)?|(?:부분|일부)(?:적으로|가|를)?)"
-)
+PARTLY = f"(?:{'|'.join(VOCABULARY['partly'])})"
 _IN = rf"(?:[ -]{PARTLY})?"
 _CJK_IN = rf"[ ]?(?:{PARTLY}[ ]?)?"
-_VERBS: tuple[tuple[str, Rel], ...] = (
-    # `Supercedes` is how adr-tools spells it.
-    (
-        rf"(?:super[sc]eded|overrid+en|replaced|obsoleted|retired){_IN}[ ]by|super[sc]eded(?=:?[ ]\[)"
-        rf"|(?:ersetzt|abgelöst|überholt|aufgehoben){_IN}[ ]durch|(?:remplac|supplant|abrog)ée?s?{_IN}[ ]par"
-        rf"|(?:reemplazad|sustituid|substituíd|substituid|supersedid|superad|derogad|revogad)[oa]s?{_IN}[ ]por"
-        rf"|(?:sostituit|rimpiazzat|superat)[oaie]{_IN}[ ]da(?:ll[ao']|l)?|vervangen[ ]door"
-        r"|замен[её]н[аоы]?[ ]на|zastąpion[aey][ ]przez|ersatt[ ]av"
-        r"|已?被(?:部分)?(?:取代|替代)[:：]?"
-        r"|(?:取代者|替代者|后继|後継|後繼|置換先|置換済み|대체됨|후속)(?:[ ]ADR)?[:：]"
-        r"|部分(?:取代|替代)[:：(（]|(?:部分(?:的に)?|一部)(?:置き?換え|置換)(?:済み)?[:：(（]"
-        r"|(?:부분|일부)[ ]?대체(?:됨)?[ ]?[:：(（]",
-        "superseded_by",
-    ),
-    (
-        r"super[sc]edes|replaces|obsoletes|ersetzt|remplace|reemplaza|sustituye|substitui|sostituisce|rimpiazza"
-        r"|заменяет|(?<![被由])(?:取代|替代|替换|替換)了?",
-        "supersedes",
-    ),
-    (
-        rf"amended{_PARTIAL}[ ]by|modified[ ]by|updated[ ]by|(?:geändert|ergänzt|angepasst|präzisiert)[ ]durch"
-        r"|(?:modifi|amend|complét)ée?[ ]par|(?:modificad|enmendad|emendad|alterad|complementad)[oa][ ]por"
-        r"|(?:modificat|emendat|integrat)[oa][ ]da(?:ll[ao']|l)?",
-        "amended_by",
-    ),
-    (
-        r"amends|modifies|ergänzt|ändert|präzisiert|modifie|amende|complète|modifica|enmienda|emenda|altera|complementa"
-        r"|integra|(?:修订|修改|补充|修訂|補充)了?",
-        "amends",
-    ),
-    (
-        rf"extended{_PARTIAL}[ ]by|refined[ ]by|erweitert[ ]durch|étendue?[ ]par|(?:ampliad|estendid)[oa][ ]por"
-        r"|estes[oa][ ]da(?:ll[ao']|l)?",
-        "extended_by",
-    ),
-    (r"extends|refines|builds[ ]on|erweitert|étend|amplía|extiende|estende|(?:扩展|擴展)了?", "extends"),
-    (r"reverted[ ]by", "reverted_by"),
-    (r"reverts", "reverts"),
-    (r"implements", "implements"),
-    (
-        r"(?:relates|related)[ ]to|related|depends[ ]on|see[ ]also|in[ ]favou?r[ ]of|clarifie[sd](?:[ ]by)?"
-        r"|siehe[ ]auch|voir[ ]aussi|véase[ ]también|ver[ ]também|vedi[ ]anche|参见|參見|(?:関連|관련)(?:[ ]ADR)?[:：]",
-        "related_to",
-    ),
-)
-_ENDINGS: tuple[tuple[str, str, Rel], ...] = (
-    (r"durch[ ]", rf"{_IN}[ ](?:ersetzt|abgelöst|überholt)", "superseded_by"),
-    (r"durch[ ]", r"[ ](?:ergänzt|geändert)", "amended_by"),
-    (r"door[ ]", rf"{_IN}[ ]vervangen", "superseded_by"),
-    (r"[被由][ ]?", rf"[ ]?(?:所|完全|{PARTLY})?(?:取代|替代|代替|替换|替換)", "superseded_by"),
-    (r"[被由][ ]?", r"[ ]?所?(?:修订|修改|补充|修訂|補充)", "amended_by"),
-    ("", rf"[ ]?(?:に(?:より|よって|て)?|で){_CJK_IN}(?:置き?換え|置換|代替|廃止)", "superseded_by"),
-    ("", rf"[ ]?(?:の一部)?を{_CJK_IN}(?:置き?換え|置換|代替|廃止)", "supersedes"),
-    ("", r"[ ]?(?:に(?:より|よって|て)|で)[ ]?(?:改訂|改定|修正|補足)", "amended_by"),
-    ("", r"[ ]?を[ ]?(?:改訂|改定|修正|補足)", "amends"),
-    ("", r"[ ]?を[ ]?拡張", "extends"),
-    ("", rf"[ ]?(?:으로|로|에[ ]?의해){_CJK_IN}(?:대체|교체)", "superseded_by"),
-    ("", rf"(?:의[ ]?일부)?[ ]?[을를]{_CJK_IN}(?:대체|교체)", "supersedes"),
-    ("", r"[ ]?에[ ]?의해[ ]?(?:수정|보완|개정)", "amended_by"),
-    ("", r"[ ]?[을를][ ]?(?:수정|보완|개정)", "amends"),
-    ("", r"[ ]?[을를][ ]?확장", "extends"),
-)
-"""Verbs that stand behind the decision that they are about: what is before it, what follows it, and the relation."""
-_ENDS_SO = tuple(
-    (re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None, re.compile(after), rel)
-    for before, after, rel in _ENDINGS
-)
+_PARTIAL = r"(?:[ -](?:in[ -])?part(?:ially)?)?"
 _MAY_END_SO = re.compile("ersetzt|abgelöst|überholt|ergänzt|geändert|vervangen|[取替代置換廃改修補补拡대교수보개확]")
 _LEAD = 8
 """Characters that what stands before such a decision has at most."""
 _NO_LETTER = r"(?<![^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
 """Nothing stands before but a mark, or one of the scripts that write no blanks."""
 PART = (
-    rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:some|parts?|sections?|clauses?|paragraphs?|chapters?|points?[ ]\d"
-    r"|einige|Teile?|Abschnitte?|Abs[aä]tze?|Klauseln?|Kapitel|Ziffern?|Punkte?[ ]\d|certaine?s|quelques|parties?"
-    r"|paragraphes?|articles?[ ]\d|algun[oa]s|alguns|algumas|partes?|secci(?:ón|ones)|seç(?:ão|ões)|apartados?"
-    r"|cláusulas?|alcun[ei]|parti|sezion[ei]|clausol[ae]|sommige|delen|secties?|niektóre|vissa|avsnitt|некоторые|разделы?)"
-    r"(?![^\W\d_])|§|第[ ]?[\d一二三四五六七八九十]{1,3}[ ]?[章节節条條项項款]|部分|一部|일부|부분"
-    r"|\d[ ]?[장절조항][은는이가의]?(?!\w))"
+    rf"(?:(?<!all[ ])(?<!as[ ]){_NO_LETTER}(?:{'|'.join(VOCABULARY['part_words'])})(?![^\W\d_])"
+    rf"|{'|'.join(VOCABULARY['part_signs'])})"
 )
 """What a sentence names that is about a part of a decision: `Section 3 was superseded by`, `some clauses`."""
-WITHIN = r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
-"""What may stand between that and its verb."""
-_ADVERB_BEFORE = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
-_PARTLY_BEFORE = re.compile(_ADVERB_BEFORE, re.IGNORECASE)
-_PART_BEFORE = re.compile(rf"{_ADVERB_BEFORE}|{PART}{WITHIN}\Z", re.IGNORECASE)
-_HAS_PARTLY = re.compile(rf"{_NO_LETTER}{PARTLY}(?![a-z])", re.IGNORECASE)
-_HAS_PART = re.compile(rf"{_NO_LETTER}{PARTLY}(?![a-z])|{PART}", re.IGNORECASE)
-_PARTLY_BEHIND = re.compile(rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)", re.IGNORECASE)
+WITHIN = (
+    r"(?:[^.;,:()|·—–\r\n]|[.,](?=[ ]?\d)|,[ ][^.;,:()|·—–\r\n]{1,40},(?=[ ])|\r?\n(?=\S)|\([^()\r\n]{0,40}\)){0,60}?"
+)
+"""What may stand between that and its verb, an insertion between two commas too."""
 _FAR = 80
 """Characters before a verb in which a part is named."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_VERB = re.compile("|".join(rf"(?P<v{i}>{pattern})" for i, (pattern, _) in enumerate(_VERBS)), re.IGNORECASE)
 OF_ITSELF = (
     r"(?:this|the)[ ](?:(?:architecture[ ])?decision(?:[ ]record)?|adr|rfc|record|document|proposal)"
     r"[ ](?:is|was|has[ ]been|has[ ]now[ ]been)(?:[ ]now)?[ ]"
@@ -149,6 +72,56 @@ _FILLER = re.compile(r"(?:[\w§./-]{1,30}[ \t\r\n]{1,3}){0,3}")
 _ID_SHAPE = re.compile(r"(?:\bADRs?[- #]{0,2}|^#?)[0-9]{1,9}\b|^[0-9]{3,8}-|\bRFC[- ][0-9]", re.IGNORECASE)
 _NUMBER_OF = re.compile(r"(?:adr[-_ #]{0,2})?0*(?P<number>[0-9]{1,6})(?=[-_. ]|$)", re.IGNORECASE)
 _NUMBER_OF_ANCHOR = re.compile(r"#adr-?0*(?P<number>[0-9]{1,9})(?![0-9])", re.IGNORECASE)
+
+
+def _pattern(written: str) -> str:
+    """Return a pattern of the vocabulary with what it leaves to the code."""
+    for name, pattern in (("{CJK_IN}", _CJK_IN), ("{IN}", _IN), ("{PARTIAL}", _PARTIAL), ("{PARTLY}", PARTLY)):
+        written = written.replace(name, pattern)
+    return written
+
+
+@cache
+def _verbs() -> re.Pattern[str]:
+    """Return what finds a verb ahead of its decision; the group that matches is named after the relation."""
+    groups = (f"(?P<{rel}>{_pattern('|'.join(forms))})" for rel, forms in VOCABULARY["verbs"].items())
+    return re.compile("|".join(groups), re.IGNORECASE)
+
+
+@cache
+def _endings() -> tuple[tuple[re.Pattern[str] | None, re.Pattern[str], Rel], ...]:
+    """Return what stands before and what behind a decision where the verb comes last, and the relation."""
+    return tuple(
+        (
+            re.compile(rf"(?:^|(?<![A-Za-z])){before}\Z", re.IGNORECASE) if before else None,
+            re.compile(_pattern(after)),
+            rel,
+        )
+        for rel, before, after in VOCABULARY["verbs_behind"]
+    )
+
+
+class _Limits(NamedTuple):
+    """Patterns of words that limit a verb to a part: before it, within it, and behind its target."""
+
+    partly_before: re.Pattern[str]
+    part_before: re.Pattern[str]
+    has_partly: re.Pattern[str]
+    has_part: re.Pattern[str]
+    partly_behind: re.Pattern[str]
+
+
+@cache
+def _limits() -> _Limits:
+    adverb = rf"{_NO_LETTER}{PARTLY}(?:\*\*|[*_])?[ ]?(?:been[ ])?\Z"
+    patterns = (
+        adverb,
+        rf"{adverb}|{PART}{WITHIN}\Z",
+        rf"{_NO_LETTER}{PARTLY}(?![a-z])",
+        rf"{_NO_LETTER}{PARTLY}(?![a-z])|{PART}",
+        rf"[ ]?[(（,，]?[ ]?[的の의]?[ ]?{PARTLY}(?![a-z]|[ ]by)",
+    )
+    return _Limits(*(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +167,15 @@ def _limited(text: str, start: int, limit: int, phrase: Phrase) -> Phrase:
     if phrase.rel not in ("superseded_by", "supersedes"):
         return phrase
     is_passive = phrase.rel == "superseded_by"
-    before = (_PART_BEFORE if is_passive else _PARTLY_BEFORE).search(
+    limits = _limits()
+    before = (limits.part_before if is_passive else limits.partly_before).search(
         text, max(start, phrase.verb.start - _FAR), phrase.verb.start
     )
-    inside = _HAS_PARTLY if is_passive else _HAS_PART
+    inside = limits.has_partly if is_passive else limits.has_part
     between = inside.search(text, phrase.verb.start, phrase.span.start) or inside.search(
         text, phrase.span.end, phrase.verb.end
     )
-    if before is None and between is None and _PARTLY_BEHIND.match(text, phrase.span.end, limit) is None:
+    if before is None and between is None and limits.partly_behind.match(text, phrase.span.end, limit) is None:
         return phrase
     verb = Span(before.start() if before is not None else phrase.verb.start, phrase.verb.end)
     rel: Rel = "amended_by" if is_passive else "amends"
@@ -214,11 +188,11 @@ def _is_within(verb: Span, phrases: Collection[Phrase]) -> bool:
 
 def _leading_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
     """Yield the phrases whose verb comes first: `Superseded by ADR-9`."""
-    for match in _VERB.finditer(text, start, limit):
+    for match in _verbs().finditer(text, start, limit):
         before = text[match.start() - 1] if match.start() > start else ""
         if _WORD_BEFORE.match(before) and not _CJK.match(text, match.start()):
             continue
-        rel = _VERBS[int(str(match.lastgroup)[1:])][1]
+        rel: Rel = match.lastgroup  # type: ignore[assignment]
         mark = _MARK.match(text, match.end(), limit)  # `**Superseded by** ADR-9`
         at = _skip_glue(text, mark.end() if mark else match.end(), limit)
         target = _target(text, at, limit) or _target(text, _skip_filler(text, at, limit), limit)
@@ -241,7 +215,7 @@ def _ending_phrases(text: str, start: int, limit: int) -> Iterator[Phrase]:
         if group and _skip_glue(text, group[-1][2].end, limit) != target[2].start:
             group = []
         group.append(target)
-        for before, after, rel in _ENDS_SO:
+        for before, after, rel in _endings():
             verb = after.match(text, target[2].end, limit)
             first = group[0][2].start
             lead = before.search(text, max(start, first - _LEAD), first) if before is not None else None

@@ -7,34 +7,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
-from orbit_registry.text.adr.fields import read_fields, scalar
-from orbit_registry.text.adr.languages import Language, language_of
+from orbit_registry.text.adr.header import read_fields, scalar
+from orbit_registry.text.adr.headings import heading_value
 from orbit_registry.text.adr.model import AdrDocument, Section
-from orbit_registry.text.adr.read import read_document
-from orbit_registry.text.adr.sections import heading_value
-from orbit_registry.text.adr.statement import read_statement
-from orbit_registry.text.adr.words import field_of
-from orbit_registry.text.adr.write import heading_title, newline_of
+from orbit_registry.text.adr.reader import read_document
+from orbit_registry.text.adr.status_line import read_statement
+from orbit_registry.text.adr.vocabulary import VOCABULARY, Language, field_of, language_of
+from orbit_registry.text.adr.writer import heading_title, newline_of
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import MarkdownDocument
 
-PROMPTS = {
-    "context": "_Why is a decision needed here?_",
-    "decision": "_What is decided?_",
-    "drivers": "- _What does the decision have to satisfy?_",
-    "options": "- _An option that was looked at._",
-    "pros_cons": "- _Good, because …_\n- _Bad, because …_",
-    "consequences": "- _What follows?_\n- Cost: _what does this make harder?_",
-    "positive": "- _What gets better?_",
-    "negative": "- Cost: _what does this make harder?_",
-    "neutral": "- _What changes without being better or worse?_",
-    "rationale": "_Why this option and not another?_",
-    "confirmation": "_How can one see that the decision is kept?_",
-    "references": "- _What to read next._",
-}
+PROMPTS: Mapping[str, str] = VOCABULARY["english"]
 """What a template asks for in a section, by the section's standard name."""
-COST = "Cost: _what does this make harder?_"
+COST = PROMPTS["negative"].removeprefix("- ")
 
 
 def prompts_in(language: Language | None) -> Mapping[str, str]:
@@ -135,7 +121,7 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
     span = document.front_matter
     text = document.text
     if span is None:
-        return _toml(text, entry, newline)
+        return ""
     lines: list[str] = []
     for field in read_fields(text, span):
         key = "status" if field.span == entry.status_span else field_of(field.key)  # `stage:` may state it
@@ -159,18 +145,6 @@ def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) 
     return newline.join(["---", *lines, "---", "", ""])
 
 
-def _toml(text: str, entry: AdrDocument, newline: str) -> str:
-    """Return a front matter in TOML with what every decision has; the title is the heading's."""
-    facts = [fact for fact in entry.facts if fact.style == "toml" and fact.key in ("status", "date")]
-    lines = []
-    for fact in facts:
-        start, end = text.rfind("\n", 0, fact.span.start) + 1, text.index("\n", fact.span.end)
-        tail = text[fact.span.end : end].rstrip("\r")
-        quote = tail[:1] if fact.key == "status" else tail
-        lines.append(f"{_literal(text[start : fact.span.start])}${fact.key}{_literal(quote)}")
-    return newline.join(["+++", *lines, "+++", "", ""]) if lines else ""
-
-
 def _same_number(value: str, entry: AdrDocument) -> bool:
     number = entry.number or ""
     return value.isdigit() and number.isdigit() and int(value) == int(number)
@@ -186,8 +160,6 @@ def _heading(text: str, entry: AdrDocument) -> str:
         for span in spans
         if entry.heading_span.start <= span.start < entry.heading_span.end
     ]
-    if entry.format == "title" and entry.status_span is not None:
-        edits.append((entry.status_span, "$status"))
     if entry.anchor:
         anchor = text.find("{", max(span.end for span, _ in edits)) if edits else -1
         if anchor >= 0:
@@ -207,7 +179,7 @@ def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
     edits: list[tuple[Span, str]] = []
     kept: set[int] = set()
     for fact in entry.facts:
-        if fact.style in ("front-matter", "toml", "section", "badge", "title"):
+        if fact.style in ("front-matter", "section", "badge"):
             continue
         if fact.key == "statement":
             edits.append((fact.span, _statement(text, fact.span)))

@@ -14,8 +14,8 @@ from orbit_registry.text.adr.file_names import (
     is_request_name,
     read_name,
 )
+from orbit_registry.text.adr.headings import EVIDENCE, decides
 from orbit_registry.text.adr.model import FOLDER, AdrDocument
-from orbit_registry.text.adr.sections import EVIDENCE, decides
 from orbit_registry.text.structure import Heading
 
 _TEMPLATE_NAME = re.compile(

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orbit_registry.text.adr.fields import Field, scalar
-from orbit_registry.text.adr.header import Header
+from orbit_registry.text.adr.header import Field, Header, Style, scalar
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.adr.statement import normalise_status, read_statement
-from orbit_registry.text.adr.words import KEY_OF, field_of
+from orbit_registry.text.adr.status_line import normalise_status, read_statement
+from orbit_registry.text.adr.vocabulary import KEY_OF, field_of
 from orbit_registry.text.position import Span
 
-NAME = "front-matter"
 _PAIR = re.compile(r"[ \t]*(?P<item>-[ \t]+)?(?P<key>target|kind|type)[ \t]*:[ \t]*(?P<value>[^\r\n]*)")
 
 
-def read(header: Header) -> Iterator[Fact]:
+def _read(header: Header) -> Iterator[Fact]:
     """Yield the known entries of the front matter; a log's front matter speaks of the log, not of its entries."""
     if header.in_log:
         return
@@ -28,7 +26,7 @@ def read(header: Header) -> Iterator[Fact]:
         elif key == "status":
             yield from _status(header.text, field)
         elif key is not None:
-            yield Fact(key, field.value, field.span, NAME, field.values)
+            yield Fact(key, field.value, field.span, "front-matter", field.values)
 
 
 def _staged(header: Header) -> Iterator[Fact]:
@@ -42,17 +40,19 @@ def _staged(header: Header) -> Iterator[Fact]:
 
 def _status(text: str, field: Field) -> Iterator[Fact]:
     """Yield the status as the whole value (so that its quotes can change) and what else the value says."""
-    yield Fact("status", next(_parts(field.value), field.value), field.span, NAME, (field.value, field.span.of(text)))
-    yield Fact("statement", field.value, field.span, NAME)
-    for fact in read_statement(field.value, Span(0, len(field.value)), NAME):
+    yield Fact(
+        "status", next(_parts(field.value), field.value), field.span, "front-matter", (field.value, field.span.of(text))
+    )
+    yield Fact("statement", field.value, field.span, "front-matter")
+    for fact in read_statement(field.value, Span(0, len(field.value)), "front-matter"):
         if fact.key in ("tasks", "legacy_ids"):
-            yield Fact(fact.key, fact.raw, field.span, NAME, fact.values)
+            yield Fact(fact.key, fact.raw, field.span, "front-matter", fact.values)
         elif fact.key == "date":
-            yield Fact("status_date", fact.raw, field.span, NAME)
+            yield Fact("status_date", fact.raw, field.span, "front-matter")
 
 
 def _parts(value: str) -> Iterator[str]:
-    for fact in read_statement(value, Span(0, len(value)), NAME):
+    for fact in read_statement(value, Span(0, len(value)), "front-matter"):
         if fact.key == "status":
             yield fact.raw
 
@@ -79,10 +79,10 @@ def _typed_link(target: re.Match[str], kind: str) -> Fact:
     key = KEY_OF.get(said) or KEY_OF.get(said.replace(" ", "_")) or "related_to"
     value = target["value"].strip().strip("\"'")
     span = Span(target.start("value"), target.start("value") + len(target["value"].rstrip()))
-    return Fact(key, value, span, NAME, (value,))
+    return Fact(key, value, span, "front-matter", (value,))
 
 
-def written(fact: Fact, value: str) -> str:
+def _written(fact: Fact, value: str) -> str:
     """Return the value as a YAML scalar; what follows the status in the same value stays."""
     if fact.key != "status":
         quoted = fact.span.end - fact.span.start == len(fact.raw) + 2
@@ -94,7 +94,7 @@ def written(fact: Fact, value: str) -> str:
 
 def _remainder(old: str, value: str) -> str:
     """Return what the old value said after the status (`; supersedes ADR-0045`), less what no longer holds."""
-    facts = list(read_statement(old, Span(0, len(old)), NAME))
+    facts = list(read_statement(old, Span(0, len(old)), "front-matter"))
     rest = old[facts[0].span.end :]
     if not value.lower().startswith("super"):
         for fact in reversed([fact for fact in facts if fact.key == "superseding"]):
@@ -103,10 +103,13 @@ def _remainder(old: str, value: str) -> str:
     return rest
 
 
-def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
+def _insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     """Insert a line at the end of an existing front matter."""
     span = header.document.front_matter
     if span is None or header.in_log:
         return None
     newline = "\r\n" if "\r\n" in header.text[: span.end + 5] else "\n"
     return span.end, f"{key}: {scalar(value)}{newline}"
+
+
+FRONT_MATTER = Style("front-matter", _read, _written, _insertion)

@@ -6,19 +6,131 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from orbit_registry.errors import UsageError
-from orbit_registry.text.adr.given import begins_block, fitted
-from orbit_registry.text.adr.languages import language_of, language_of_status
-from orbit_registry.text.adr.model import AdrDocument, AdrFile
-from orbit_registry.text.adr.read import entry_header, read_document
-from orbit_registry.text.adr.sections import section_key, section_level
-from orbit_registry.text.adr.styles import BY_NAME, STYLES
-from orbit_registry.text.adr.titles import split_entry, split_title
+from orbit_registry.errors import RefusedError, UsageError
+from orbit_registry.text.adr.headings import section_key, section_level, split_entry, split_title
+from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
+from orbit_registry.text.adr.reader import STYLES, entry_header, read_document
+from orbit_registry.text.adr.vocabulary import language_of, language_of_status
 from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import MarkdownDocument
+from orbit_registry.text.structure import Heading, MarkdownDocument
+
+_DEEPEST = 6
+_BELOW = "\n\n# what follows\n"
+_STATED = {
+    "status": "status",
+    "statement": "status",
+    "superseding": "successor",
+    "date": "date",
+    "status_date": "date",
+    "title": "title",
+    "number": "number",
+}
+"""What a document's head states, by the names its facts have, in the user's words."""
+_MARKS = re.compile(r"[ ]{0,3}(#{1,6})(?=[ \t]|$)")
+_CLOSING = re.compile(r"(?<=[ \t])#+$|^#+$")
+_BLOCK = re.compile(r" {4}|\t|[ ]{0,3}(?:#{1,6}(?:[ \t]|$)|[-*+>|](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|```|~~~|<)")
+
+
+def fitted(text: str, level: int) -> str:
+    """Return prose whose headings all stand below a heading of `level` (1 to 6), with `\\n` as the line end.
+
+    The headings keep their order among each other as far as Markdown's six levels go. Code, quotes and lists stay.
+
+    Raises:
+        RefusedError: it begins with a front matter, or leaves a code fence, a comment or an HTML block open, which
+            would swallow whatever stands below it.
+    """
+    bare = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    if bare.startswith("---") and parse_markdown(bare).front_matter is not None:
+        raise RefusedError(
+            "the text begins with a front matter (`---`), which has no place inside a document",
+            hint="take it out; options state what it says: --status, --date, --tag",
+        )
+    # The line end in front keeps a first paragraph of `Key: value` lines from being read as a front matter.
+    document = parse_markdown(f"\n{bare}{_BELOW}")
+    _refuse_open(document)
+    own = document.headings[:-1]
+    return _shifted(document, max(0, level + 1 - min((one.level for one in own), default=_DEEPEST)))
+
+
+def lowered(text: str, by: int) -> str:
+    """Return a text with its headings `by` levels lower, at most on the sixth."""
+    return _shifted(parse_markdown(f"\n{text}{_BELOW}"), by)
+
+
+def _refuse_open(document: MarkdownDocument) -> None:
+    last = document.headings[-1] if document.headings else None
+    if last is not None and document.text[last.section.start :] == _BELOW.lstrip("\n"):
+        return
+    open_block = document.hidden[-1]
+    line = document.lines.position(open_block.start).line - 1
+    what = "a code fence" if open_block in document.code else "a comment or a block of HTML"
+    raise RefusedError(
+        f"line {line} of the text opens {what} that is never closed, so it would swallow what follows in the document",
+        hint="close it in the text",
+    )
+
+
+def _shifted(document: MarkdownDocument, by: int) -> str:
+    """Return a parsed text, without the line end and the heading put around it, with its headings `by` levels lower."""
+    text = document.text
+    for heading in reversed(document.headings[:-1] if by else ()):
+        lines = text[heading.section.start : heading.body.start]
+        text = text[: heading.section.start] + _lower(lines, heading, by) + text[heading.body.start :]
+    return text[1 : -len(_BELOW)]
+
+
+def _lower(lines: str, heading: Heading, by: int) -> str:
+    level = min(heading.level + by, _DEEPEST)
+    marks = _MARKS.match(lines)
+    if marks is not None:
+        return lines[: marks.start(1)] + "#" * level + lines[marks.end(1) :]
+    *words, _ = lines.rstrip("\n").split("\n")  # underlined: the last line is the rule
+    title = " ".join(word.strip() for word in words)
+    return f"{'#' * level} {_CLOSING.sub(lambda match: chr(92) + match.group(), title)}\n"
+
+
+def begins_block(text: str) -> bool:
+    """Say whether a text's first lines would lose their meaning if words stood in front of them on the same line."""
+    document = parse_markdown(f"\n{text}\n")
+    first = document.lines.ends[1]
+    starts = [one.section.start for one in document.headings] + [one.span.start for one in document.tables]
+    return _BLOCK.match(text) is not None or any(start <= first for start in starts)
+
+
+def refuse_restated(before: str, after: str, path: str) -> None:
+    """Raise where prose that came into a document states anew what its head states: number, title, status or date.
+
+    Both texts are of the document at `path`, without the prose and with it.
+
+    Raises:
+        RefusedError: it names the line.
+    """
+    old, new = read_document(before, path), read_document(after, path)
+    if old.format != new.format or len(old.entries) != len(new.entries):
+        raise RefusedError(
+            f"with this text {path} would no longer be read as the decisions it holds",
+            hint="give the text's headings other words than those of a decision (`ADR-0001 — title`)",
+        )
+    for was, becomes in zip(old.entries, new.entries, strict=True):
+        known = {(fact.key, fact.raw, fact.style) for fact in was.facts}
+        for fact in becomes.facts:
+            if fact.key in _STATED and (fact.key, fact.raw, fact.style) not in known:
+                raise RefusedError(
+                    f"`{_line(after, fact)}` in the text reads as the decision's {_STATED[fact.key]}",
+                    hint=f"take it out, or word it as prose; a decision's {_STATED[fact.key]} is stated by a command",
+                )
+
+
+def _line(text: str, fact: Fact) -> str:
+    """Return the line on which a fact stands."""
+    at = next((at for at in range(fact.span.start, fact.span.end) if not text[at].isspace()), fact.span.start)
+    return text[text.rfind("\n", 0, at) + 1 :].splitlines()[0].strip()[:80]
+
 
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
+_STYLE_OF = {style.name: style for style in STYLES}
 _NUMBER = re.compile(r"\d{1,9}")
 _STAMP = re.compile(r"(?:19|20)\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?")
 _DATED_STATUS = re.compile(
@@ -54,7 +166,7 @@ def set_status(text: str, entry: AdrDocument, status: str) -> str:
     dated = _DATED_STATUS.fullmatch(fact.raw)
     before, word, after = dated.groups("") if dated is not None else ("", fact.raw, "")
     capital = word.strip("*_ `")[:1].isupper() or (not fact.raw and fact.style != "front-matter")
-    value = BY_NAME[fact.style].written(fact, f"{before}{_cased(status, capital=capital)}{after}")
+    value = _STYLE_OF[fact.style].written(fact, f"{before}{_cased(status, capital=capital)}{after}")
     apart = [span for span in removed if span.end <= fact.span.start or fact.span.end <= span.start]
     return _splice(text, [(fact.span, value), *((span, "") for span in apart)])
 
@@ -74,7 +186,7 @@ def set_date(text: str, entry: AdrDocument, date: str) -> str:
     if fact is None:
         at, line = _insertion(text, entry, "date", date)
         return text[:at] + line + text[at:]
-    return _splice(text, [(fact.span, BY_NAME[fact.style].written(fact, date))])
+    return _splice(text, [(fact.span, _STYLE_OF[fact.style].written(fact, date))])
 
 
 def set_title(text: str, entry: AdrDocument, title: str) -> str:
@@ -112,7 +224,7 @@ def _anchor_number(text: str, entry: AdrDocument) -> Iterator[Span]:
 def _titled(text: str, entry: AdrDocument, span: Span, title: str) -> str:
     fact = next((fact for fact in entry.facts if fact.key == "title" and fact.span == span), None)
     if fact is not None:
-        return BY_NAME[fact.style].written(fact, title)
+        return _STYLE_OF[fact.style].written(fact, title)
     heading = entry.heading_span
     if heading is None or not heading.start <= span.start <= heading.end:
         return heading_title(title)
@@ -166,7 +278,7 @@ def _insertion(text: str, entry: AdrDocument, key: str, value: str) -> tuple[int
     """Return where and what to add so that the header's own style states `key`; a bare header gets a line."""
     header = entry_header(text, entry)
     for style in STYLES:
-        plain = style.NAME == "front-matter" and key == "status" and value.lower() in _PLAIN_STATUS
+        plain = style.name == "front-matter" and key == "status" and value.lower() in _PLAIN_STATUS
         place = style.insertion(header, key, value.lower() if plain else value)
         if place is not None:
             return place
@@ -187,7 +299,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     `task` may be ''. The section is made where there is none; in a log it stays inside the entry.
 
     Raises:
-        RefusedError: the text can't stand in a document; see `given.fitted`.
+        RefusedError: the text can't stand in a document; see `fitted`.
     """
     newline = newline_of(text)
     document = parse_markdown(text)

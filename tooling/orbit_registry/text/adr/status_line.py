@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import unquote
 
 from orbit_registry.text.adr.header import whole_line
 from orbit_registry.text.adr.model import Fact, Rel, Status
 from orbit_registry.text.adr.relations import PART, PARTLY, WITHIN, find_phrases, find_targets
-from orbit_registry.text.adr.words import NEGATIONS, STATUS_OF, plain
+from orbit_registry.text.adr.vocabulary import NEGATIONS, STATUS_OF, plain, word_set
 from orbit_registry.text.position import Span
 
-_QUALIFIERS = frozenset(
-    {"partially", "partly", "provisionally", "conditionally", "tentatively", "fully", "in", "under", "was", "is",
-     "being", "now", "currently", "first", "initial", "work", "tech", "internal", "and", "soft", "hard", "still"}
-)  # fmt: skip
+_QUALIFIERS = word_set("qualifiers")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _CHOICE = re.compile(r"[|…]|\bone of\b", re.IGNORECASE)
 _WAS = re.compile(r"\(\s*(?:was|formerly|previously)\b.*", re.IGNORECASE | re.DOTALL)
@@ -30,14 +27,6 @@ _CHOSEN = re.compile(r"(?P<mark>\*\*|__|\*|_|`)(?P<status>[^*_`]{2,60})(?P=mark)
 _TAKEN_OVER = re.compile(r"[^。.；;]{0,100}(?<!未)(?:置き換え|置換|取代|替代|代替|替换|대체)(?!方案|案)")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
-_PARTIAL = re.compile(
-    r"super[sc]eded[ -]in[ -]part"
-    rf"|(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:super[sc]eded|overrid+en|replaced|ersetzt|vervangen)"
-    r"|(?:teilweise|partiellement|parcialmente|parzialmente|częściowo|delvis|частично)[ ]"
-    r"|(?:部分(?:的に|地)?|一部)已?被?(?:取代|替代|替换|置き?換え|置換|代替)|(?:부분|일부)(?:적으로)?[ ]?(?:대체|교체)",
-    re.IGNORECASE,
-)
-"""A status that says no more than that a part was replaced."""
 _IN_PROGRESS = re.compile(
     r"(?:status:?[ ]{1,3})?\b(?:in[ -]progress|in[ -]review|work in progress|under (?:review|discussion)"
     r"|(?:active|current|final|last|ongoing|public|awaiting|(?:ready|scheduled|open)(?:[ ]for)?)[ -]"
@@ -47,6 +36,19 @@ _IN_PROGRESS = re.compile(
 """Work that goes on; `active`, `current` and `final` alone say that a decision is in force."""
 _CLAUSE = re.compile(r"[.;,:(|。；，（]")
 _LIMIT = 4000
+
+
+@cache
+def _partial() -> re.Pattern[str]:
+    """Return what finds a status that says no more than that a part was replaced."""
+    return re.compile(
+        r"super[sc]eded[ -]in[ -]part"
+        rf"|(?:{PARTLY}[ -]?|{PART}{WITHIN})(?:super[sc]eded|overrid+en|replaced|ersetzt|vervangen)"
+        r"|(?:teilweise|partiellement|parcialmente|parzialmente|częściowo|delvis|частично)[ ]"
+        r"|(?:部分(?:的に|地)?|一部)已?被?(?:取代|替代|替换|置き?換え|置換|代替)"
+        r"|(?:부분|일부)(?:적으로)?[ ]?(?:대체|교체)",
+        re.IGNORECASE,
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -89,7 +91,7 @@ def _status(text: str) -> Status:
     bare = text.lstrip("*_`\"' ")
     said = next(find_phrases(bare), None)
     of_part = said.rel if said is not None and said.of_part and _opens_with(bare, said.verb.start) else None
-    if _PARTIAL.match(bare) or of_part == "amended_by":
+    if _partial().match(bare) or of_part == "amended_by":
         return "accepted"  # a part was replaced, the rest stays in force
     opens = said.rel if said is not None and said.verb.start <= len("已") else None
     if opens == "supersedes" or of_part:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orbit_registry.errors import RefusedError
-from orbit_registry.text.adr.given import begins_block, fitted
+from orbit_registry.text.adr.writer import begins_block, fitted
 from orbit_registry.text.markdown import parse_markdown
 
 CASES = Path(__file__).parents[3] / "cases" / "given_prose"

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from orbit_registry.text.adr.header import Header, keyed, keyed_parts, visible_lines
-from orbit_registry.text.adr.history import Dated, dated_line, dated_rows, read_history
+from orbit_registry.text.adr.header import Header, Style, keyed, keyed_parts, visible_lines
+from orbit_registry.text.adr.headings import heading_value, section_key, section_level
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import NOTICE, find_phrases
-from orbit_registry.text.adr.sections import heading_value, section_key, section_level
-from orbit_registry.text.adr.statement import normalise_status, read_statement, stated
-from orbit_registry.text.adr.styles.table import pairs
+from orbit_registry.text.adr.status_line import normalise_status, read_statement, stated
+from orbit_registry.text.adr.style_table import pairs
 from orbit_registry.text.position import Span
 from orbit_registry.text.structure import Heading, within
 
-NAME = "section"
 _DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
 _BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
 _LINE = re.compile(r"[^\s][^\r\n]*(?<=\S)")
@@ -24,7 +22,7 @@ _BOX = re.compile(r"\[(?P<mark>[ xX✓✔])\][ \t]+")
 _KEYS = {"status": "status", "date": "date", "deciders": "deciders", "tags": "tags"}
 
 
-def read(header: Header) -> Iterator[Fact]:
+def _read(header: Header) -> Iterator[Fact]:
     """Yield the sections that hold a status, a date, people or tags."""
     level = section_level([(heading.level, section_key(heading.text)) for heading in header.headings])
     for heading in header.headings:
@@ -35,10 +33,10 @@ def read(header: Header) -> Iterator[Fact]:
             yield from _status(header, heading)
             continue
         if (own := _in_heading(header, heading)) is not None:
-            yield Fact(key, own.of(header.text), own, NAME, (own.of(header.text),))
+            yield Fact(key, own.of(header.text), own, "section", (own.of(header.text),))
             continue
         for span in _paragraphs(header, heading)[:1]:
-            yield Fact(key, span.of(header.text), span, NAME, (span.of(header.text),))
+            yield Fact(key, span.of(header.text), span, "section", (span.of(header.text),))
 
 
 def _paragraphs(header: Header, heading: Heading) -> list[Span]:
@@ -81,27 +79,22 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     paragraphs = _paragraphs(header, heading)
     own = _in_heading(header, heading)
     if own is not None:
-        yield from read_statement(header.text, own, NAME)
+        yield from read_statement(header.text, own, "section")
         yield from _remarks(header, own, paragraphs)
         return
-    history = _history(header, heading, paragraphs)
-    if history:
-        yield from read_history(header.text, history, NAME)
-        yield from _remarks(header, history[0].statement, [one for one in paragraphs if not _is_of(one, history)])
-        return
     if paragraphs and (cell := _cell(header, paragraphs[0])) is not None:
-        yield from read_statement(header.text, cell, NAME)
+        yield from read_statement(header.text, cell, "section")
         return
     if not paragraphs and (quoted := _quoted(header, heading)):
-        yield from read_statement(header.text, quoted, NAME)
+        yield from read_statement(header.text, quoted, "section")
         return
     if not paragraphs and (fenced := list(_fenced(header, heading))):
         for key, span in fenced:
-            yield from stated(header.text, "status_date" if key == "date" else key, span, NAME)
+            yield from stated(header.text, "status_date" if key == "date" else key, span, "section")
         return
     if not paragraphs:
         end = header.document.lines.ends[header.document.lines.index_of(heading.title.end)]
-        yield Fact("status", "", Span(end, end), NAME)
+        yield Fact("status", "", Span(end, end), "section")
         return
     ticked = [span for span in paragraphs if _BOX.match(header.text, span.start, span.end)]
     if ticked:
@@ -110,26 +103,8 @@ def _status(header: Header, heading: Heading) -> Iterator[Fact]:
     keys = [keyed(header.text, span.start, span.end) for span in paragraphs]
     at = next((index for index, named in enumerate(keys) if named and named[0] == "status"), 0)
     first, named = paragraphs[at], keys[at]
-    yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, NAME)
+    yield from read_statement(header.text, named[1] if named and named[0] == "status" else first, "section")
     yield from _remarks(header, first, (*paragraphs[:at], *paragraphs[at + 1 :]))
-
-
-def _history(header: Header, heading: Heading, paragraphs: Sequence[Span]) -> list[Dated]:
-    """Return the dated entries of a section that is a history: of its table, or of its list where it begins so."""
-    tables = within(header.document.tables, heading.body, lambda table: table.span.start)
-    if tables and (not paragraphs or tables[0].span.start <= paragraphs[0].start):
-        return dated_rows(header.text, tables[0])
-    found: list[Dated] = []
-    for paragraph in paragraphs:
-        lines = [match.span() for match in _LINE.finditer(header.text, paragraph.start, paragraph.end)]
-        entries = [dated_line(header.text, Span(*line)) for line in lines]
-        if len(entries) > 1 and all(entry is not None for entry in entries):
-            found += [entry for entry in entries if entry is not None]
-        elif entries and entries[0] is not None:
-            found.append(entries[0])
-        elif not found:
-            return []
-    return found if len(found) > 1 else []
 
 
 def _cell(header: Header, first: Span) -> Span | None:
@@ -137,14 +112,6 @@ def _cell(header: Header, first: Span) -> Span | None:
     tables = within(header.document.tables, Span(first.start, first.start + 1), lambda table: table.span.start)
     found = (cell.span for table in tables for key, cell in pairs(table) if key == "status")
     return next((span for span in found if span and normalise_status(span.of(header.text))[0] != "unknown"), None)
-
-
-def _is_of(paragraph: Span, history: Sequence[Dated]) -> bool:
-    """Say whether a paragraph holds an entry of a history, or is a row of its table."""
-    return any(
-        paragraph.start <= one.statement.start < paragraph.end or paragraph.start <= one.dated.start < paragraph.end
-        for one in history
-    )
 
 
 def _fenced(header: Header, heading: Heading) -> Iterator[tuple[str, Span]]:
@@ -169,14 +136,14 @@ def _remarks(header: Header, first: Span, paragraphs: Sequence[Span]) -> Iterato
     for span in paragraphs:
         found = keyed(header.text, span.start, span.end)
         if found and found[0] == "date":
-            yield Fact("date", found[1].of(header.text), found[1], NAME)
+            yield Fact("date", found[1].of(header.text), found[1], "section")
             continue
-        yield Fact("statement", span.of(header.text), span, NAME)
+        yield Fact("statement", span.of(header.text), span, "section")
         if any(phrase.rel == "superseded_by" for phrase in find_phrases(header.text, span.start, span.end)):
             start = header.text.rfind("\n", 0, span.start) + 1
             while start > first.end and header.text[start - 1] in "\r\n \t":
                 start -= 1
-            yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), NAME)
+            yield Fact("superseding", span.of(header.text), Span(max(start, first.end), span.end), "section")
 
 
 def _quoted(header: Header, heading: Heading) -> Span | None:
@@ -196,18 +163,18 @@ def _boxes(text: str, boxes: list[Span]) -> Iterator[Fact]:
     ticked = [match for span in boxes if (match := _BOX.match(text, span.start, span.end)) and match["mark"] != " "]
     if len(ticked) == 1:
         span = next(span for span in boxes if span.start == ticked[0].start())
-        yield from read_statement(text, Span(ticked[0].end(), span.end), NAME)
+        yield from read_statement(text, Span(ticked[0].end(), span.end), "section")
     else:
-        yield Fact("status", "", Span(boxes[0].start, boxes[0].start), NAME)
+        yield Fact("status", "", Span(boxes[0].start, boxes[0].start), "section")
 
 
-def written(fact: Fact, value: str) -> str:
+def _written(fact: Fact, value: str) -> str:
     """Return the status with a capital, as these sections have it; an empty section gets its paragraph."""
     capital = value[:1].upper() + value[1:]
     return capital if fact.raw else f"\n\n{capital}"
 
 
-def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
+def _insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     """Insert a `Status` section above the first section."""
     if key != "status" or not header.headings or header.in_log:
         return None
@@ -215,3 +182,6 @@ def insertion(header: Header, key: str, value: str) -> tuple[int, str] | None:
     newline = "\r\n" if "\r\n" in header.text[: first.section.start] else "\n"
     capital = value[:1].upper() + value[1:]
     return first.section.start, f"{'#' * first.level} Status{newline}{newline}{capital}{newline}{newline}"
+
+
+SECTIONS = Style("section", _read, _written, _insertion)
