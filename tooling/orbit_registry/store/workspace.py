@@ -66,7 +66,8 @@ class Workspace:
         own = folder / "orbit" if folder is not None else None
         if own is None or not is_writable(own):
             own = own_cache(self.root)
-        return Cache(own / "cache.sqlite" if own is not None else None, code_version())
+        file = own / "cache.sqlite" if own is not None else None
+        return Cache(file, f"{code_version()} {self.kinds.fingerprint}")
 
     @property
     def journal(self) -> Path:
