@@ -12,9 +12,8 @@ from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
 from orbit_registry.store.files import is_inside
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look
-from orbit_registry.store.kept import digest
 from orbit_registry.store.reader import Reading
-from orbit_registry.store.value_cache import FileValue
+from orbit_registry.store.value_cache import FileValue, digest
 from orbit_registry.store.workspace import Workspace
 
 

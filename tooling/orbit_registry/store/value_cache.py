@@ -236,6 +236,11 @@ def _checksum(key: str, text: str) -> int:
     return zlib.crc32(text.encode(), zlib.crc32(key.encode()))
 
 
+def digest(*parts: object) -> str:
+    """Return a hash of values, for a later run to compare with; what JSON can't hold counts as its text."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
 @lru_cache(maxsize=1)
 def code_version() -> str:
     """Return what tells this code from another version of it: a hash of its files' names, sizes and times."""
