@@ -139,3 +139,17 @@ def test_votes_that_cannot_be_read_cost_their_record_alone(workspace: Workspace,
     found = read_collection(workspace)
     assert found.records.get("L-aaaaa").votes == ()
     assert [problem.code for problem in found.problems] == ["ORB107"]
+
+
+def test_two_workspaces_of_a_repository_do_not_share_what_was_read(tmp_path: Path) -> None:
+    """Files of one name, size and time in both are still two files."""
+    (tmp_path / ".git").mkdir()
+    workspaces = []
+    for name in ("one", "two"):
+        (tmp_path / name / ".orbit").mkdir(parents=True)
+        (tmp_path / name / ".orbit/config.yaml").write_text("format: orbit-registry\nschema_version: 1\n", "utf-8")
+        workspaces.append(open_workspace(tmp_path / name))
+        write(tmp_path / name, "aaaaa", name)
+        summaries(workspaces[-1])
+    assert [summaries(workspace) for workspace in workspaces] == [["one"], ["two"]]
+    assert len(list((tmp_path / ".git/orbit").glob("cache*.sqlite"))) == 2
