@@ -298,8 +298,7 @@ class Registry:
 
         if records is not None:  # the few globs of a few records are matched sooner than a memory of all is read
             return derivation.standing(self.workspace, records).freshness
-        everything, listed = tuple(self.collection.records), self.reading.listed
-        return derivation.standing(self.workspace, everything, listed=listed).freshness
+        return derivation.standing(self.workspace, tuple(self.collection.records)).freshness
 
     def follow_renames(self, kind: str, *, write: bool = False) -> relocation.Relocation:
         """Find where git saw go what records of a kind name; see `checks.lost.follow_renames`."""

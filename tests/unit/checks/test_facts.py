@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit.store.test_cache import wait_for_the_next_tick
 
 from orbit_registry.checks.outcome import CheckOutcome
 from orbit_registry.errors import GitError, GitStoppedError, UnreadableHeadError
 from orbit_registry.records.diagnostic import Severity
 from orbit_registry.registry import Registry
 from orbit_registry.store.decisions.adrs import NewAdr
-from orbit_registry.store.facts import IMPORTED_BODY, Facts, gather, untracked_files
-from orbit_registry.store.reader import Reading, read_collection
+from orbit_registry.store.facts import IMPORTED_BODY, Facts, gather
+from orbit_registry.store.reader import Reading
 from orbit_registry.store.workspace import open_workspace
 
 Git = Callable[..., str]
@@ -173,36 +171,6 @@ def test_a_workspace_below_the_root_names_paths_from_itself(project: Path, git: 
     assert found.before["L-7k3fq"].status == "active"
 
 
-@pytest.mark.parametrize("above", ["", "a[b]*c?\\d"])
-def test_git_is_asked_only_of_what_nobody_looked_into(
-    project: Path, learning: Learning, git: Git, tmp_path: Path, above: str
-) -> None:
-    """What git would add is the same whether it walks the folders of records or is told what stands in them."""
-    learning("L-2abcd", "Name what you mean")
-    learnings = project / ".orbit" / "learnings"
-    (learnings / "L-7k3fq" / "deep" / "er").mkdir(parents=True)
-    (tmp_path / "elsewhere").mkdir()
-    (learnings / "L-3abcd").symlink_to(tmp_path / "elsewhere")
-    (project / ".orbit" / ".gitignore").write_text("*.bak\n", "utf-8")
-    for name in ("stray.md", "x.bak", "L-7k3fq/notes*.md", "L-7k3fq/x.bak", "L-7k3fq/deep/er/one.md", "adrs/x"):
-        (learnings / name).parent.mkdir(exist_ok=True)
-        (learnings / name).write_text("", "utf-8")
-    (project / "src" / "new.py").write_text("", "utf-8")
-    if above:  # a workspace below the root, whose folder is called like a pattern
-        mono = tmp_path / "mono"
-        mono.mkdir()
-        (project / ".git").rename(mono / ".git")
-        project.rename(mono / above)
-        project = mono / above
-        git(mono, "add", f":(literal){above}/.orbit/learnings/L-7k3fq/learning.yaml")
-    workspace = open_workspace(project)
-    listed, tracked = Reading(workspace).listed, workspace.git.tracked() or ()
-    found = untracked_files(workspace.git, tracked, listed)
-    assert found == workspace.git.untracked()
-    assert {".orbit/learnings/stray.md", ".orbit/learnings/L-7k3fq/deep/er/one.md", "src/new.py"} <= set(found)
-    assert untracked_files(workspace.git, (), listed) == found
-
-
 def test_outside_git_the_disk_is_asked(tmp_path: Path) -> None:
     """Without a repository documents are found by walking, and what only git knows is named."""
     (tmp_path / ".orbit").mkdir()
@@ -297,23 +265,3 @@ def test_a_file_that_is_new_may_cite_too(project: Path) -> None:
     (project / "docs/notes.md").write_text("See ADR-0042.\n", "utf-8")
     for _ in range(2):
         assert "docs/notes.md" in facts(project).citing
-
-
-def test_on_a_branch_git_is_asked_of_no_record_that_stands_as_it_did(
-    project: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether what changed is compared with HEAD or with where it left another branch."""
-    git(project, "checkout", "-q", "-b", "feature")
-    (project / "src/app.py").write_text("print('more')\n", "utf-8")
-    commit(project, git)
-    wait_for_the_next_tick(project)
-    read_collection(open_workspace(project))
-    first = facts(project)
-    trace = project.parent / "trace"
-    monkeypatch.setenv("GIT_TRACE2_EVENT", str(trace))
-    assert facts(project) == first
-    assert first.base is not None
-    assert first.base.startswith("main at ")
-    starts = [event["argv"] for line in trace.read_text("utf-8").splitlines() if "argv" in (event := json.loads(line))]
-    (status,) = [argv for argv in starts if "status" in argv]
-    assert ":(exclude,glob).orbit/learnings/*/learning.yaml" in status

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
 
 from orbit_registry.checks.matching import count_matches
 from orbit_registry.errors import GitError
 from orbit_registry.records.freshness import Freshness, Sight, derive, says_when, turns
 from orbit_registry.records.record import Record
 from orbit_registry.store.config import Config
-from orbit_registry.store.facts import gone, untracked_files
+from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
@@ -109,15 +108,13 @@ def standing(
     now: datetime | None = None,
     count: Callable[[Collection[str], Sequence[str]], Mapping[str, int]] = count_matches,
     *,
-    listed: Mapping[str, Sequence[str]] = MappingProxyType({}),
     without: Sequence[str] = (),
 ) -> Standing:
     """Return how records stand, asked of disk and git anew; `count` is `matching.count_matches` or remembers it.
 
-    `listed` are folders that were looked into, with the names in them, where git need not look again; `without` are
-    folders, from the root, whose untracked files are nobody's: what we write ourselves.
+    `without` are folders, from the root, whose untracked files are nobody's: what we write ourselves.
     """
-    tracked, untracked = _files(workspace, listed, without)
+    tracked, untracked = _files(workspace, without)
     ground = Ground.of(records, kinds_of(workspace.config))
     sight = look(workspace, ground, tracked, untracked)
     scoped = [(one, paths) for one in records if "scope" in one.data and one.phase != "closed" and (paths := one.globs)]
@@ -133,15 +130,13 @@ def standing(
     return Standing(found, sight, files, tuple(tracked or ()), ground, scoped, counts, lost)
 
 
-def _files(
-    workspace: Workspace, listed: Mapping[str, Sequence[str]], without: Sequence[str]
-) -> tuple[list[str] | None, list[str]]:
+def _files(workspace: Workspace, without: Sequence[str]) -> tuple[list[str] | None, list[str]]:
     """Return the tracked files, None where git lists none, and those that it would add."""
     try:
         tracked = workspace.git.tracked()
         if tracked is None:
             return None, []
-        return tracked, untracked_files(workspace.git, tracked, listed, without)
+        return tracked, workspace.git.untracked(without=without)
     except GitError:
         return None, []
 

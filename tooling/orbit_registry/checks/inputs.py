@@ -10,11 +10,10 @@ from datetime import datetime
 from orbit_registry.records.freshness import Sight
 from orbit_registry.store.decisions.paths import decision_paths
 from orbit_registry.store.facts import Facts, gather
-from orbit_registry.store.files import DOCUMENT_LIMIT, is_inside
+from orbit_registry.store.files import is_inside
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look
-from orbit_registry.store.kept import digest
-from orbit_registry.store.reader import Reading, fingerprint
-from orbit_registry.store.value_cache import FileValue
+from orbit_registry.store.reader import Reading
+from orbit_registry.store.value_cache import FileValue, digest
 from orbit_registry.store.workspace import Workspace
 
 
@@ -68,39 +67,18 @@ def take(workspace: Workspace, against: str | None, now: datetime) -> Inputs:
     baseline = workspace.relative(workspace.baseline)
     bodies = (entry.body_path for entry in reading.entries if entry.has_body)
     wanted = {*documents, *whole, *facts.citing, *bodies, baseline}
-    hashes = workspace.values.files("texts", workspace.root, wanted, lambda path, content: "", limit=DOCUMENT_LIMIT)
-    texts = {path: hashes.get(path, FileValue(None)) for path in sorted(wanted)}
-    sight = look(workspace, _ground(workspace, reading), facts.tracked, facts.untracked)
+    hashes = workspace.values.hashes(workspace.root, wanted)
+    texts = {path: hashes.get(path, FileValue(path)) for path in sorted(wanted)}
+    ground = Ground.of(reading.collection.records, kinds_of(workspace.config))
+    sight = look(workspace, ground, facts.tracked, facts.untracked)
     return Inputs(workspace, now, reading, documents, facts, texts, sight)
-
-
-def _ground(workspace: Workspace, reading: Reading) -> Ground:
-    """Return what the records that wait or hold rest on, building none of them."""
-    kinds = kinds_of(workspace.config)
-    closed = {
-        (kind.name, one.name) for kind in workspace.kinds for one in kind.statuses.values() if one.phase == "closed"
-    }
-    inputs: set[str] = set()
-    evidence: set[tuple[str, str]] = set()
-    taken: set[tuple[str, str]] = set()
-    for entry in reading.entries:
-        named = reading.named(entry)
-        if named is None or (entry.kind.name, named.status) in closed:
-            continue
-        inputs.update(named.inputs)
-        for kind, reference in named.evidence:
-            if kind in kinds:
-                evidence.add((kind, reference))
-        if named.taken:
-            taken.add((named.taken[0], named.taken[1]))
-    return Ground(tuple(sorted(inputs)), tuple(sorted(evidence)), tuple(sorted(taken)))
 
 
 def kinds_stamp(workspace: Workspace) -> list[str]:
     """Return what tells these kinds, their statuses and their templates from others."""
     files = (kind.folder / name for kind in workspace.kinds for name in ("kind.yaml", "new.md", "entry.md"))
     texts = (file.read_bytes() for file in files if file.is_file())
-    return [fingerprint(workspace.kinds), *(hashlib.sha256(text).hexdigest() for text in texts)]
+    return [workspace.kinds.fingerprint, *(hashlib.sha256(text).hexdigest() for text in texts)]
 
 
 def _plain(value: object) -> object:

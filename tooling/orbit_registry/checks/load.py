@@ -68,8 +68,7 @@ def run(inputs: Inputs) -> tuple[Result, bool]:
     diagnostics = tuple(run_checks(context))
     lasts = not turn_today(context.records, inputs.now, context.config)
     lasts &= not any(diagnostic.code == TIMED for diagnostic in diagnostics)
-    is_steady = files.is_steady and inputs.reading.is_steady
-    return Result(diagnostics, _count(inputs), inputs.facts.base), is_steady and lasts
+    return Result(diagnostics, _count(inputs), inputs.facts.base), files.is_steady and lasts
 
 
 def load_context(inputs: Inputs, files: Files | None = None) -> CheckContext:
@@ -127,6 +126,6 @@ def _with_prose(record: Record, documents: Documents, files: Files, *, has_body:
 def _count(inputs: Inputs) -> int:
     """Return how many records there are, unreadable files among them."""
     reading = inputs.reading
-    valid = {entry.path for entry in reading.entries if not reading.is_broken(entry)}
+    valid = {entry.path for entry in reading.entries if reading.record(entry) is not None}
     broken = {problem.location.path for problem in reading.collection.problems if problem.code != TIMED}
     return len(valid) + len(broken - valid)

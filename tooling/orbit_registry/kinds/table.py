@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -170,6 +172,15 @@ class KindTable:
         """The ids that texts can cite."""
         by = {one: tuple(kind.prefix for kind in self if kind.numbering == one) for one in NUMBERINGS}
         return IdForms(by["sequence"], by["code"])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of what reading a record depends on beside its file."""
+        rows = [
+            [kind.name, kind.plural, kind.prefix, kind.numbering, kind.prose, kind.schema.document, list(kind.statuses)]
+            for kind in self
+        ]
+        return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()
 
     def of_plural(self, plural: str) -> Kind | None:
         """Return the kind whose folder under `.orbit/` has this name."""

@@ -21,7 +21,6 @@ from typing import Literal, NamedTuple, Protocol
 
 from orbit_registry.errors import ConfigError, UnsafePathError
 from orbit_registry.store.files import inside
-from orbit_registry.store.kept import KeptBytes, KeptValue
 from orbit_registry.store.workspace import Workspace
 
 LONGEST = 4_000
@@ -175,16 +174,18 @@ class Meanings:
         self._embedder = embedder
         cut = {key: text[:LONGEST] for key, text in texts.items()}
         digests = {key: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for key, text in cut.items()}
-        held = _kept(workspace, embedder.name)
-        missing = {digest: cut[key] for key, digest in digests.items() if digest not in held}
-        made = list(missing)
-        for start in range(0, len(made), _BATCH):
-            batch = made[start : start + _BATCH]
-            held |= dict(zip(batch, self._embed([missing[digest] for digest in batch]), strict=True))
-        wanted = {digest: held[digest] for digest in digests.values()}
-        if missing or len(wanted) < len(held):
-            _keep(workspace, embedder.name, wanted)
-        self._vectors = {key: wanted[digest] for key, digest in digests.items()}
+        stored = workspace.values.recall("vectors", embedder.name) or {}
+        vectors = {digest: array("f", bytes.fromhex(numbers)) for digest, numbers in stored.items()}
+        missing = {digest: cut[key] for key, digest in digests.items() if digest not in vectors}
+        new = list(missing)
+        for start in range(0, len(new), _BATCH):
+            batch = new[start : start + _BATCH]
+            vectors |= dict(zip(batch, self._embed([missing[digest] for digest in batch]), strict=True))
+        current = {digest: vectors[digest] for digest in digests.values()}
+        if missing or len(current) < len(vectors):
+            by_digest = {digest: vector.tobytes().hex() for digest, vector in current.items()}
+            workspace.values.remember("vectors", embedder.name, by_digest)
+        self._vectors = {key: current[digest] for key, digest in digests.items()}
 
     def cosines(self, text: str) -> dict[str, float]:
         """Return how near each text is to one, from -1 to 1.
@@ -194,7 +195,8 @@ class Meanings:
         """
         (asked,) = self._embed([text[:LONGEST]])
         if any(len(vector) != len(asked) for vector in self._vectors.values()):
-            raise ConfigError("the model's vectors have another length than before", hint="delete .orbit/state/cache")
+            hint = "delete orbit/cache.sqlite in git's folder"
+            raise ConfigError("the model's vectors have another length than before", hint=hint)
         return {key: math.fsum(map(mul, asked, vector)) for key, vector in self._vectors.items()}
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
@@ -212,25 +214,6 @@ class Meanings:
             said = f"{self._embedder.name} gave {len(vectors)} vectors for {len(texts)} texts, or of several lengths"
             raise ConfigError(said, hint=_PROGRAM)
         return vectors
-
-
-def _kept(workspace: Workspace, model: str) -> dict[str, array[float]]:
-    known = KeptValue(workspace, "vectors", model).value
-    match known:
-        case {"stamp": stamp, "digests": list(digests), "size": int(size)}:
-            content = KeptBytes(workspace, "vectors.index").content(stamp)
-        case _:
-            return {}
-    if content is None or len(content) != len(digests) * size * 4:
-        return {}
-    numbers = memoryview(content).cast("f")
-    return {str(one): array("f", numbers[at * size : (at + 1) * size]) for at, one in enumerate(digests)}
-
-
-def _keep(workspace: Workspace, model: str, vectors: Mapping[str, array[float]]) -> None:
-    stamp = KeptBytes(workspace, "vectors.index").keep(b"".join(one.tobytes() for one in vectors.values()))
-    size = len(next(iter(vectors.values()), ()))
-    KeptValue(workspace, "vectors", model).keep({"stamp": stamp, "digests": list(vectors), "size": size})
 
 
 def z_fused(by_terms: Mapping[str, float], by_meaning: Mapping[str, float], most: int) -> list[tuple[str, float]]:

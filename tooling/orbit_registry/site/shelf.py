@@ -10,9 +10,9 @@ from orbit_registry.errors import OrbitError, UnsafePathError
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.publication import Publication
-from orbit_registry.store.cache import FileState
 from orbit_registry.store.decisions.documents import Document, Documents, document_of, with_prose
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside, read_text
+from orbit_registry.store.value_cache import FileValue
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
@@ -78,7 +78,7 @@ class Shelf:
     """The prose of a workspace's records."""
 
     publication: Publication
-    states: Mapping[str, FileState]
+    states: Mapping[str, FileValue]
     """The records' files and those of their votes, by path."""
     documents: Documents = field(init=False)
     _read: _ReadOnDemand = field(init=False)

@@ -72,14 +72,14 @@ def prepare(
     problems = tuple(_cleaned(one) for one in collection.problems)
     publication = publication_of(workspace, collection)
     code = key_of(code, publication.key, workspace.config.site.get("generator"))
-    everything = free_of_secrets(collection.records, registry.reading.unkept)
+    everything = free_of_secrets(collection.records)
     records = publication.records(shown_records(workspace, everything))
     own_files = own_pages(publication, own) if own else []
     if own:
         records = with_own_pages(records, own.shows(own_files), own.docs, own.directories)
     _refuse_inside(workspace, own, out)
     inside = [workspace.relative(out)] if out.is_relative_to(workspace.root) and out != workspace.root else []
-    now = standing(workspace, everything, listed=registry.reading.listed, without=inside)
+    now = standing(workspace, everything, without=inside)
     listed = sorted(now.files) if now.counts is not None else None
     sources = sources_of(publication, records, own, own_files, base_url, listed)
     tree = open_output(cache / "source")

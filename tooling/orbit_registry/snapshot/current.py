@@ -129,7 +129,7 @@ def export_snapshot(
         return export_published(workspace, reading or Reading(workspace), file, parquet, freshness)
     read = reading or Reading(workspace)
     # A vote dated ahead counts from a day on, whatever says something else since.
-    if earlier is not None and parquet is None and not any(one.code == BROKEN_VOTE for one in read.problems):
+    if earlier is not None and parquet is None and not any(one.code == BROKEN_VOTE for one in read.collection.problems):
         with contextlib.suppress(SnapshotError):
             return export_again(workspace, read, *earlier, file)
     if is_first and last_built(workspace) is None:

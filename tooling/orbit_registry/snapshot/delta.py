@@ -71,7 +71,7 @@ class Material:
         untouched = base.untouched if base is not None else {}
         records = self._records(kept, base)
         if freshness is None:
-            freshness = standing(workspace, records, listed=self.reading.listed).freshness
+            freshness = standing(workspace, records).freshness
         problems = {(one.fingerprint, str(one.location)): one for one in (*collection.problems, *diagnostics())}
         clean = without_secrets
         rows = rows_of(
@@ -157,7 +157,7 @@ class Material:
             return free_of_secrets(self.prose.filled(kept))
         made = [record for record in kept if record.path not in base.untouched]
         rest = [record for record in kept if record.path in base.untouched]
-        return [*free_of_secrets(self.prose.filled(made)), *free_of_secrets(rest, self.reading.unkept)]
+        return [*free_of_secrets(self.prose.filled(made)), *free_of_secrets(rest)]
 
     def _references(
         self, records: Sequence[Record], held: Held, untouched: Mapping[str, str]

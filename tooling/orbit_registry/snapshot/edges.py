@@ -5,7 +5,6 @@ How a text is searched for ids, `checks.citing` says; what an id or a path means
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from collections import defaultdict
@@ -20,10 +19,8 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.records.record import Record
 from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.store.adopt.edges import Place, Targets, place_of
-from orbit_registry.store.cache import MISSING, FileCache, FileState
 from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
-from orbit_registry.store.value_cache import code_version
-from orbit_registry.store.workspace import CACHE, Workspace
+from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
 
@@ -81,30 +78,18 @@ def files_that_cite(
 
     paths = sorted({*citing_files(workspace, files), *more})
     forms = workspace.kinds.id_forms
-    stamp = hashlib.sha256(f"{code_version()} {forms}".encode()).hexdigest()
-    cache = FileCache(workspace.root, CACHE, "citing", stamp)
-    found: dict[str, Said] = {}
-    folders = Folders(workspace.root)
-    for path in paths:
-        state = cache.state(path, DOCUMENT_LIMIT)  # of what is left out too: others find it remembered
-        if path in without:
-            continue
-        row = cache.value(state)
-        if row is MISSING or not isinstance(row, list):
-            text = _text(cache, state) if folders.hold(path) else None
-            said = said_in(text, path, forms) if text is not None else Said()
-            row = [list(map(list, said.ids)), list(map(list, said.links)), "", None]
-            cache.keep(state, row, plain=True)
-        found[path] = said_from(row)
-    cache.save()
-    return found
 
+    def row_in(path: str, content: bytes) -> object:
+        try:
+            names = said_in(decode(content, path), path, forms)
+        except OrbitError:
+            return None
+        return [list(map(list, names.ids)), list(map(list, names.links)), "", None]
 
-def _text(cache: FileCache, state: FileState) -> str | None:
-    try:
-        return decode(cache.content(state, DOCUMENT_LIMIT), state.path)
-    except OrbitError:
-        return None
+    readable = filter(Folders(workspace.root).hold, paths)
+    states = workspace.values.files("citing", workspace.root, readable, row_in, limit=DOCUMENT_LIMIT)
+    rows = {path: state.value for path, state in states.items() if state.value is not None}
+    return {path: said_from(rows[path]) if path in rows else Said() for path in paths if path not in without}
 
 
 class Names:

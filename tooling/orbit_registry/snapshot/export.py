@@ -224,7 +224,7 @@ def export_published(
     prose = prose_of(workspace, reading.entries, reading.documents)
     inbox = workspace.relative(workspace.inbox) if workspace.config.inbox == "local" else ""
     shared = [one for one in reading.collection.records if not (inbox and one.path.startswith(f"{inbox}/"))]
-    known = standing(workspace, shared, listed=reading.listed).freshness if freshness is None else freshness
+    known = standing(workspace, shared).freshness if freshness is None else freshness
     records = publication.records(free_of_secrets(prose.filled(shared)))
     rows = rows_of(
         records,

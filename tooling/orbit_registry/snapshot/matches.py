@@ -118,7 +118,6 @@ def current_index(workspace: Workspace) -> Index:
         content = sync_index(workspace, reading, stamps, publish=False).content or b""
         index = reader.read_index(content, str(workspace.root), [])
     else:
-        reading.save()
         index = open_index(workspace)
     if not isinstance(index, Index) or not is_whole(index.content):
         done = sync_index(workspace, reading, stamps, rebuild=True)

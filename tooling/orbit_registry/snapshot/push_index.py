@@ -42,7 +42,7 @@ from orbit_registry.store.freshness.ground import kinds_of, windows_of
 from orbit_registry.store.git import looks_elsewhere
 from orbit_registry.store.lock import locked
 from orbit_registry.store.manifest import Stamp
-from orbit_registry.store.reader import Entry, Reading, fingerprint
+from orbit_registry.store.reader import Entry, Reading
 from orbit_registry.store.value_cache import code_version
 from orbit_registry.store.votes import NAME as VOTES
 from orbit_registry.store.votes import half_life_days
@@ -126,7 +126,7 @@ def sync_index(
     folder = cache_folder(workspace)
     entries = _kept(reading.entries)
     trust = trust_of(workspace)
-    files = [reading.hashed("index", lambda: sorted(_line(reading, entry) for entry in entries))]
+    files = sorted(_line(reading, entry) for entry in entries)
     files += trust.lines(reading, entries) if trust is not None else ()
     personal = personal_of(workspace)
     files += personal.lines() if personal is not None else ()
@@ -289,10 +289,10 @@ def _kept(entries: Sequence[Entry]) -> Sequence[Entry]:
 def _line(reading: Reading, entry: Entry) -> str:
     """Return a record's fields from PATH to DIGEST, a hash of all that it is made of; that is empty for one that can't
     be read, which is tried each time."""
-    path, known, size, mtime_ns, _, _ = reading.states[entry.path]
+    state = reading.states[entry.path]
     votes = reading.states[f"{entry.folder}/{VOTES}"].sha256 if entry.has_votes else "-"
-    digest = f"{known[:32]}{votes[:32]}{'01'[entry.has_body]}{'01'[entry.pending]}" if known else ""
-    return f"{path}\0{mtime_ns}\0{size}\0{digest}"
+    digest = f"{state.sha256[:32]}{votes[:32]}{'01'[entry.has_body]}{'01'[entry.pending]}" if state.sha256 else ""
+    return f"{state.path}\0{state.mtime_ns}\0{state.size}\0{digest}"
 
 
 def _line_of(part: Part) -> str:
@@ -305,7 +305,7 @@ def _line_of(part: Part) -> str:
 def _base(workspace: Workspace) -> str:
     """Return a hash of what decides how a record is compiled, beside the record."""
     config = workspace.config
-    said = (str(reader.FORMAT), code_version(), fingerprint(workspace.kinds), config.inbox, str(half_life_days()),
+    said = (str(reader.FORMAT), code_version(), workspace.kinds.fingerprint, config.inbox, str(half_life_days()),
             str(config.raw.get("freshness")), str(_holdout(workspace)), str(settings_of(config)),
             *(f"{kind.name} {kind.gate} {kind.brief} {kind.statuses}" for kind in workspace.kinds))  # fmt: skip
     return hashlib.sha256("\0".join(said).encode("utf-8", "surrogateescape")).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from orbit_registry.records.record import Record
@@ -12,15 +12,9 @@ from orbit_registry.text.secrets import NEEDLES, without_secrets
 _UNTOUCHED = frozenset(("id", "uid", "status", "schema_version", "created_at", "updated_at"))
 
 
-def free_of_secrets(records: Iterable[Record], unkept: Container[str] | None = None) -> list[Record]:
-    """Return records in their order, those that hold a secret without it.
-
-    `unkept` has the paths of those that are not among what is kept, where no secret is: only they are looked at then.
-    It is no help where prose was filled in since.
-    """
-    held = list(records)
-    paths = {one.path for one in _suspects(held if unkept is None else [one for one in held if one.path in unkept])}
-    return [redacted(record, without_secrets) if record.path in paths else record for record in held]
+def free_of_secrets(records: Iterable[Record]) -> list[Record]:
+    """Return records in their order, those that hold a secret without it."""
+    return [redacted(record, without_secrets) if NEEDLES.search(_text_of(record)) else record for record in records]
 
 
 def redacted(record: Record, redact: Callable[[str], str]) -> Record:
@@ -38,10 +32,6 @@ def redacted(record: Record, redact: Callable[[str], str]) -> Record:
         replace(vote, voter_model=redact(vote.voter_model), task_id=redact(vote.task_id)) for vote in record.votes
     )
     return replace(record, data=data, prose=redact(record.prose), votes=votes)
-
-
-def _suspects(records: Sequence[Record]) -> Sequence[Record]:
-    return [record for record in records if NEEDLES.search(_text_of(record))]
 
 
 def _text_of(record: Record) -> str:

@@ -19,8 +19,8 @@ from orbit_registry.records.scope import Scope
 from orbit_registry.records.vote import counted, moment
 from orbit_registry.resources.chunk import Chunk, chunks_of
 from orbit_registry.snapshot.edges import Row, link_rows
-from orbit_registry.store.cache import FileState
 from orbit_registry.store.skills import Skill
+from orbit_registry.store.value_cache import FileValue
 from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
 
 CONTENT = (
@@ -52,7 +52,7 @@ class Source:
     """One file the snapshot was made from: what it is (record, votes, document, body), and how it stands."""
 
     role: str
-    file: FileState
+    file: FileValue
     inbox: bool = False
 
 

@@ -20,7 +20,7 @@ from orbit_registry.snapshot.numbered import NAME, STATE, forget, last_number, t
 from orbit_registry.store.decisions.prose import ProseReading, lines_of, prose_of
 from orbit_registry.store.files import TEMPORARY, read_bytes, sync_folder, write_atomic, write_error
 from orbit_registry.store.lock import locked
-from orbit_registry.store.reader import Reading, fingerprint
+from orbit_registry.store.reader import Reading
 from orbit_registry.store.sealed import is_sealed, stamp_of
 from orbit_registry.store.skills import Skill, read_skills
 from orbit_registry.store.value_cache import code_version
@@ -124,7 +124,7 @@ def sync(
     reading = Reading(workspace)
     knows_all = _knows_all(cache_folder(workspace))
     prose = prose_of(workspace, reading.entries, reading.documents)
-    index = sync_index(workspace, reading, stamps, rebuild=rebuild, known=prose.stamps)
+    index = sync_index(workspace, reading, stamps, rebuild=rebuild)
     done = sync_snapshot(
         workspace, reading, diagnostics=diagnostics, rebuild=rebuild,
         seen=index.seen if knows_all else None, prose=prose,
@@ -179,8 +179,6 @@ def sync_snapshot(
                 build = _Build(workspace, folder, reading, prose, settings, commit, inputs, rebuild, skills, seen)
                 done = build.run(diagnostics, freshness)
                 return replace(done, seconds=time.perf_counter() - began)
-    reading.save()
-    prose.save()
     return SyncResult(0, 0, 0, held.records, held.digest, folder / held.file, time.perf_counter() - began, False)
 
 
@@ -189,7 +187,7 @@ def _settings(workspace: Workspace) -> str:
     return _hash(
         str(FORMAT_VERSION),
         code_version(),
-        fingerprint(workspace.kinds),
+        workspace.kinds.fingerprint,
         workspace.name,
         workspace.config.inbox,
         str((workspace.config.citations, workspace.config.code, half_life_days())),
@@ -198,8 +196,7 @@ def _settings(workspace: Workspace) -> str:
 
 def _inputs(settings: str, commit: str | None, reading: Reading, prose: ProseReading, skills: Sequence[Skill]) -> str:
     """Return three hashes that decide what the snapshot holds: of records' files, of texts, of all the rest."""
-    states = reading.hashed("snapshot", lambda: lines_of(reading.states))
-    records = _hash(*(problem.fingerprint for problem in reading.misplaced), states)
+    records = _hash(*(problem.fingerprint for problem in reading.misplaced), *lines_of(reading.states))
     said = (f"{skill.path}\0{skill.text}" for skill in skills)
     return f"{records} {prose.digest()} {_hash(settings, commit or '', *said)}"
 
@@ -331,7 +328,7 @@ class _Build:
         digest = write_database(temporary, planned.rows, planned.meta, planned.base, lines, connection, copy)
         name = f"snapshot-{number:06d}.duckdb"
         # A vote dated ahead counts from a day on: nothing of such a snapshot may be taken over.
-        timed = any(one.code == BROKEN_VOTE for one in self.reading.problems)
+        timed = any(one.code == BROKEN_VOTE for one in self.reading.collection.problems)
         try:
             temporary.rename(self.folder / name)
             sync_folder(self.folder)
@@ -339,7 +336,7 @@ class _Build:
         except OSError as error:
             raise write_error(self.folder / name, error) from None
         # Nor of one for which a file was read that had changed since its hash was taken: it is made anew.
-        is_steady = self.reading.is_steady and self.prose.is_steady
+        is_steady = self.prose.is_steady
         settings = "" if timed or not is_steady else self.settings
         inputs = self.inputs if is_steady else "- - -"
         tool = planned.meta["tool_version"]

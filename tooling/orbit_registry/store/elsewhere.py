@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 _NAME = "orbit-registry"
@@ -38,10 +39,8 @@ def own_cache(root: Path) -> Path | None:
 
     None where neither is to be had. Nobody else may write there, since what stands there is believed.
     """
-    import tempfile  # most checkouts may be written, and it brings every kind of archive
-
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-    for base in (user_cache(), Path(tempfile.gettempdir(), f"{_NAME}-{os.getuid()}")):
+    for base in _bases():
         folder = base / "checkouts" / name
         try:
             base.parent.mkdir(parents=True, exist_ok=True)
@@ -52,6 +51,13 @@ def own_cache(root: Path) -> Path | None:
         except OSError:
             continue
     return None
+
+
+def _bases() -> Iterator[Path]:
+    yield user_cache()
+    import tempfile  # few need it, and it brings every kind of archive
+
+    yield Path(tempfile.gettempdir(), f"{_NAME}-{os.getuid()}")
 
 
 def _is_ours(folder: Path) -> bool:

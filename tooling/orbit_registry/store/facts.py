@@ -14,7 +14,6 @@ from orbit_registry.store.files import Folders, walk
 from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Entry, Reading
-from orbit_registry.store.work_tree import Tracked, edited_files, tracked_files
 from orbit_registry.store.workspace import OURS, Workspace
 from orbit_registry.text.glob_syntax import Glob, parse_glob
 from orbit_registry.text.globs import GlobIndex
@@ -23,8 +22,6 @@ from orbit_registry.text.yaml import load
 
 IMPORTED_BODY = "imported-body.md"
 _MOST_FILES = 200_000
-_MOST_STRAYS = 100
-"""So many files of records that git does not track are named to it; with more it looks for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +90,17 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
     """
     git, entries = workspace.git, reading.entries
     untold: list[Untold] = []
-    listing = _tracked(workspace, untold)
-    tracked, listed = listing.files if listing is not None else None, reading.listed
+    tracked = _tracked(git, untold)
     base = _base(git, against, untold) if tracked is not None else None
-    edited = _edited(workspace, reading, tracked, base, untold) if tracked is not None else None
-    untracked = tuple(untracked_files(git, tracked, listed)) if tracked is not None and edited is not None else ()
+    edited = _edited(git, untold) if tracked is not None else None
+    untracked = tuple(git.untracked()) if edited is not None else ()
     changed = _changed(git, base, edited, untracked, tracked or (), untold)
     moved = [entry for entry in entries if changed is not None and entry.path in changed]
     named = git.commit(against) if against is not None and tracked is not None else None
     before = _held_at(git, base.commit, moved) if base and base.commit else {}
-    left = untracked if listing is not None else islice(walk(workspace.root, hidden=False), _MOST_FILES)
-    citing = {*citing_files(workspace, left), *(listing.chosen if listing is not None else ())}
+    files = islice(walk(workspace.root, hidden=False), _MOST_FILES) if tracked is None else (*tracked, *untracked)
     return Facts(
-        tracked=tracked,
+        tracked=None if tracked is None else tuple(tracked),
         untracked=untracked,
         base=base.words if base else None,
         changed=frozenset(changed) if changed is not None else None,
@@ -116,9 +111,9 @@ def gather(workspace: Workspace, reading: Reading, documents: Collection[str], a
         is_unanswered=against is not None and changed is None,
         theirs=_held_at(git, named, moved) if named else {},
         untold=tuple(untold),
-        citing=tuple(sorted(citing)),
+        citing=tuple(citing_files(workspace, files)),
         journals=tuple(path.name for path in pending(workspace)),
-        beside=frozenset(_beside(entries, listed)),
+        beside=frozenset(_beside(workspace.root, entries)),
         documents_gone=frozenset(gone(workspace.root, documents)),
         unknown_folders=unknown_folders(workspace),
     )
@@ -135,11 +130,9 @@ class _Base:
     head: str | None = None
 
 
-def _tracked(workspace: Workspace, untold: list[Untold]) -> Tracked | None:
-    config = workspace.config
-    chosen_by = (*config.citations, "", *config.code)
+def _tracked(git: Git, untold: list[Untold]) -> list[str] | None:
     try:
-        tracked = tracked_files(workspace, chosen_by, lambda files: citing_files(workspace, files))
+        tracked = git.tracked()
     except GitStoppedError:
         raise
     except GitError as error:
@@ -188,32 +181,14 @@ def _branch(revision: str) -> str:
     return revision.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
 
 
-def untracked_files(
-    git: Git, tracked: Collection[str], listed: Mapping[str, Sequence[str]], without: Sequence[str] = ()
-) -> list[str]:
-    """Return the files that git would add, from the root, sorted, but for those in the folders `without`.
-
-    `listed` are folders that were looked into, with the names in them: git is asked only of those it does not track
-    there, because walking ten thousand folders takes it as long as all else together. Raises what `Git.untracked` does.
-    """
-    known = {*tracked, *listed}
-    strays = [path for folder, names in listed.items() for name in names if (path := f"{folder}/{name}") not in known]
-    if len(strays) > _MOST_STRAYS:
-        return git.untracked(without=without)
-    whole = [folder for folder in listed if folder.rpartition("/")[0] not in listed]
-    found = git.untracked(without=[*whole, *without])
-    return sorted({*found, *(git.untracked(without=without, within=strays) if strays else ())})
-
-
-def _edited(
-    workspace: Workspace, reading: Reading, tracked: Collection[str], base: _Base | None, untold: list[Untold]
-) -> set[str] | None:
-    """Return what differs from HEAD in the work tree, new files left out."""
+def _edited(git: Git, untold: list[Untold]) -> set[str] | None:
+    """Return what differs from HEAD in the work tree or the index, new files left out."""
     try:
-        return edited_files(workspace, reading, tracked, base.head if base is not None else None)
+        rows = git.listed("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", ".")
     except GitError as error:
         untold.append(Untold(f"can't tell what changed: {error.message}", "check the repository with `git fsck`"))
         return None
+    return {row[3 + len(git.prefix) :] for row in rows if row.startswith(git.prefix, 3)}
 
 
 def _changed(
@@ -245,9 +220,8 @@ def _held_at(git: Git, commit: str, entries: Sequence[Entry]) -> dict[str, Earli
     """Return what a commit holds under the ids of these records, in place or in a committed inbox."""
     asked: list[tuple[str, str]] = []
     for entry in entries:
-        record_id = entry.folder.rpartition("/")[2]
-        name = entry.kind.file_of(record_id)
-        asked += [(record_id, f".orbit/{name}"), (record_id, f".orbit/inbox/{name}")]
+        name = entry.kind.file_of(entry.record_id)
+        asked += [(entry.record_id, f".orbit/{name}"), (entry.record_id, f".orbit/inbox/{name}")]
     texts = _texts(git, commit, [path for _, path in asked])
     found: dict[str, Earlier] = {}
     for record_id, path in asked:
@@ -263,11 +237,10 @@ def _authors(
     """Return who made the last commit of each record that waited at a commit, or is new, and is as HEAD has it."""
     wanted = {}
     for entry in entries:
-        record_id = entry.folder.rpartition("/")[2]
-        held = before.get(record_id)
+        held = before.get(entry.record_id)
         waited = held is None or entry.kind.status(held.status).phase == "pending"
         if waited and entry.path not in edited:
-            wanted[entry.path] = record_id
+            wanted[entry.path] = entry.record_id
     if not wanted:
         return {}
     said = git.run("log", "-z", "--relative", "--format=%x1e%an", "--name-only", f"{commit}..HEAD", "--", ".orbit")
@@ -318,12 +291,12 @@ def citing_files(workspace: Workspace, files: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _beside(entries: Iterable[Entry], listed: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _beside(root: Path, entries: Iterable[Entry]) -> Iterator[str]:
     for entry in entries:
         if entry.kind.in_document:
             if entry.has_body:
                 yield entry.body_path
-            if IMPORTED_BODY in listed.get(entry.folder, ()):
+            if os.path.lexists(f"{root}/{entry.folder}/{IMPORTED_BODY}"):
                 yield f"{entry.folder}/{IMPORTED_BODY}"
 
 

@@ -265,15 +265,14 @@ class Git:
             return None
         return sorted(self.listed("ls-files", "-z"))
 
-    def untracked(self, *, without: Iterable[str] = (), within: Iterable[str] = ()) -> list[str]:
+    def untracked(self, *, without: Iterable[str] = ()) -> list[str]:
         """Return the files that git would add, from the folder, sorted; it does not walk the folders `without`.
 
         Raises:
             GitError: git is missing, or the repository is not whole.
         """
-        skipped = (pattern_of(f"{self.prefix}{folder}") for folder in without)
-        asked = [*(f"--exclude={folder}/" for folder in skipped), "--", *(f":(literal){path}" for path in within)]
-        return sorted(self.listed("ls-files", "-z", "--others", "--exclude-standard", *asked))
+        skipped = [f"--exclude={pattern_of(f'{self.prefix}{folder}')}/" for folder in without]
+        return sorted(self.listed("ls-files", "-z", "--others", "--exclude-standard", *skipped))
 
     def stray(self, path: Path) -> str | None:
         """Return the line of a `.gitignore` that would keep a path out of git, where nothing keeps it out by now.

@@ -6,7 +6,6 @@ For what is known of files one by one there is `store.cache`; the seal is the on
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Mapping
 from mmap import mmap
@@ -18,11 +17,6 @@ from orbit_registry.store.manifest import compact
 from orbit_registry.store.sealed import mapped, replace_unsynced
 from orbit_registry.store.workspace import CACHE, Workspace
 from orbit_registry.text.secrets import find_secrets
-
-
-def digest(*parts: object) -> str:
-    """Return a hash of values, for a later run to compare with; what JSON can't hold counts as its text."""
-    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 class KeptValue:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orbit_registry.errors import OrbitError
-from orbit_registry.store.files import RECORD_LIMIT, read_bytes
+from orbit_registry.store.files import DOCUMENT_LIMIT, RECORD_LIMIT, read_bytes
 from orbit_registry.text.secrets import has_secret
 
 SCHEMA = """
@@ -37,9 +37,12 @@ Parse = Callable[[str, bytes], object]
 class FileValue(NamedTuple):
     """A file as it stands: its value (None where it has none to keep), and the hash of its bytes."""
 
-    value: Any
+    path: str
+    value: Any = None
     sha256: str = ""
     """Hexadecimal; empty where the file can't be read."""
+    size: int = 0
+    mtime_ns: int = 0
     error: OrbitError | None = None
     """Why it can't be read."""
 
@@ -128,12 +131,12 @@ class Cache:
             stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             row = stored.get(path)
             if row is not None and row[:3] == stamp:
-                results[path] = FileValue(json.loads(row[5]), row[3])
+                results[path] = FileValue(path, json.loads(row[5]), row[3], *stamp[:2])
                 continue
             try:
                 content = read_bytes(file, limit=limit)
             except OrbitError as error:
-                results[path] = FileValue(None, error=error)
+                results[path] = FileValue(path, None, "", *stamp[:2], error)
                 continue
             digest = hashlib.sha256(content).hexdigest()
             if row is not None and row[3] == digest:
@@ -141,7 +144,7 @@ class Cache:
             else:
                 value = parse(path, content)
                 text = None if value is None else _storable(value)
-            results[path] = FileValue(value, digest)
+            results[path] = FileValue(path, value, digest, *stamp[:2])
             if text is not None and path.isprintable():
                 is_settled = max(stamp[1:]) + SETTLED_NS < now
                 rows.append(
@@ -149,6 +152,10 @@ class Cache:
                 )
         self._write("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
         return results
+
+    def hashes(self, root: Path, paths: Iterable[str]) -> dict[str, FileValue]:
+        """Return documents and other texts as they stand, without values."""
+        return self.files("texts", root, paths, lambda path, content: "", limit=DOCUMENT_LIMIT)
 
     def _stored(self, namespace: str, paths: list[str]) -> dict[str, tuple[Any, ...]]:
         rows = self._rows(
@@ -227,6 +234,11 @@ def _storable(value: object) -> str | None:
 def _checksum(key: str, text: str) -> int:
     """Return what tells a stored value from a damaged one."""
     return zlib.crc32(text.encode(), zlib.crc32(key.encode()))
+
+
+def digest(*parts: object) -> str:
+    """Return a hash of values, for a later run to compare with; what JSON can't hold counts as its text."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)

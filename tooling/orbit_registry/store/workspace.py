@@ -12,7 +12,7 @@ from orbit_registry.store.config import FOREIGN_HINT, Config, read_config
 from orbit_registry.store.elsewhere import is_writable, own_cache, user_home
 from orbit_registry.store.files import inside, write_error
 from orbit_registry.store.git import Git
-from orbit_registry.store.value_cache import Cache, code_version
+from orbit_registry.store.value_cache import Cache, code_version, digest
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 
@@ -66,7 +66,10 @@ class Workspace:
         own = folder / "orbit" if folder is not None else None
         if own is None or not is_writable(own):
             own = own_cache(self.root)
-        return Cache(own / "cache.sqlite" if own is not None else None, code_version())
+        # A repository may hold several workspaces, whose files have the same names.
+        part = "" if (self.root / ".git").exists() else f"-{digest(str(self.root))[:8]}"
+        file = own / f"cache{part}.sqlite" if own is not None else None
+        return Cache(file, f"{code_version()} {self.kinds.fingerprint}")
 
     @property
     def journal(self) -> Path:

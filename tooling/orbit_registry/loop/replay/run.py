@@ -148,5 +148,4 @@ def _records(workspace: Workspace) -> list[tuple[Record, bool]]:
     reading = Reading(workspace)
     shared = [entry for entry in reading.entries if not entry.pending]
     found = [(reading.record(entry), entry.has_body) for entry in shared]
-    reading.save()
     return [(record, has_body) for record, has_body in found if record is not None]

@@ -16,7 +16,7 @@ from orbit_registry.push.caps import tokens
 from orbit_registry.push.reader import Index, Row
 from orbit_registry.records.vote import counted, stamp
 from orbit_registry.snapshot.matches import current_index
-from orbit_registry.store.reader import Reading
+from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text.secrets import without_secrets
 
@@ -169,13 +169,10 @@ def outcome_words(found: Mapping[str, float]) -> str:
 
 def told_of(workspace: Workspace) -> dict[str, Told]:
     """Return what a report says of the records of today beside what became of them, by id."""
-    reading = Reading(workspace)
-    found = {
+    return {
         record.id: Told(without_secrets(record.title), len(counted(record.votes)), bool(record.text("error_pattern")))
-        for record in reading.collection.records
+        for record in read_collection(workspace).records
     }
-    reading.save()
-    return found
 
 
 def part_data(part: Part) -> dict[str, object]:
@@ -207,8 +204,7 @@ def share(part: int, whole: int) -> float | None:
 
 def _known(workspace: Workspace) -> dict[str, Known]:
     index = current_index(workspace)
-    reading = Reading(workspace)
-    patterns = {record.id for record in reading.collection.records if record.text("error_pattern")}
+    patterns = {record.id for record in read_collection(workspace).records if record.text("error_pattern")}
     rows = [row for number in range(index.records) if (row := index.row(number)) is not None]
     return {row.values[reader.ID]: _row(row, index, patterns) for row in reversed(rows)}
 

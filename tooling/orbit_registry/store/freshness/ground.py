@@ -12,18 +12,15 @@ from pathlib import Path
 from orbit_registry.errors import GitError, OrbitError
 from orbit_registry.records.freshness import WINDOWS, Sight, inputs_of, taken_from
 from orbit_registry.records.record import Record
-from orbit_registry.store.cache import FileCache
 from orbit_registry.store.config import Config
-from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, inside
+from orbit_registry.store.files import Folders, inside
 from orbit_registry.store.freshness.fingerprints import Fingerprints
 from orbit_registry.store.git import Git
-from orbit_registry.store.value_cache import code_version
-from orbit_registry.store.workspace import CACHE, Workspace
+from orbit_registry.store.workspace import Workspace
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}\Z")
 _PLACE_IN_FILE = re.compile(r"(?:#.*|:\d+(?:[-:]\d+)*)\Z")
 """What evidence may say after a path: `src/app.py:12`, `src/app.py#L3-L9`."""
-_FEW = 20
 Evidence = tuple[str, str]
 
 
@@ -91,23 +88,12 @@ def look(workspace: Workspace, ground: Ground, tracked: Sequence[str] | None, un
 
 
 def moved(workspace: Workspace, taken: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """Return the files that no longer have the hash they had, and whether they are gone; hashing those that changed."""
+    """Return the files that no longer have the hash they had, and whether they are gone."""
     pairs = sorted(taken)
-    if not pairs:
-        return {}
-    # What is remembered of many is no use for a few, and would be lost by keeping theirs alone.
-    name = "taken" if len(pairs) > _FEW else ""
-    cache = FileCache(workspace.root, CACHE, name, code_version())
-    folders = Folders(workspace.root)
-    found: dict[tuple[str, str], bool] = {}
-    for path, known in pairs:
-        if not folders.hold(path):
-            found[path, known] = True
-        elif f"sha256:{cache.state(path, DOCUMENT_LIMIT).sha256}" != known:
-            found[path, known] = not (workspace.root / path).is_file()
-    if name:
-        cache.save()
-    return found
+    inside_root = set(filter(Folders(workspace.root).hold, {path for path, _ in pairs}))
+    states = workspace.values.hashes(workspace.root, inside_root)
+    changed = [(path, known) for path, known in pairs if path not in states or f"sha256:{states[path].sha256}" != known]
+    return {(path, known): path not in inside_root or not (workspace.root / path).is_file() for path, known in changed}
 
 
 def files_of(workspace: Workspace, ground: Ground) -> Iterator[str]:
