@@ -22,8 +22,8 @@ from orbit_registry.text.adr.sections import find_cost, read_sections
 from orbit_registry.text.adr.statement import normalise_status
 from orbit_registry.text.adr.styles import STYLES
 from orbit_registry.text.adr.titles import TitleParts, split_title
+from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Position, Problem, Span
-from orbit_registry.text.structure import Heading, within
 
 DATE_PROBLEMS = ("adr-date-unclear", "adr-date-order")
 """The codes of the problems of a date: it can't be read at all, or not without knowing whether the day comes first."""

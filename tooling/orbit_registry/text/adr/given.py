@@ -7,8 +7,7 @@ import re
 from orbit_registry.errors import RefusedError
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.read import read_document
-from orbit_registry.text.markdown import parse_markdown
-from orbit_registry.text.structure import Heading, MarkdownDocument
+from orbit_registry.text.markdown import Document, Heading, parse_markdown
 
 _DEEPEST = 6
 _BELOW = "\n\n# what follows\n"
@@ -54,7 +53,7 @@ def lowered(text: str, by: int) -> str:
     return _shifted(parse_markdown(f"\n{text}{_BELOW}"), by)
 
 
-def _refuse_open(document: MarkdownDocument) -> None:
+def _refuse_open(document: Document) -> None:
     last = document.headings[-1] if document.headings else None
     if last is not None and document.text[last.section.start :] == _BELOW.lstrip("\n"):
         return
@@ -67,7 +66,7 @@ def _refuse_open(document: MarkdownDocument) -> None:
     )
 
 
-def _shifted(document: MarkdownDocument, by: int) -> str:
+def _shifted(document: Document, by: int) -> str:
     """Return a parsed text, without the line end and the heading put around it, with its headings `by` levels lower."""
     text = document.text
     for heading in reversed(document.headings[:-1] if by else ()):

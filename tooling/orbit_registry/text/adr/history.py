@@ -10,8 +10,8 @@ from orbit_registry.text.adr.dates import find_date
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.statement import normalise_status, read_statement
+from orbit_registry.text.markdown import Table
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Table
 
 _LONGEST = 1000
 """Characters of a paragraph that may be an entry of a history."""

@@ -11,8 +11,8 @@ from orbit_registry.text.adr.dates import read_date
 from orbit_registry.text.adr.header import visible_lines, visible_starts
 from orbit_registry.text.adr.model import Section
 from orbit_registry.text.adr.words import SECTION_OF, STATUS_OF, plain
+from orbit_registry.text.markdown import Document, Heading
 from orbit_registry.text.position import Position, Span
-from orbit_registry.text.structure import Heading, MarkdownDocument
 
 _SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
 HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
@@ -109,7 +109,7 @@ def section_level(headings: Sequence[tuple[int, str]]) -> int:
     return known[0] if known else min((level for level, _ in headings), default=0)
 
 
-def read_sections(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
+def read_sections(document: Document, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
     """Return the parts of a decision: its top-level sections, the known ones below them, and run-in headings."""
     sections: list[Section] = []
     top = section_level([(heading.level, section_key(heading.text)) for heading in headings])
@@ -121,7 +121,7 @@ def read_sections(document: MarkdownDocument, headings: Sequence[Heading], body:
     return tuple(sorted(sections, key=lambda section: section.position))
 
 
-def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
+def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
     """Yield the paragraphs that begin with a known name in bold."""
     if next(visible_starts(document, body, document.code, _BOLD), None) is None:
         return
@@ -143,7 +143,7 @@ def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span
         yield Section(key, name, 0, Span(body_start, end), document.lines.position(start), True)
 
 
-def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Span) -> Position | None:
+def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
     """Return where a cost is named: a `Cost:` or `Negative:` line, `Bad, because`, or a filled negative section."""
     start = next(visible_starts(document, body, document.code, _COST), None)
     if start is not None:
@@ -154,7 +154,7 @@ def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Spa
     return None
 
 
-def is_filled(document: MarkdownDocument, body: Span) -> bool:
+def is_filled(document: Document, body: Span) -> bool:
     """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):
         content = document.text[line.start : line.end].strip()

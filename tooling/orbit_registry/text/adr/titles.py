@@ -10,8 +10,8 @@ from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.adr.header import visible_lines
 from orbit_registry.text.adr.sections import HEADER_KEYS, section_key
 from orbit_registry.text.adr.words import STATUS_OF, plain
+from orbit_registry.text.markdown import Document, Heading
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Heading, MarkdownDocument
 
 _OUT_OF_FORCE = ("rejected", "deprecated", "superseded")
 _NO_TITLES = frozenset(
@@ -157,7 +157,7 @@ def _words_start(text: str, span: Span) -> int:
     return picture.end() if picture else span.start
 
 
-def title_heading(document: MarkdownDocument) -> Heading | None:
+def title_heading(document: Document) -> Heading | None:
     """Return the heading that holds the title: the first one, unless it is already a section's."""
     first = document.headings[0] if document.headings else None
     key = section_key(first.text) if first is not None else "other"
@@ -175,7 +175,7 @@ def named_heading(heading: Heading | None) -> Heading | None:
     return heading if heading and said not in _NO_TITLES and not is_notice else None
 
 
-def title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:
+def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
     """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
     if plain(heading.text.strip(" :")) in _TITLES:
         end = inside[0].section.start if inside else heading.body.end
@@ -183,7 +183,7 @@ def title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[He
     return heading.title
 
 
-def title_below(document: MarkdownDocument, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
+def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
     """Return where the title of a heading that is a number alone stands: `# ADR 7` and below it `## Title`."""
     first = inside[0] if inside else None
     if first is None or parts.number is None or parts.title_span.start < parts.title_span.end:
@@ -194,7 +194,7 @@ def title_below(document: MarkdownDocument, parts: TitleParts, inside: Sequence[
     return _first_line(document, Span(first.body.start, end))
 
 
-def title_line(document: MarkdownDocument, path_number: str | None, path_title: str) -> TitleParts | None:
+def title_line(document: Document, path_number: str | None, path_title: str) -> TitleParts | None:
     """Return the title of a document whose text has none as a heading: `#46. Title`, or one in its front matter.
 
     Between the fences a `#` begins a comment, so the number or half of the words of the file's name have to be in it.
@@ -217,7 +217,7 @@ def _ends(span: Span | None) -> tuple[int, int]:
     return (span.start, span.end) if span is not None else (0, 0)
 
 
-def _first_line(document: MarkdownDocument, span: Span) -> Span | None:
+def _first_line(document: Document, span: Span) -> Span | None:
     for line in visible_lines(document, span, document.hidden):
         if content := document.text[line.start : line.end].strip():
             start = document.text.index(content, line.start)

@@ -14,9 +14,8 @@ from orbit_registry.text.adr.read import entry_header, read_document
 from orbit_registry.text.adr.sections import section_key, section_level
 from orbit_registry.text.adr.styles import BY_NAME, STYLES
 from orbit_registry.text.adr.titles import split_entry, split_title
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import Document, parse_markdown
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import MarkdownDocument
 
 _PLAIN_STATUS = {"proposed", "accepted", "rejected", "deprecated", "superseded"}
 _NUMBER = re.compile(r"\d{1,9}")
@@ -209,7 +208,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
 
 
-def _section_level(document: MarkdownDocument, entry: AdrDocument) -> int:
+def _section_level(document: Document, entry: AdrDocument) -> int:
     """Return the level of the entry's own sections."""
     level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
     if level:
@@ -220,7 +219,7 @@ def _section_level(document: MarkdownDocument, entry: AdrDocument) -> int:
     return min(own + 1, 6)
 
 
-def _content_end(document: MarkdownDocument, span: Span) -> int:
+def _content_end(document: Document, span: Span) -> int:
     """Return where the content of a span ends, before the blank lines and the rule that separate what follows."""
     end = span.end
     rule = next((rule for rule in reversed(document.rules) if rule.end <= end), None)

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import Fact
-from orbit_registry.text.structure import within
+from orbit_registry.text.markdown import within
 
 NAME = "badge"
 _URL = re.compile(r"/badge/status-(?P<status>(?:[^-/?#]|--){1,60})(?P<tail>-[\w]{1,30})?(?=[.?#]|$)", re.IGNORECASE)

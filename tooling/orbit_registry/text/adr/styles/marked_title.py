@@ -10,8 +10,8 @@ from orbit_registry.text.adr.header import Header
 from orbit_registry.text.adr.model import AdrDocument, Fact, Relation
 from orbit_registry.text.adr.relations import find_phrases
 from orbit_registry.text.adr.statement import normalise_status
+from orbit_registry.text.markdown import Document
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import MarkdownDocument
 
 NAME = "title"
 _SURE = frozenset({"proposed", "draft", "accepted", "approved", "adopted", "rejected", "declined", "withdrawn",
@@ -27,7 +27,7 @@ def read(header: Header) -> Iterator[Fact]:
     return iter(())
 
 
-def with_mark(document: MarkdownDocument, entry: AdrDocument) -> AdrDocument:
+def with_mark(document: Document, entry: AdrDocument) -> AdrDocument:
     """Return a decision that states no status with the one that its heading's title is marked with."""
     heading = entry.heading_span
     inside = [span for span in entry.title_spans if heading and heading.start <= span.start < heading.end]

@@ -12,8 +12,8 @@ from orbit_registry.text.adr.relations import NOTICE, find_phrases
 from orbit_registry.text.adr.sections import heading_value, section_key, section_level
 from orbit_registry.text.adr.statement import normalise_status, read_statement, stated
 from orbit_registry.text.adr.styles.table import pairs
+from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Heading, within
 
 NAME = "section"
 _DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")

@@ -9,8 +9,8 @@ from orbit_registry.text.adr.history import dated_rows, read_history
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.statement import read_statement
 from orbit_registry.text.adr.words import KEY_OF, plain
+from orbit_registry.text.markdown import Cell, Table, within
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Cell, Table, within
 
 NAME = "table"
 
