@@ -16,7 +16,7 @@ LIBRARIES = (
     "duckdb",
     "jsonschema-rs",
     "ryaml",
-    "pyromark",
+    "markdown-it-py",
     "mkdocs-material",
     "check-jsonschema",
 )

@@ -11,7 +11,7 @@ import pytest
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.store.setup import setup_workspace
 
-HEAVY = ("duckdb", "_duckdb", "mkdocs", "rich", "jsonschema", "referencing", "ruamel", "pyromark", "nh3", "filelock")
+HEAVY = ("duckdb", "_duckdb", "mkdocs", "rich", "jsonschema", "referencing", "ruamel", "markdown_it", "nh3", "filelock")
 HEAVY += ("detect_secrets", "jsonschema_rs", "ryaml", "click", "mcp", "anyio")
 
 

@@ -14,8 +14,8 @@ from orbit_registry.site.forge import Forge
 from orbit_registry.site.prose import Place, Prose, ask, render
 from orbit_registry.site.sanitize import clean
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms
+from orbit_registry.text.markdown import slug
 
 HERE = Place("docs/design/core/1_overview.md", 1, "design/core/1_overview/")
 

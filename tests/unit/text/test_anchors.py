@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orbit_registry.text.anchors import anchor_at
+from orbit_registry.text.markdown import parse_markdown
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ from orbit_registry.text.anchors import anchor_at
 def test_an_anchor_is_the_heading_in_lower_case_without_signs(heading: str, anchor: str) -> None:
     """Every sign goes, every space becomes one hyphen, and an explicit id is taken as it stands."""
     text = f"# Decisions\n\n## {heading}\n\nText.\n"
-    assert anchor_at(text, text.index("##")) == anchor
+    assert parse_markdown(text).anchors.get(text.index("##")) == anchor
 
 
 def test_headings_with_the_same_words_are_numbered() -> None:
     """The second one gets `-1`, and where no heading begins there is no anchor."""
     text = "# D\n\n## Same\n\nA.\n\n## Same\n\nB.\n"
-    assert anchor_at(text, text.index("## Same")) == "same"
-    assert anchor_at(text, text.rindex("## Same")) == "same-1"
-    assert anchor_at(text, 1) is None
+    assert parse_markdown(text).anchors.get(text.index("## Same")) == "same"
+    assert parse_markdown(text).anchors.get(text.rindex("## Same")) == "same-1"
+    assert parse_markdown(text).anchors.get(1) is None

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from orbit_registry.text.html import render_html
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import parse_markdown, render_html
 
 NEWLINES = pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 

@@ -9,17 +9,14 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from orbit_registry.records.diagnostic import Location
 from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import Citation, IdForms, find_citations, outside
+from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.position import Span
-
-if TYPE_CHECKING:
-    from orbit_registry.text.structure import MarkdownDocument
 
 MOST_REFERENCES = 200
 """So many of one record are kept."""
@@ -66,7 +63,7 @@ def in_text(
     if not found:
         return  # before the text is parsed: a prefix such as `R-` stands in many a word
     if code is None:
-        code = _parsed(text).code if markdown and _FENCE.search(text) else ()
+        code = parse_markdown(text).code if markdown and _FENCE.search(text) else ()
     at, ticks = 0, 0  # how far the text was looked at, and the backticks of that line: a long line is read once
     for citation in outside(found, code):
         start = citation.span.start
@@ -94,7 +91,7 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
     text, code, links = f"{above}{record.prose}", None, None
     at = home.find(record.prose) if home and record.prose else -1
     if home and at >= 0 and (_FENCE.search(record.prose) or _LINK.search(record.prose)):
-        parsed, end, by = _parsed(home), at + len(record.prose), len(above) - at
+        parsed, end, by = parse_markdown(home), at + len(record.prose), len(above) - at
         code = [Span(one.start + by, one.end + by) for one in parsed.code if at <= one.start < end]
         inside = (one.target for one in parsed.links if one.kind != "image" and at <= one.span.start < end)
         links = [*_links(above), *inside]
@@ -106,17 +103,11 @@ def references_of(record: Record, forms: IdForms, home: str | None = None) -> tu
     return tuple(one for one in found if one != record.id)[:MOST_REFERENCES]
 
 
-def _parsed(text: str) -> MarkdownDocument:
-    from orbit_registry.text.markdown import parse_markdown  # the gate after one edit parses nothing, as a rule
-
-    return parse_markdown(text)
-
-
 def _links(text: str) -> Iterator[str]:
     """Yield the targets of links; most texts are plain enough to be read without a parser, which takes 20 times as
     long."""
     if any(mark in text for mark in ("`", "~~~", "<", "\\", "]:", "&", "\n    ", "\t")):
-        yield from (link.target for link in _parsed(text).links if link.kind != "image")
+        yield from (link.target for link in parse_markdown(text).links if link.kind != "image")
     else:
         yield from (match["target"] for match in _INLINE.finditer(text) if not match["image"])
 

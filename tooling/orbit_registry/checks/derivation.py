@@ -14,7 +14,7 @@ from orbit_registry.store.config import Config
 from orbit_registry.store.facts import gone
 from orbit_registry.store.freshness.ground import Ground, kinds_of, look, windows_of
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.glob_syntax import Glob, parse_glob
+from orbit_registry.text.globs import Glob, parse_glob
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from orbit_registry.text.glob_syntax import Glob, parse_glob
-from orbit_registry.text.globs import GlobIndex
+from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
 
 
 def count_matches(texts: Collection[str], files: Sequence[str]) -> Mapping[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 
-from orbit_registry.text.glob_syntax import Glob, parse_glob
+from orbit_registry.text.globs import Glob, parse_glob
 
 
 def valid_globs(paths: Sequence[str]) -> list[tuple[int, Glob]]:

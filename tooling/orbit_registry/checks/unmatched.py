@@ -12,8 +12,7 @@ from orbit_registry.checks.scope_folders import folders_of, nearest, valid_globs
 from orbit_registry.errors import GitError
 from orbit_registry.records.record import Record
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.glob_syntax import Glob, parse_glob
-from orbit_registry.text.globs import matches
+from orbit_registry.text.globs import Glob, matches, parse_glob
 
 _FROM_ROOT = "globs are named from the project's root"
 

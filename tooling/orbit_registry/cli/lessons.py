@@ -16,7 +16,7 @@ from orbit_registry.records.record import Record
 from orbit_registry.registry import Registry
 from orbit_registry.snapshot.personal import personal_workspace
 from orbit_registry.store.author import Review
-from orbit_registry.text.anchors import slug
+from orbit_registry.text.markdown import slug
 
 KIND = "learning"
 FEWEST = 4

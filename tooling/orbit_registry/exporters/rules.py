@@ -17,7 +17,7 @@ from orbit_registry.push.pack import SYMBOL
 from orbit_registry.push.reader import BROAD, GLOBS, ID, Index, Row
 from orbit_registry.push.select import standing_reason
 from orbit_registry.snapshot.personal import is_personal
-from orbit_registry.text.globs import Alternative, Glob, GlobIndex, alternative_matches, parse_glob
+from orbit_registry.text.globs import Alternative, Glob, GlobIndex, parse_glob
 
 EVERYTHING = "**"
 PROJECT = "project"
@@ -167,7 +167,7 @@ def _strays(globs: Iterable[Glob], language: Language, files: Iterable[str]) -> 
     found: dict[str, str] = {}
     for file in sorted(files) if scopes else ():
         for text, _ in index.match(file):
-            if text not in found and not alternative_matches(asked[text], file):
+            if text not in found and not asked[text].matches(file):
                 found[text] = file
     return found
 

@@ -28,7 +28,7 @@ from orbit_registry.records.scope import symbol_problem
 from orbit_registry.records.vote import counted
 from orbit_registry.store.config import Config
 from orbit_registry.store.files import read_bytes
-from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, parse_glob
+from orbit_registry.text.globs import Alternative, Anchor, Glob, anchors, literal_of, parse_glob
 from orbit_registry.text.inert import inert_line
 
 LONGEST_TEASER = 400
@@ -90,14 +90,11 @@ def _alternative(alternative: Alternative, anchor: Anchor) -> str:
 
 def _more_keys(alternative: Alternative) -> Iterable[str]:
     """Yield what else a path must have: a name in its place, whichever stands in the fewest globs will be asked for."""
-    groups = alternative.groups
-    last = groups[-1][-1]
-    if last.literal is not None:
-        yield f"b{last.literal}"
-    for group in groups:
-        for part in group[: -1 if group is groups[-1] else None]:
-            if part.literal is not None:
-                yield f"s{part.literal}"
+    *directories, last = (segment for group in alternative.groups for segment in group)
+    name = literal_of(last)
+    if name is not None:
+        yield f"b{name}"
+    yield from (f"s{name}" for segment in directories if (name := literal_of(segment)) is not None)
 
 
 def safe(text: str) -> str:

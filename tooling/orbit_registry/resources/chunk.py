@@ -19,8 +19,8 @@ from orbit_registry.errors import UsageError
 from orbit_registry.push.caps import tokens
 from orbit_registry.records.record import Record
 from orbit_registry.text import is_markdown
-from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Heading, TextLines, within
+from orbit_registry.text.markdown import Heading, parse_markdown, within
+from orbit_registry.text.position import Span, TextLines
 
 Strategy = Literal["auto", "headers", "delimiter", "fixed", "none"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -128,12 +128,9 @@ class _Cutter:
         self.code: Sequence[Span] = ()
         self.anchors: Mapping[int, str] = {}
         if markdown or chunking.strategy == "headers":
-            from orbit_registry.text.anchors import anchors_of
-            from orbit_registry.text.markdown import parse_markdown  # scripts need no Markdown parser
-
             document = parse_markdown(text)
             self.lines, self.headings, self.code = document.lines, document.headings, document.code
-            self.anchors = anchors_of(self.headings)
+            self.anchors = document.anchors
             self.whole = Span(document.content_start, len(text))
             self.rules: Sequence[Span] = sorted((*document.rules, *self._equals()), key=lambda span: span.start)
         else:

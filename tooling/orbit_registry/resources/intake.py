@@ -25,6 +25,7 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import ORBIT, Workspace
 from orbit_registry.store.writer import create_record, draft_record
 from orbit_registry.text import is_markdown
+from orbit_registry.text.markdown import parse_markdown
 
 KIND = "resource"
 DOC, SCRIPT = "doc", "script"
@@ -198,8 +199,6 @@ def take_over(workspace: Workspace, wanted: Wanted, author: Author, *, dry_run: 
 def title_in(text: str, name: str) -> str:
     """Return what a text calls itself: its first heading, else the name of its file."""
     if is_markdown(name):
-        from orbit_registry.text.markdown import parse_markdown  # scripts need no Markdown parser
-
         titles = (" ".join(one.text.split()) for one in parse_markdown(text).headings)
         found = next((title for title in titles if title), None)
         if found is not None:

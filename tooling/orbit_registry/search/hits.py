@@ -23,8 +23,7 @@ from orbit_registry.search.terms import terms
 from orbit_registry.store.skills import SKILL
 from orbit_registry.store.votes import half_life_days
 from orbit_registry.store.workspace import Workspace
-from orbit_registry.text.glob_syntax import Glob
-from orbit_registry.text.globs import match_any, parse_glob
+from orbit_registry.text.globs import Glob, match_any, parse_glob
 from orbit_registry.text.secrets import without_secrets
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from orbit_registry.site.prose import DEAD_LINK, NO_PAGE, Prose, ask, citation
 from orbit_registry.site.sitemap import SiteMap
 from orbit_registry.site.urls import document_url, relative
 from orbit_registry.text import is_markdown
-from orbit_registry.text.markdown import parse_markdown
-from orbit_registry.text.structure import MarkdownDocument
+from orbit_registry.text.markdown import Document, parse_markdown
 
 _ELSEWHERE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|//|#|/)")
 _NO_PROSE = re.compile(
@@ -70,7 +69,7 @@ def rewritten(text: str, path: str, docs: str, site: SiteMap) -> Prose:
 
 
 def _cited(
-    document: MarkdownDocument, path: str, page: str, site: SiteMap, lookups: dict[tuple[str, str], str]
+    document: Document, path: str, page: str, site: SiteMap, lookups: dict[tuple[str, str], str]
 ) -> Iterator[tuple[int, int, str]]:
     """Yield where ids in sentences become links: the place, and the tag before or after it.
 

@@ -20,7 +20,7 @@ from orbit_registry.store.files import FOREIGN, inside, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.globs import Glob, match_any, parse_glob
-from orbit_registry.text.structure import content_start
+from orbit_registry.text.markdown import content_start
 
 BANNER = "Mirrored from {path}. Edit the source document in the repository, not this generated page."
 UNREADABLE = "SITE392"

@@ -13,13 +13,14 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from orbit_registry.push.matcher import program
 from orbit_registry.records.freshness import expires
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import stamp
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
-from orbit_registry.text.glob_syntax import Alternative, CharacterClass, Chunk, Glob, parse_glob
+from orbit_registry.text.globs import Glob, parse_glob
 
 PAGE, DATA = "paths/", "paths.json"
 SCRIPT = "assets/orbit/explorer.js"
@@ -119,7 +120,7 @@ def form_of(glob: Glob) -> list[Any]:
     Between two groups lie any number of segments. A segment is a list of chunks with any characters between two of
     them; a chunk is a string, or a list of single characters, 0 for any, and [negated, low, high, …] for a class.
     """
-    return [int(glob.exclude), *(_alternative(one) for one in glob.alternatives)]
+    return [int(glob.exclude), *(_alternative(alternative.text) for alternative in glob.alternatives)]
 
 
 def _expires(record: Record) -> str | None:
@@ -127,11 +128,11 @@ def _expires(record: Record) -> str | None:
     return None if at is None else stamp(at)
 
 
-def _alternative(one: Alternative) -> list[Any]:
-    return [[[_chunk(chunk) for chunk in segment.chunks] for segment in group] for group in one.groups]
+def _alternative(text: str) -> list[Any]:
+    return [[[_chunk(chunk) for chunk in segment] for segment in group] for group in program(text)]
 
 
-def _chunk(chunk: Chunk) -> Any:
+def _chunk(chunk: str | tuple[Any, ...]) -> Any:
     if isinstance(chunk, str):
         return chunk
     return [_unit(unit) for unit in chunk]
@@ -140,8 +141,9 @@ def _chunk(chunk: Chunk) -> Any:
 def _unit(unit: object) -> Any:
     if isinstance(unit, str):
         return unit
-    if isinstance(unit, CharacterClass):
-        return [int(unit.negated), *(end for ends in unit.ranges for end in ends)]
+    if isinstance(unit, tuple):
+        negated, ranges = unit
+        return [int(negated), *(end for ends in ranges for end in ends)]
     return 0
 
 

@@ -12,10 +12,8 @@ from html import escape, unescape
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.site.sitemap import HEADING_PREFIX, Meaning, SiteMap, anchor_of
 from orbit_registry.site.urls import relative
-from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.html import render_html
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import parse_markdown, render_html, slug
 from orbit_registry.text.position import Position, Span
 
 DEAD_LINK = "SITE390"

@@ -19,8 +19,8 @@ from orbit_registry.site.urls import TASKS, record_url, safe_segment
 from orbit_registry.snapshot.same_file import by_version
 from orbit_registry.store.files import inside
 from orbit_registry.text import is_markdown
-from orbit_registry.text.anchors import slug
 from orbit_registry.text.citations import IdForms
+from orbit_registry.text.markdown import slug
 from orbit_registry.text.masking import is_masked
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")

@@ -23,6 +23,7 @@ from orbit_registry.store.files import DOCUMENT_LIMIT, Folders, decode, walk
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
+from orbit_registry.text.markdown import parse_markdown
 
 Row = dict[str, object]
 
@@ -64,8 +65,6 @@ def said_in(text: str, path: str, forms: IdForms) -> Said:
     ids = tuple((found.id, found.position.line) for found in in_text(text, path, forms, weak=True))
     if not is_markdown(path) or not _LOCAL.search(text):
         return Said(ids)
-    from orbit_registry.text.markdown import parse_markdown  # what is remembered of files needs no parser
-
     links = parse_markdown(text).links
     return Said(ids, tuple((one.target, one.position.line) for one in links if one.kind != "image"))
 

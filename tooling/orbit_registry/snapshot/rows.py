@@ -21,7 +21,7 @@ from orbit_registry.resources.chunk import Chunk, chunks_of
 from orbit_registry.snapshot.edges import Row, link_rows
 from orbit_registry.store.skills import Skill
 from orbit_registry.store.value_cache import FileValue
-from orbit_registry.text.globs import Glob, anchors, parse_glob, to_regex
+from orbit_registry.text.globs import Glob, anchors, parse_glob
 
 CONTENT = (
     "records",
@@ -251,7 +251,7 @@ def _anchored(pattern: str) -> tuple[str, ...]:
             "anchor": anchor.text,
             "extension": anchor.extension,
             "depth": anchor.depth,
-            "regex": None if anchor.decides else to_regex(Glob(pattern, False, (alternative,))),
+            "regex": None if anchor.decides else alternative.regex,
         }
         for alternative, anchor in zip(glob.alternatives, anchors(glob), strict=True)
     ]

@@ -15,8 +15,7 @@ from orbit_registry.store.git import Git
 from orbit_registry.store.journal import pending
 from orbit_registry.store.reader import Entry, Reading
 from orbit_registry.store.workspace import OURS, Workspace
-from orbit_registry.text.glob_syntax import Glob, parse_glob
-from orbit_registry.text.globs import GlobIndex
+from orbit_registry.text.globs import Glob, GlobIndex, parse_glob
 from orbit_registry.text.position import YamlProblemError
 from orbit_registry.text.yaml import load
 

@@ -26,7 +26,7 @@ from orbit_registry.store.reader import read_collection
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import FIXED, Edit, edited, record_path, refuse_places, schema_line, validated, writing
 from orbit_registry.text.adr import AdrDocument, set_status
-from orbit_registry.text.anchors import anchor_at
+from orbit_registry.text.markdown import parse_markdown
 from orbit_registry.text.yaml_edit import rewrite
 
 _LONGEST_LINK = 500
@@ -238,7 +238,7 @@ def _superseded_words(workspace: Workspace, old: Record, new: Record) -> str:
         return f"Superseded by {new.id}"
     link = posixpath.relpath(target.path, posixpath.dirname(source.path))
     found = read_documents(workspace, [new]).of(new) if target.heading is not None else None
-    anchor = anchor_at(found[0].text, found[1].span.start) if found is not None else None
+    anchor = parse_markdown(found[0].text).anchors.get(found[1].span.start) if found is not None else None
     if anchor and len(link) + len(anchor) < _LONGEST_LINK:
         link = f"{link}#{anchor}"
     return f"Superseded by [{new.id}]({link})"

@@ -13,9 +13,8 @@ from urllib.parse import quote, unquote
 
 from orbit_registry.text import is_markdown
 from orbit_registry.text.citations import IdForms, find_citations
-from orbit_registry.text.markdown import parse_markdown
-from orbit_registry.text.position import Position, Span
-from orbit_registry.text.structure import Link, TextLines
+from orbit_registry.text.markdown import Link, parse_markdown
+from orbit_registry.text.position import Position, Span, TextLines
 
 Meaning = Callable[[str, str, str], str | None]
 """(path, line, id as written) → the id it should be; the same one where it stays, None where it can't be told."""

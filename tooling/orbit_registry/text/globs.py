@@ -1,4 +1,4 @@
-"""The glob language of a record's scope: matching, translation, and an index; knows no record and opens no file.
+"""The glob language of a record's scope: parsing, matching, regular expressions, and an index.
 
 The language, in full:
 
@@ -18,56 +18,386 @@ A path is relative to the root, with "/" and without "." or "..". `dir/**` match
 called `dir`. To ask about a directory end its path with "/": `dir/` is matched by `dir/**` and by `dir/*`. The empty
 path is the root directory. A path of more than 4096 characters matches nothing.
 
-Matching takes time in proportion to the path's length times the glob's length at worst, whatever the glob is: both
-levels (segments in a path, characters in a segment) are split at their stars, and the parts are looked for from left
-to right without going back.
+A glob without braces has a canonical text: a literal special is a class of one (`[*]`), `**` is a whole segment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from math import prod
 from typing import Generic, Literal, TypeVar
 
-from orbit_registry.text.glob_syntax import (
-    INVALID_GLOB,
-    Alternative,
-    CharacterClass,
-    Chunk,
-    Glob,
-    Segment,
-    parse_glob,
-)
+from orbit_registry.text.position import Position, Problem
 
-__all__ = [
-    "INVALID_GLOB",
-    "MAX_PATH",
-    "Alternative",
-    "Anchor",
-    "AnchorKey",
-    "Glob",
-    "GlobIndex",
-    "alternative_matches",
-    "anchors",
-    "match_any",
-    "matches",
-    "parse_glob",
-    "probes",
-    "to_regex",
-]
-
+INVALID_GLOB = "ORB501"
 MAX_PATH = 4096
+MAX_LENGTH = 1024
+MAX_EXPANSIONS = 64
+MAX_EXPANDED_LENGTH = 8192
+MAX_NESTING = 8
 
 Key = TypeVar("Key")
-Part = TypeVar("Part", Chunk, Sequence[Segment])
-Whole = TypeVar("Whole", str, Sequence[str])
 
-_ANY_SEGMENT = ("", "")
+_ANY_DEPTH = "\0"
+"""`**` until the segments are settled: two stars that meet where braces are written out are one `*`."""
+_LITERAL_RUN = re.compile(r"[^*?\[{},/]+")
+_SPECIAL = re.compile(r"[*?\[{}]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ABSOLUTE = re.compile(r"/|~|[A-Za-z]:/")
+_UNIT = re.compile(r"\[!?.[^\]]*\]|\{!\}|.", re.DOTALL)
+"""One unit of a canonical segment: a class, the `!` at the start, a wildcard or a character."""
+_ESCAPED = re.compile(r"[\[{](!(?=\})|[^!](?=\]))[\]}]")
+_STARS = re.compile(r"(\[!?.[^\]]*\])|\*+", re.DOTALL)
+_REGEX_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One glob without braces, by its canonical text."""
+
+    text: str
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The segments, in groups with any number of segments between two of them; at the end `**` takes one."""
+        groups: list[list[str]] = [[]]
+        for segment in self.text.split("/"):
+            if segment == "**":
+                groups.append([])
+            else:
+                groups[-1].append(segment)
+        return tuple(map(tuple, (*groups[:-1], groups[-1] or ["*"])))
+
+    @cached_property
+    def directory(self) -> str:
+        """The literal directory that holds whatever matches."""
+        names: list[str] = []
+        for segment in self.groups[0] if len(self.groups) > 1 else self.groups[0][:-1]:
+            name = literal_of(segment)
+            if name is None:
+                break
+            names.append(name)
+        return "/".join(names)
+
+    @cached_property
+    def path(self) -> str | None:
+        """The only path that matches; None where there are several."""
+        names = [literal_of(segment) for segment in self.text.split("/")]
+        return None if None in names else "/".join(map(str, names))
+
+    @property
+    def depth(self) -> int | None:
+        """How many segments a matching path has; None where that is open."""
+        return len(self.groups[0]) if len(self.groups) == 1 else None
+
+    @cached_property
+    def regex(self) -> str:
+        """A regular expression for the whole path."""
+        return self._regex("(?:[^/]*/)*{}", "[^/]*{}")
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        # What stands between two stars is taken where it comes first: if any choice fits, the leftmost one does.
+        return re.compile(self._regex("(?>(?:[^/]*/)*?{})", "(?>[^/]*?{})"))
+
+    def _regex(self, below: str, star: str) -> str:
+        first, *middle, last = self.groups if len(self.groups) > 1 else ((), *self.groups)
+        if len(self.groups) == 1:
+            return "/".join(_segment_regex(segment, star) for segment in last)
+        regexes = ["".join(_segment_regex(segment, star) + "/" for segment in group) for group in (first, *middle)]
+        start = regexes[0] + "".join(below.format(regex) for regex in regexes[1:])
+        if last == ("*",):
+            return start + r"[\s\S]*"
+        return start + "(?:[^/]*/)*" + "/".join(_segment_regex(segment, star) for segment in last)
+
+    def matches(self, path: str) -> bool:
+        """Say whether a path is what the glob describes, in time linear in the path."""
+        if self.path is not None:
+            return path == self.path
+        if len(path) > MAX_PATH or not path.startswith(self.directory):
+            return False
+        return self._pattern.fullmatch(path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A parsed glob: its text as written, whether it excludes, and the globs it stands for without braces."""
+
+    text: str
+    exclude: bool
+    alternatives: tuple[Alternative, ...]
+
+    @property
+    def literal_prefix(self) -> str:
+        """The directory that holds whatever matches ("" for the root), without a "/" at its end."""
+        return posixpath.commonpath([alternative.directory for alternative in self.alternatives])
+
+    @property
+    def regex(self) -> str:
+        """A regular expression for the whole path: for `re.fullmatch`, `regexp_full_match` in DuckDB, or a browser.
+
+        It holds no lookaround, back reference or flag. RE2 runs it in linear time; an engine that backtracks may need
+        long for a glob with many stars, so Python code calls `matches`.
+        """
+        choices = [alternative.regex for alternative in self.alternatives]
+        return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
+
+
+def literal_of(segment: str) -> str | None:
+    """Return the only text that a canonical segment, or a part of one, matches; None where there are several."""
+    plain = _ESCAPED.sub("", segment) if "[" in segment or "{" in segment else segment
+    return None if any(mark in plain for mark in "*?[") else _ESCAPED.sub(r"\1", segment)
+
+
+@lru_cache(maxsize=8192)  # the globs of a project share their directories' names
+def _chunks(segment: str) -> tuple[tuple[str, ...], ...]:
+    """Return the units between the stars of a canonical segment."""
+    chunks: list[list[str]] = [[]]
+    for unit in _UNIT.findall(segment):
+        if unit == "*":
+            chunks.append([])
+        else:
+            chunks[-1].append(unit)
+    return tuple(map(tuple, chunks))
+
+
+def _segment_regex(segment: str, star: str) -> str:
+    first, *rest = ("".join(map(_unit_regex, chunk)) for chunk in _chunks(segment))
+    return first + "".join(map(star.format, rest[:-1])) + "".join("[^/]*" + last for last in rest[-1:])
+
+
+def _unit_regex(unit: str) -> str:
+    if unit == "?":
+        return "[^/]"
+    if len(unit) == 1 or len(unit) == 3:
+        return _REGEX_SPECIAL.sub(r"\\\g<0>", unit[len(unit) // 2])
+    negated = unit[1] == "!"
+    members = ""
+    for low, high in _ranges(unit[1 + negated : -1]):
+        for ends in ((low, "."), ("0", high)) if low < "/" < high else ((low, high),):  # it is never "/"
+            members += "-".join(_class_character(end) for end in dict.fromkeys(ends))
+    return f"[^/{members}]" if negated else f"[{members}]"
+
+
+def _class_character(character: str) -> str:
+    return character if not character.isascii() or character.isalnum() else f"\\x{ord(character):02x}"
+
+
+def _ranges(members: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    while at < len(members):
+        width = 2 if members[at + 1 : at + 2] == "-" and at + 2 < len(members) else 0
+        yield members[at], members[at + width]
+        at += width + 1
+
+
+# ---------------------------------------------------------------------------------------------------------- parsing
+
+
+class _RefusedError(Exception):
+    """Ends the parsing of one glob; never leaves this module."""
+
+    def __init__(self, message: str, hint: str, offset: int = 0) -> None:
+        super().__init__(message)
+        self.problem = Problem(INVALID_GLOB, message, Position(1, offset + 1), hint)
+
+
+@lru_cache(maxsize=65_536)
+def parse_glob(text: str) -> Glob | Problem:
+    """Return what `text` says, or the first thing wrong with it; the position counts within `text`.
+
+    Each text is read once: records of one project name the same globs again and again.
+    """
+    try:
+        _check_form(text)
+        exclude = text.startswith("!")
+        alternatives: dict[str, Alternative] = {}
+        for tokens in _Scanner(text, 1 if exclude else 0).expansions():
+            for segments in _segments(tokens, text):
+                canonical = _canonical(segments)
+                alternatives.setdefault(canonical, Alternative(canonical))
+        if len(alternatives) > MAX_EXPANSIONS:
+            raise _too_many()
+    except _RefusedError as refused:
+        return refused.problem
+    return Glob(text, exclude, tuple(alternatives.values()))
+
+
+def _check_form(text: str) -> None:
+    body = text.removeprefix("!")
+    start = len(text) - len(body)
+    if not body:
+        raise _RefusedError("the glob is empty", "write `**` for everything")
+    if len(text) > MAX_LENGTH:
+        raise _RefusedError(f"the glob has {len(text)} characters, more than {MAX_LENGTH}", "write several globs")
+    if control := _CONTROL.search(text):
+        raise _RefusedError(f"the glob has the control character U+{ord(control[0]):04X}", "remove it", control.start())
+    if body != body.strip():
+        raise _RefusedError("the glob starts or ends with white space", "remove the white space", start)
+    if "\\" in body:
+        hint = "write `/` between directories, `[*]` for a literal star"
+        raise _RefusedError("the glob has a backslash", hint, text.index("\\"))
+    if body.startswith("!"):
+        raise _RefusedError("the glob starts with two exclamation marks", "write one; a literal one is `{!}`", start)
+    if _ABSOLUTE.match(body):
+        relative = body.lstrip("/") if body[0] == "/" else ""
+        hint = f"write `{relative}`" if relative else "write it from the project's root"
+        raise _RefusedError("the glob is absolute", hint, start)
+    if body.startswith("./"):
+        raise _RefusedError("the glob starts with `./`", f"write `{body[2:].lstrip('/') or '**'}`", start)
+
+
+def _too_many() -> _RefusedError:
+    limits = f"{MAX_EXPANSIONS} globs or {MAX_EXPANDED_LENGTH} characters"
+    return _RefusedError(f"the glob stands for more than {limits} when it is written out", "write several globs")
+
+
+class _Scanner:
+    """Reads from left to right, in canonical spelling, and writes braces out; the results are counted first."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        self.text = text
+        self.offset = offset
+
+    def expansions(self) -> list[str]:
+        """Return the glob's texts without braces, one for each choice in them."""
+        return self._sequence(0)
+
+    def _sequence(self, nesting: int) -> list[str]:
+        parts: list[list[str]] = []
+        run = ""
+        while self.offset < len(self.text):
+            character = self.text[self.offset]
+            if nesting and character in ",}":
+                break
+            if character == "}":
+                raise _RefusedError("the glob closes a brace that is not open", "write `[}]`", self.offset)
+            if character == "{":
+                parts += [run], self._braces(nesting + 1)
+                run = ""
+            else:
+                run += self._unit(character)
+        if not parts:
+            return [run]
+        parts.append([run])
+        number = prod(map(len, parts))
+        length = sum(max(map(len, choices)) for choices in parts)
+        if number > MAX_EXPANSIONS or (number > 1 and number * length > MAX_EXPANDED_LENGTH):
+            raise _too_many()
+        return list(map("".join, product(*parts)))
+
+    def _braces(self, nesting: int) -> list[str]:
+        opening = self.offset
+        if nesting > MAX_NESTING:
+            raise _RefusedError(f"the glob nests braces more than {MAX_NESTING} deep", "write several globs", opening)
+        choices: list[str] = []
+        while True:
+            self.offset += 1
+            choices += self._sequence(nesting)
+            if len(choices) > MAX_EXPANSIONS:
+                raise _too_many()
+            if self.offset == len(self.text):
+                raise _RefusedError("the glob opens a brace and does not close it", "add `}`, or write `[{]`", opening)
+            if self.text[self.offset] == "}":
+                self.offset += 1
+                return choices
+
+    def _unit(self, character: str) -> str:
+        start = self.offset
+        if character == "[":
+            return self._character_class()
+        if character == "*":
+            while self.text.startswith("*", self.offset):
+                self.offset += 1
+            return "*" if self.offset == start + 1 else _ANY_DEPTH
+        run = _LITERAL_RUN.match(self.text, start)
+        self.offset = run.end() if run else start + 1
+        return self.text[start : self.offset]
+
+    def _character_class(self) -> str:
+        start = self.offset
+        if self.text.startswith("^", start + 1):
+            raise _RefusedError("the glob has a class that starts with `^`", "write `[!…]` to negate", start)
+        negated = self.text.startswith("!", start + 1)
+        first = start + 1 + negated
+        end = self.text.find("]", first + 1)
+        if end < 0:
+            raise _RefusedError("the glob opens a class and does not close it", "add `]`, or write `[[]`", start)
+        members = self.text[first:end]
+        if "/" in members:
+            raise _RefusedError("the glob has a `/` in a class", "use braces: `{a/b,c}`", start)
+        self.offset = end + 1
+        if len(members) == 1 and not negated:
+            return _SPECIAL.sub(r"[\g<0>]", members)
+        for low, high in _ranges(members):
+            if low > high:
+                raise _RefusedError(f"the range `{low}-{high}` is empty", f"write `{high}-{low}`", start)
+        return self.text[start : end + 1]
+
+
+def _segments(expansion: str, text: str) -> list[list[str]]:
+    """Split one expansion at its slashes; a `**` inside a segment gives the globs it stands for."""
+    segments = expansion.split("/")
+    if len(segments) > 1 and not segments[-1]:
+        segments[-1] = _ANY_DEPTH
+    for position, segment in enumerate(segments):
+        _check_segment(segment, position, len(segments), text)
+    choices = [_crossings(segment) for segment in segments]
+    if prod(map(len, choices)) > MAX_EXPANSIONS:
+        raise _too_many()
+    return [[segment for option in chosen for segment in option] for chosen in product(*choices)]
+
+
+def _check_segment(segment: str, position: int, number: int, text: str) -> None:
+    if not segment:
+        if number == 1:
+            raise _RefusedError("the glob is empty when its braces are written out", "remove the empty choice")
+        if position == 0:
+            raise _RefusedError("the glob is absolute when its braces are written out", "write `{a/,}b`")
+        raise _RefusedError("the glob has two slashes in a row", "write one", max(text.find("//"), 0))
+    if segment in {".", ".."}:
+        hint = "leave `.` out; `..` would leave the project"
+        raise _RefusedError("the glob has a `.` or `..` segment", hint, max(text.find("/.") + 1, 0))
+
+
+def _crossings(segment: str) -> list[list[str]]:
+    """Return the segments that one segment stands for: `a**b` is `a*b` or `a*/**/*b`."""
+    if _ANY_DEPTH not in segment or segment == _ANY_DEPTH:
+        return [[segment]]
+    if segment.count(_ANY_DEPTH) > MAX_EXPANSIONS.bit_length():
+        raise _too_many()
+    before, _, after = segment.partition(_ANY_DEPTH)
+    tails = _crossings(f"*{after}")
+    if not before:
+        return [[_ANY_DEPTH, *tail] for tail in tails]
+    together = [[before + first, *rest] for first, *rest in tails]
+    return together + [[f"{before}*", _ANY_DEPTH, *tail] for tail in tails]
+
+
+def _canonical(segments: Iterable[str]) -> str:
+    names: list[str] = []
+    for segment in segments:
+        if segment != _ANY_DEPTH:
+            names.append(_STARS.sub(lambda found: found[1] or "*", segment))
+        elif names[-1:] != ["**"]:
+            names.append("**")
+    if names[-2:] == ["**", "*"]:
+        names.pop()
+    text = "/".join(names)
+    return f"{{!}}{text[1:]}" if text.startswith("!") else text
+
+
+# --------------------------------------------------------------------------------------------------------- matching
 
 
 def matches(glob: Glob, path: str) -> bool:
     """Say whether `path` is what `glob` describes; an excluding glob is asked without its `!`."""
-    return any(alternative_matches(alternative, path) for alternative in glob.alternatives)
+    return any(alternative.matches(path) for alternative in glob.alternatives)
 
 
 def match_any(globs: Iterable[Glob], path: str) -> str | None:
@@ -80,93 +410,6 @@ def match_any(globs: Iterable[Glob], path: str) -> str | None:
         elif found is None and matches(glob, path):
             found = glob.text
     return found
-
-
-def alternative_matches(alternative: Alternative, path: str) -> bool:
-    """Say whether `path` is what one glob without braces describes."""
-    if alternative.path is not None:
-        return path == alternative.path
-    if len(path) > MAX_PATH or not path.startswith(alternative.directory):
-        return False
-    return _fits(alternative.groups, path.split("/"), _segments_at)
-
-
-def _fits(parts: Sequence[Part], whole: Whole, at: Callable[[Part, Whole, int], bool]) -> bool:
-    """Say whether `whole` is the parts in their order with anything between two of them.
-
-    The first part stands at the start, the last at the end, and each other one is taken where it comes first: if any
-    choice of places fits, the leftmost one does, so nothing is tried twice.
-    """
-    first, last = parts[0], parts[-1]
-    if len(parts) == 1:
-        return len(first) == len(whole) and at(first, whole, 0)
-    start, end = len(first), len(whole) - len(last)
-    if start > end or not at(first, whole, 0) or not at(last, whole, end):
-        return False
-    for part in parts[1:-1]:
-        while start + len(part) <= end and not at(part, whole, start):
-            start += 1
-        start += len(part)
-        if start > end:
-            return False
-    return True
-
-
-def _segments_at(group: Sequence[Segment], names: Sequence[str], start: int) -> bool:
-    return all(_fits(segment.chunks, names[start + i], _characters_at) for i, segment in enumerate(group))
-
-
-def _characters_at(chunk: Chunk, name: str, start: int) -> bool:
-    if isinstance(chunk, str):
-        return name.startswith(chunk, start)
-    for i, unit in enumerate(chunk, start):
-        if isinstance(unit, str):
-            if unit != name[i]:
-                return False
-        elif isinstance(unit, CharacterClass) and name[i] not in unit:
-            return False
-    return True
-
-
-# ------------------------------------------------------------------------------------------------------ translation
-
-
-def to_regex(glob: Glob) -> str:
-    """Return a regular expression for the whole path: for `re.fullmatch`, or `regexp_full_match` in DuckDB.
-
-    It holds no lookaround, back reference or flag. RE2 runs it in linear time; an engine that backtracks may need
-    long for a glob with many stars, so Python code calls `matches`.
-    """
-    choices = [_alternative_regex(alternative) for alternative in glob.alternatives]
-    return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
-
-
-def _alternative_regex(alternative: Alternative) -> str:
-    *groups, last = alternative.groups
-    regex = "".join("".join(_segment_regex(part) + "/" for part in group) + "(?:[^/]*/)*" for group in groups)
-    if groups and len(last) == 1 and last[0].chunks == _ANY_SEGMENT:
-        return regex.removesuffix("(?:[^/]*/)*") + r"[\s\S]*"
-    return regex + "/".join(map(_segment_regex, last))
-
-
-def _segment_regex(segment: Segment) -> str:
-    return "[^/]*".join("".join(map(_unit_regex, chunk)) for chunk in segment.chunks)
-
-
-def _unit_regex(unit: object) -> str:
-    if isinstance(unit, str):
-        return "\\" + unit if unit in r"\.^$*+?{}[]|()" else unit
-    if isinstance(unit, CharacterClass):
-        ranges = ((_class_character(low), _class_character(high)) for low, high in unit.ranges)
-        members = "".join(low if low == high else f"{low}-{high}" for low, high in ranges)
-        return f"[^/{members}]" if unit.negated else f"[{members}]"
-    return "[^/]"
-
-
-def _class_character(character: str) -> str:
-    if character.isascii() and not character.isalnum():
-        return f"\\x{ord(character):02x}"
-    return character
 
 
 # ---------------------------------------------------------------------------------------------------------- anchors
@@ -206,17 +449,18 @@ def _anchor(alternative: Alternative) -> Anchor:
         return Anchor("path", alternative.path, None, None, True)
     groups, depth = alternative.groups, alternative.depth
     last = groups[-1][-1]
-    tail = last.chunks[-1] if isinstance(last.chunks[-1], str) else ""
+    tail = literal_of("".join(_chunks(last)[-1])) or ""
     extension = tail.rpartition(".")[2] if "." in tail else None
-    plain = last.chunks in (_ANY_SEGMENT, ("", f".{extension}"))
+    plain = last == "*" or (tail == f".{extension}" and last == "*" + _SPECIAL.sub(r"[\g<0>]", tail))
     others = sum(map(len, groups)) - 1
     if alternative.directory:
         literal = len(alternative.directory.split("/"))
         shape = plain and others == literal == len(groups[0]) - (len(groups) == 1)
         return Anchor("directory", alternative.directory, extension, depth, shape and len(groups) < 3)
-    if last.literal is not None:
-        return Anchor("basename", last.literal, None, depth, others == 0)
-    names = [part.literal for group in groups for part in group[: -1 if group is groups[-1] else None] if part.literal]
+    if (name := literal_of(last)) is not None:
+        return Anchor("basename", name, None, depth, others == 0)
+    parts = (part for group in groups for part in group[: -1 if group is groups[-1] else None])
+    names = [name for part in parts if (name := literal_of(part))]
     if names:
         free = len(groups) == 3 and others == 1 and not groups[0]
         return Anchor("segment", max(names, key=len), extension, depth, plain and free)
@@ -286,7 +530,7 @@ class GlobIndex(Generic[Key]):
         """Return the scopes that match `path`, in the order they were given, each with the first glob that matches."""
         found: dict[int, tuple[int, str]] = {}
         for alternative, uses in self._postings(path):
-            if alternative is None or alternative_matches(alternative, path):
+            if alternative is None or alternative.matches(path):
                 for item, position, text in uses:
                     if item not in found or position < found[item][0]:
                         found[item] = (position, text)

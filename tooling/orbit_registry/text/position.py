@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 
@@ -33,6 +35,39 @@ class Problem:
     message: str
     position: Position | None = None
     hint: str | None = None
+
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class TextLines:
+    """Where the lines of a text start, so that an offset becomes a position in logarithmic time."""
+
+    __slots__ = ("_newlines", "ends", "starts", "text")
+
+    def __init__(self, text: str) -> None:
+        found = [match.span() for match in _LINE_END.finditer(text)]
+        self.text = text
+        self.starts: list[int] = [0, *(end for _, end in found)]
+        self.ends: list[int] = [*(start for start, _ in found), len(text)]
+        has_lone = "\r" in text.replace("\r\n", "\n")
+        self._newlines = [0, *(at for at in self.starts[1:] if text[at - 1] == "\n")] if has_lone else self.starts
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def position(self, offset: int) -> Position:
+        """Return line and column of the character at `offset`; lines end at `\\n`, as editors count them."""
+        line = bisect_right(self._newlines, offset)
+        return Position(line, offset - self._newlines[line - 1] + 1)
+
+    def index_of(self, offset: int) -> int:
+        """Return the number (from 0) of the line that the character at `offset` stands in."""
+        return bisect_right(self.starts, offset) - 1
+
+    def start_of(self, line: int) -> int:
+        """Return the offset where line `line` (from 0) starts, or the end of the text after the last line."""
+        return self.starts[line] if line < len(self.starts) else len(self.text)
 
 
 def position_at(text: str, offset: int) -> Position:

@@ -17,7 +17,7 @@ from orbit_registry.records.freshness import made
 from orbit_registry.records.record import Record
 from orbit_registry.records.scope import symbol_problem
 from orbit_registry.store.config import GENERAL, LEARNINGS, MAPPING, agent_name, default_mapping
-from orbit_registry.text.glob_syntax import Glob, parse_glob
+from orbit_registry.text.globs import Glob, parse_glob
 from orbit_registry.text.position import Problem
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from typing import Any
 from orbit_registry.errors import UsageError
 from orbit_registry.loop.failures import Target, read_target, target_from
 from orbit_registry.loop.retro.headings import part_of, verb_of
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import Document, Heading, parse_markdown
 from orbit_registry.text.position import YamlProblemError
-from orbit_registry.text.structure import Heading, MarkdownDocument
 from orbit_registry.text.yaml import load
 
 TRIGGERS = ("loop", "session", "incident")
@@ -248,7 +247,7 @@ def _joined(held: Iterable[str], more: Iterable[str]) -> tuple[str, ...]:
     return tuple(reversed(found.values()))
 
 
-def _from_markdown(document: MarkdownDocument, where: str) -> Retro:
+def _from_markdown(document: Document, where: str) -> Retro:
     front = document.front_matter
     data = dict(_mapping(document.text[front.start : front.end], where)) if front is not None else {}
     known = {name: value for name, value in data.items() if name in _KNOWN}  # what else is in front is not ours
@@ -274,7 +273,7 @@ def _from_markdown(document: MarkdownDocument, where: str) -> Retro:
     return replace(_from_data(known, where), text="\n\n".join(rest))
 
 
-def _sections(document: MarkdownDocument) -> Iterable[tuple[str, Heading, str]]:
+def _sections(document: Document) -> Iterable[tuple[str, Heading, str]]:
     """Yield each heading of the first two levels with its own text: up to the next heading, but for steps.
 
     Below one that is no step, those of the third level too, where one of them begins a part: `### What went well`.
@@ -286,7 +285,7 @@ def _sections(document: MarkdownDocument) -> Iterable[tuple[str, Heading, str]]:
         yield heading.text, heading, document.text[heading.body.start : min(end, heading.body.end)].strip()
 
 
-def _parts_below(document: MarkdownDocument, above: Heading) -> Sequence[Heading]:
+def _parts_below(document: Document, above: Heading) -> Sequence[Heading]:
     """Return the headings of the third level below one of the first two, where one of them begins a part."""
     if above.level > 2 or above.text.casefold().startswith("step"):
         return ()
@@ -302,13 +301,13 @@ def _after(verb: str, said: str) -> str:
     return said if not verb or said.casefold().startswith(verb.casefold()) else f"{verb}: {said}"
 
 
-def _results(document: MarkdownDocument, step: Heading) -> Sequence[str]:
+def _results(document: Document, step: Heading) -> Sequence[str]:
     within = (one for one in document.headings if step.body.start <= one.section.start < step.body.end)
     results = (one for one in within if one.text.casefold().strip(" :") == "result")
     return [said for one in results if (said := document.text[one.body.start : one.body.end].strip())]
 
 
-def _rows(document: MarkdownDocument, section: Heading, where: str) -> list[Mapping[str, Any]]:
+def _rows(document: Document, section: Heading, where: str) -> list[Mapping[str, Any]]:
     """Return the outcomes in a section: the rows of its tables by the names of their columns, else its items."""
     found: list[Mapping[str, Any]] = []
     tables = [one for one in document.tables if section.body.start <= one.span.start < section.body.end]

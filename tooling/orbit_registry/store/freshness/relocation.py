@@ -15,8 +15,7 @@ from orbit_registry.store.journal import Change, unified_diff
 from orbit_registry.store.permission import write_step
 from orbit_registry.store.workspace import Workspace
 from orbit_registry.store.writer import edited, writing
-from orbit_registry.text.glob_syntax import Glob, parse_glob
-from orbit_registry.text.globs import matches
+from orbit_registry.text.globs import Glob, matches, parse_glob
 
 _RENAME = re.compile(r"R\d*\Z")
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")

@@ -16,7 +16,7 @@ from orbit_registry.text.adr.file_names import (
 )
 from orbit_registry.text.adr.headings import EVIDENCE, decides
 from orbit_registry.text.adr.model import FOLDER, AdrDocument
-from orbit_registry.text.structure import Heading
+from orbit_registry.text.markdown import Heading
 
 _TEMPLATE_NAME = re.compile(
     r"(?:[a-z-]*[-_ ])?(?:(?:adr)?0+[-_])?(?![1-9]|0+[1-9]|adr-?\d)(?:[^\d]*[-_. ])?"

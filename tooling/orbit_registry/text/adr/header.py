@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.vocabulary import KEY_OF, STATUS_OF, plain
 from orbit_registry.text.citations import Citation
+from orbit_registry.text.markdown import Document, Heading
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Heading, MarkdownDocument
 
 _KEY = re.compile(r"""(?P<quote>["']?)(?P<key>[A-Za-z_][\w .-]{0,60}?)(?P=quote)[ \t]*:(?=[ \t]|$)""")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
@@ -213,7 +213,7 @@ class Line:
 class Header:
     """What a style reads: the text, the zone that may state metadata, and the headings inside the decision."""
 
-    document: MarkdownDocument
+    document: Document
     zone: tuple[Span, ...]
     headings: tuple[Heading, ...]
     """The headings inside the decision, its own left out."""
@@ -246,7 +246,7 @@ class Style:
     """Returns where and what to insert so that a header states a key; None where the style is not in use."""
 
 
-def visible_lines(document: MarkdownDocument, span: Span, hidden: Sequence[Span]) -> Iterator[Line]:
+def visible_lines(document: Document, span: Span, hidden: Sequence[Span]) -> Iterator[Line]:
     """Yield the lines of `span` outside the sorted `hidden` spans."""
     lines = document.lines
     number = lines.index_of(span.start)
@@ -261,7 +261,7 @@ def visible_lines(document: MarkdownDocument, span: Span, hidden: Sequence[Span]
         number += 1
 
 
-def visible_starts(document: MarkdownDocument, span: Span, hidden: Sequence[Span], pattern: str) -> Iterator[int]:
+def visible_starts(document: Document, span: Span, hidden: Sequence[Span], pattern: str) -> Iterator[int]:
     """Yield where those of `visible_lines` start that a pattern of one line matches; no other is looked at."""
     text = document.text
     if span.start == 0 or text[span.start - 1] not in "\r\n":
@@ -344,7 +344,7 @@ def first_offset(fact: Fact) -> int:
     return fact.span.end if fact.key == "superseding" else fact.span.start
 
 
-def front_matter_fields(document: MarkdownDocument) -> tuple[Field, ...]:
+def front_matter_fields(document: Document) -> tuple[Field, ...]:
     """Return the entries of the document's front matter, or none."""
     return read_fields(document.text, document.front_matter) if document.front_matter else ()
 

@@ -12,8 +12,8 @@ from orbit_registry.text.adr.file_names import SERIES_CODE
 from orbit_registry.text.adr.header import visible_lines, visible_starts
 from orbit_registry.text.adr.model import Section
 from orbit_registry.text.adr.vocabulary import SECTION_OF, STATUS_OF, plain, read_date, word_set
+from orbit_registry.text.markdown import Document, Heading
 from orbit_registry.text.position import Position, Span
-from orbit_registry.text.structure import Heading, MarkdownDocument
 
 _SUBSECTIONS = frozenset({"consequences", "positive", "negative", "neutral", "confirmation", "context", "decision"})
 HEADER_KEYS = frozenset({"status", "date", "deciders", "tags", "changelog", "metadata"})
@@ -110,7 +110,7 @@ def section_level(headings: Sequence[tuple[int, str]]) -> int:
     return known[0] if known else min((level for level, _ in headings), default=0)
 
 
-def read_sections(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
+def read_sections(document: Document, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
     """Return the parts of a decision: its top-level sections, the known ones below them, and run-in headings."""
     sections: list[Section] = []
     top = section_level([(heading.level, section_key(heading.text)) for heading in headings])
@@ -122,7 +122,7 @@ def read_sections(document: MarkdownDocument, headings: Sequence[Heading], body:
     return tuple(sorted(sections, key=lambda section: section.position))
 
 
-def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
+def _run_ins(document: Document, headings: Sequence[Heading], body: Span) -> Iterator[Section]:
     """Yield the paragraphs that begin with a known name in bold."""
     if next(visible_starts(document, body, document.code, _BOLD), None) is None:
         return
@@ -144,7 +144,7 @@ def _run_ins(document: MarkdownDocument, headings: Sequence[Heading], body: Span
         yield Section(key, name, 0, Span(body_start, end), document.lines.position(start), True)
 
 
-def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Span) -> Position | None:
+def find_cost(document: Document, sections: Sequence[Section], body: Span) -> Position | None:
     """Return where a cost is named: a `Cost:` or `Negative:` line, `Bad, because`, or a filled negative section."""
     start = next(visible_starts(document, body, document.code, _COST), None)
     if start is not None:
@@ -155,7 +155,7 @@ def find_cost(document: MarkdownDocument, sections: Sequence[Section], body: Spa
     return None
 
 
-def is_filled(document: MarkdownDocument, body: Span) -> bool:
+def is_filled(document: Document, body: Span) -> bool:
     """Say whether a section has a line that is neither a heading nor a placeholder."""
     for line in visible_lines(document, body, document.html):
         content = document.text[line.start : line.end].strip()
@@ -316,7 +316,7 @@ def _words_start(text: str, span: Span) -> int:
     return picture.end() if picture else span.start
 
 
-def title_heading(document: MarkdownDocument) -> Heading | None:
+def title_heading(document: Document) -> Heading | None:
     """Return the heading that holds the title: the first one, unless it is already a section's."""
     first = document.headings[0] if document.headings else None
     key = section_key(first.text) if first is not None else "other"
@@ -334,7 +334,7 @@ def named_heading(heading: Heading | None) -> Heading | None:
     return heading if heading and said not in _NO_TITLES and not is_notice else None
 
 
-def title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:
+def title_text(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
     """Return where the title stands: in its heading, or in the first line below one that only says `Title`."""
     if plain(heading.text.strip(" :")) in _TITLES:
         end = inside[0].section.start if inside else heading.body.end
@@ -342,7 +342,7 @@ def title_text(document: MarkdownDocument, heading: Heading, inside: Sequence[He
     return heading.title
 
 
-def title_below(document: MarkdownDocument, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
+def title_below(document: Document, parts: TitleParts, inside: Sequence[Heading]) -> Span | None:
     """Return where the title of a heading that is a number alone stands: `# ADR 7` and below it `## Title`."""
     first = inside[0] if inside else None
     if first is None or parts.number is None or parts.title_span.start < parts.title_span.end:
@@ -353,7 +353,7 @@ def title_below(document: MarkdownDocument, parts: TitleParts, inside: Sequence[
     return _first_line(document, Span(first.body.start, end))
 
 
-def title_line(document: MarkdownDocument, path_number: str | None, path_title: str) -> TitleParts | None:
+def title_line(document: Document, path_number: str | None, path_title: str) -> TitleParts | None:
     """Return the title of a document whose text has none as a heading: `#46. Title`, or one in its front matter.
 
     Between the fences a `#` begins a comment, so the number or half of the words of the file's name have to be in it.
@@ -376,7 +376,7 @@ def _ends(span: Span | None) -> tuple[int, int]:
     return (span.start, span.end) if span is not None else (0, 0)
 
 
-def _first_line(document: MarkdownDocument, span: Span) -> Span | None:
+def _first_line(document: Document, span: Span) -> Span | None:
     for line in visible_lines(document, span, document.hidden):
         if content := document.text[line.start : line.end].strip():
             start = document.text.index(content, line.start)

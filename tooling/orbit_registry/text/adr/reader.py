@@ -54,9 +54,8 @@ from orbit_registry.text.adr.style_section import SECTIONS
 from orbit_registry.text.adr.style_table import BADGE, TABLE
 from orbit_registry.text.adr.vocabulary import Order, is_iso_date, is_of_two_orders, read_date
 from orbit_registry.text.citations import Citation, IdForms, find_citations
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import Document, Heading, parse_markdown, within
 from orbit_registry.text.position import Position, Problem, Span
-from orbit_registry.text.structure import Heading, MarkdownDocument, within
 
 _DECISIONS = IdForms(("ADR-",))
 """What decision documents call each other, in whatever repository they were written."""
@@ -116,7 +115,7 @@ def _name_of(path: str) -> tuple[PurePosixPath, str]:
 # --- a log of decisions
 
 
-def _log_headings(document: MarkdownDocument, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
+def _log_headings(document: Document, *, in_log: bool = False) -> list[tuple[Heading, TitleParts]]:
     """Return the headings that name an ADR, below the document's own title.
 
     With `in_log` the file is known to hold decisions, so that `D1` and `Decision 1` name one, and where none does,
@@ -135,7 +134,7 @@ def _log_headings(document: MarkdownDocument, *, in_log: bool = False) -> list[t
     return kept if not in_log or coded or is_list else []
 
 
-def _dated_headings(document: MarkdownDocument) -> list[tuple[Heading, TitleParts]]:
+def _dated_headings(document: Document) -> list[tuple[Heading, TitleParts]]:
     """Return the headings of a log that name its entries by date, where those are at least half of their level."""
     below = [heading for heading in document.headings if heading.level > 1]
     found = [(one, parts) for one in below if (parts := split_dated(document.text, one.title, one.text)) is not None]
@@ -144,7 +143,7 @@ def _dated_headings(document: MarkdownDocument) -> list[tuple[Heading, TitlePart
     return kept if 2 * len(kept) >= sum(heading.level == level for heading in below) else []
 
 
-def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
+def _is_log(document: Document, entries: Sequence[tuple[Heading, TitleParts]]) -> bool:
     """Say whether several headings name ADRs that state a status of their own."""
     if len(entries) < 2:
         return False
@@ -160,15 +159,13 @@ def _is_log(document: MarkdownDocument, entries: Sequence[tuple[Heading, TitlePa
     return False
 
 
-def _read_log(document: MarkdownDocument, found: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
+def _read_log(document: Document, found: Sequence[tuple[Heading, TitleParts]]) -> AdrFile:
     citations = find_citations(document.text, _DECISIONS, document.code)
     entries = tuple(_entry(document, heading, parts, citations) for heading, parts in found)
     return AdrFile("log", entries, tuple(_unnamed(document, found)))
 
 
-def _entry(
-    document: MarkdownDocument, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]
-) -> AdrDocument:
+def _entry(document: Document, heading: Heading, parts: TitleParts, citations: tuple[Citation, ...]) -> AdrDocument:
     inside = _inside(document, heading)
     body = _trimmed(document, heading.body)
     header = Header(document, (_entry_zone(document, heading, inside),), inside, (), True, citations)
@@ -199,11 +196,11 @@ def entry_header(text: str, entry: AdrDocument) -> Header:
     return Header(document, zones, inside, front_matter_fields(document), False)
 
 
-def _inside(document: MarkdownDocument, heading: Heading) -> tuple[Heading, ...]:
+def _inside(document: Document, heading: Heading) -> tuple[Heading, ...]:
     return tuple(within(document.headings, heading.body, lambda other: other.section.start))
 
 
-def _trimmed(document: MarkdownDocument, body: Span) -> Span:
+def _trimmed(document: Document, body: Span) -> Span:
     """Leave the blank lines and the rule that separate an entry from the next one out of its body."""
     end = body.end
     rules = within(document.rules, body, lambda rule: rule.start)
@@ -212,7 +209,7 @@ def _trimmed(document: MarkdownDocument, body: Span) -> Span:
     return Span(body.start, body.start + len(document.text[body.start : end].rstrip()))
 
 
-def _entry_zone(document: MarkdownDocument, heading: Heading, inside: Sequence[Heading]) -> Span:
+def _entry_zone(document: Document, heading: Heading, inside: Sequence[Heading]) -> Span:
     """Return the lines of an entry that may state metadata: up to its first section or prose."""
     first = next((other for other in inside if section_key(other.text) not in HEADER_KEYS), None)
     end = first.section.start if first else heading.body.end
@@ -249,7 +246,7 @@ def _bullet(content: str) -> int:
     return len(content) - len(bare) + 2 if bare.startswith(("- ", "* ", "+ ")) else 0
 
 
-def _unnamed(document: MarkdownDocument, found: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
+def _unnamed(document: Document, found: Sequence[tuple[Heading, TitleParts]]) -> Iterator[Problem]:
     """Yield the sections of a log beside its entries that are not named as these are, nor by a word for a section."""
     entries = {heading.section for heading, _ in found}
     first, parts = found[0]
@@ -264,7 +261,7 @@ def _unnamed(document: MarkdownDocument, found: Sequence[tuple[Heading, TitlePar
 # --- one decision
 
 
-def _read_single(document: MarkdownDocument, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
+def _read_single(document: Document, path: str, stem: str, pure: PurePosixPath) -> AdrFile:
     fields = front_matter_fields(document)
     path_number, path_date = number_of_path(path), date_of_path(path)
     heading = title_heading(document)
@@ -331,7 +328,7 @@ def _series_number(fields: Sequence[Field], pure: PurePosixPath) -> str | None:
     return found["number"] if found and same else None
 
 
-def _zones(document: MarkdownDocument, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
+def _zones(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
     """Yield the stretches that may state metadata: up to the first section that is not about metadata.
 
     What stands above the title comes last: a notice that the decision was superseded is often put there, and what the
@@ -342,9 +339,7 @@ def _zones(document: MarkdownDocument, after: int, inside: Sequence[Heading], ti
         yield Span(document.content_start, title.section.start)
 
 
-def _zones_below(
-    document: MarkdownDocument, after: int, inside: Sequence[Heading], title: Heading | None
-) -> Iterator[Span]:
+def _zones_below(document: Document, after: int, inside: Sequence[Heading], title: Heading | None) -> Iterator[Span]:
     end = inside[0].section.start if inside else len(document.text)
     yield Span(after, end)
     for index, heading in enumerate(inside):
@@ -357,7 +352,7 @@ def _zones_below(
             return
 
 
-def _changelog(document: MarkdownDocument, inside: Sequence[Heading]) -> Fact | None:
+def _changelog(document: Document, inside: Sequence[Heading]) -> Fact | None:
     """Return the earliest ISO date of a `Changelog` section."""
     for heading in inside:
         if section_key(heading.text) != "changelog":

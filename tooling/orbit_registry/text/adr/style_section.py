@@ -11,8 +11,8 @@ from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.relations import NOTICE, find_phrases
 from orbit_registry.text.adr.status_line import normalise_status, read_statement, stated
 from orbit_registry.text.adr.style_table import pairs
+from orbit_registry.text.markdown import Heading, within
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Heading, within
 
 _DEFINITION = re.compile(r"\[[^\[\]]+\]:[ \t]")
 _BOLD_KEY = re.compile(r"(?:\*\*|__)[^*_:]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")

@@ -10,7 +10,7 @@ from orbit_registry.text.adr.header import Header, Style
 from orbit_registry.text.adr.model import Fact
 from orbit_registry.text.adr.status_line import read_statement
 from orbit_registry.text.adr.vocabulary import KEY_OF, plain
-from orbit_registry.text.structure import Cell, Table, within
+from orbit_registry.text.markdown import Cell, Table, within
 
 
 def _read_table(header: Header) -> Iterator[Fact]:

@@ -14,9 +14,8 @@ from orbit_registry.text.adr.reader import read_document
 from orbit_registry.text.adr.status_line import read_statement
 from orbit_registry.text.adr.vocabulary import VOCABULARY, Language, field_of, language_of
 from orbit_registry.text.adr.writer import heading_title, newline_of
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import Document, parse_markdown
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import MarkdownDocument
 
 PROMPTS: Mapping[str, str] = VOCABULARY["english"]
 """What a template asks for in a section, by the section's standard name."""
@@ -116,7 +115,7 @@ def _literal(text: str) -> str:
     return text.replace("$", "$$")
 
 
-def _front_matter(document: MarkdownDocument, entry: AdrDocument, newline: str) -> str:
+def _front_matter(document: Document, entry: AdrDocument, newline: str) -> str:
     """Return the front matter with placeholders; what is particular to the old ADR (links, blocks) is left out."""
     span = document.front_matter
     text = document.text
@@ -173,7 +172,7 @@ def _heading(text: str, entry: AdrDocument) -> str:
     return (newline * 2).join(part for part in (shown, _literal(between), "$title") if part)
 
 
-def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
+def _header(document: Document, entry: AdrDocument) -> Iterator[str]:
     """Yield the lines that state something, as one block for each group of lines, with placeholders."""
     text, lines = document.text, document.lines
     edits: list[tuple[Span, str]] = []
@@ -198,7 +197,7 @@ def _header(document: MarkdownDocument, entry: AdrDocument) -> Iterator[str]:
             yield _edited(text, Span(start, lines.ends[number]), edits).rstrip()
 
 
-def _table_around(document: MarkdownDocument, span: Span) -> Span:
+def _table_around(document: Document, span: Span) -> Span:
     """Return the table that a cell stands in, or the cell where that can't be told."""
     return next((t.span for t in document.tables if t.span.start <= span.start and span.end <= t.span.end), span)
 

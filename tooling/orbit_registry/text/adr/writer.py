@@ -11,9 +11,8 @@ from orbit_registry.text.adr.headings import section_key, section_level, split_e
 from orbit_registry.text.adr.model import AdrDocument, AdrFile, Fact
 from orbit_registry.text.adr.reader import STYLES, entry_header, read_document
 from orbit_registry.text.adr.vocabulary import language_of, language_of_status
-from orbit_registry.text.markdown import parse_markdown
+from orbit_registry.text.markdown import Document, Heading, parse_markdown
 from orbit_registry.text.position import Span
-from orbit_registry.text.structure import Heading, MarkdownDocument
 
 _DEEPEST = 6
 _BELOW = "\n\n# what follows\n"
@@ -59,7 +58,7 @@ def lowered(text: str, by: int) -> str:
     return _shifted(parse_markdown(f"\n{text}{_BELOW}"), by)
 
 
-def _refuse_open(document: MarkdownDocument) -> None:
+def _refuse_open(document: Document) -> None:
     last = document.headings[-1] if document.headings else None
     if last is not None and document.text[last.section.start :] == _BELOW.lstrip("\n"):
         return
@@ -72,7 +71,7 @@ def _refuse_open(document: MarkdownDocument) -> None:
     )
 
 
-def _shifted(document: MarkdownDocument, by: int) -> str:
+def _shifted(document: Document, by: int) -> str:
     """Return a parsed text, without the line end and the heading put around it, with its headings `by` levels lower."""
     text = document.text
     for heading in reversed(document.headings[:-1] if by else ()):
@@ -321,7 +320,7 @@ def add_amendment(text: str, entry: AdrDocument, date: str, task: str, body: str
     return text[:end] + newline * 2 + heading + amendment + (text[end:] or newline)
 
 
-def _section_level(document: MarkdownDocument, entry: AdrDocument) -> int:
+def _section_level(document: Document, entry: AdrDocument) -> int:
     """Return the level of the entry's own sections."""
     level = section_level([(section.level, section.key) for section in entry.sections if not section.run_in])
     if level:
@@ -332,7 +331,7 @@ def _section_level(document: MarkdownDocument, entry: AdrDocument) -> int:
     return min(own + 1, 6)
 
 
-def _content_end(document: MarkdownDocument, span: Span) -> int:
+def _content_end(document: Document, span: Span) -> int:
     """Return where the content of a span ends, before the blank lines and the rule that separate what follows."""
     end = span.end
     rule = next((rule for rule in reversed(document.rules) if rule.end <= end), None)
