@@ -26,10 +26,6 @@ class Choices:
     statuses: Mapping[str, int]
     lists: Mapping[str, Mapping[str, int]]
 
-    def as_data(self) -> list[object]:
-        """Return the choices as JSON holds them."""
-        return [self.total, dict(self.statuses), {name: dict(counts) for name, counts in self.lists.items()}]
-
 
 def choices_of(kind: Kind, records: Sequence[Record]) -> Choices:
     """Return what the records of a kind can be chosen by."""

@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from orbit_registry.records.record import Record
 from orbit_registry.site.sitemap import url_of
@@ -53,22 +51,8 @@ def entries(records: Iterable[Record], lead_of: Callable[[Record], str]) -> list
     return [entry(one, lead_of(one)) for one in records if one.page is None]
 
 
-def earlier(record: Record, row: Mapping[str, Any], line: str) -> Entry:
-    """Return what an earlier build knew of a record, as far as terms are made of it: by its `row` in `records.json`
-    and its line in `ROWS`.
-    """
-    title, _, first_line = json.loads(line)
-    words = " ".join([record.id, *row["tags"], *row["legacy_ids"], record.kind.label])
-    return record.id, title, "", "", "", words, first_line, ()
-
-
-def files(
-    entries: Sequence[Entry], before: Mapping[str, str] = MappingProxyType({}), then: Mapping[int, Entry] | None = None
-) -> Iterator[tuple[str, str]]:
+def files(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
     """Yield the files by their path in the site.
-
-    `before` are the files of an earlier build, by path, `then` what it knew of the few records, by their number, of
-    which it may have known something else: only their terms are looked at.
 
     The first has each record's id and the number of its look, the `looks` (status in words, classes), the records of
     each earlier name, the `common` words that no term is made of and the `generic` ones that ask for nothing. The
@@ -93,20 +77,8 @@ def files(
         "generic": sorted(GENERIC),
     }
     yield DATA, _as_json(said)
-    postings = _postings(entries) if then is None else _updated(entries, before[TERMS], then)
-    yield TERMS, "".join(f"{term} {held}\n" for term, held in postings.items())
+    yield TERMS, "".join(f"{term} {held}\n" for term, held in _postings(entries).items())
     yield ROWS, "".join(f"{_as_json([one[1], one[2], one[6]])}\n" for one in entries)
-
-
-def _updated(entries: Sequence[Entry], before: str, then: Mapping[int, Entry]) -> dict[str, str]:
-    """Return what `_postings` does, out of its lines of an earlier build."""
-    held = dict(line.split(" ", 1) for line in before.split("\n") if line)
-    for number, one in then.items():
-        was, now = _fields(one), _fields(entries[number])
-        for term in was.keys() | now.keys():
-            if was.get(term) != now.get(term):
-                held[term] = _moved(held.get(term, ""), number, now.get(term, 0))
-    return {term: held[term] for term in sorted(held) if held[term]}
 
 
 def _postings(entries: Sequence[Entry]) -> dict[str, str]:
@@ -128,21 +100,6 @@ def _fields(one: Entry) -> dict[str, int]:
         for term in terms(text):
             fields[term] = fields.get(term, 0) | field
     return fields
-
-
-def _moved(line: str, number: int, where: int) -> str:
-    """Return the records of a term with one in other fields, 0 for none."""
-    held: dict[int, int] = {}
-    at = 0
-    for part in line.split():
-        distance, fields = divmod(int(part, 36), 8)
-        at += distance
-        held[at] = fields
-    held[number], at, parts = where, 0, []
-    for one in sorted(one for one, fields in held.items() if fields):
-        parts.append(_to_36((one - at) * 8 + held[one]))
-        at = one
-    return " ".join(parts)
 
 
 def _to_36(number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -14,7 +14,6 @@ from orbit_registry.site import facets, timeline
 from orbit_registry.site.documents import Document
 from orbit_registry.site.feeds import ATOM, JSON_FEED, newest
 from orbit_registry.site.items import chip, items_html
-from orbit_registry.site.memo import key_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import SiteMap, folder_anchor, url_of
 from orbit_registry.site.urls import relative
@@ -48,12 +47,6 @@ class Index:
     def timed(self) -> bool:
         """Whether there is a timeline."""
         return timeline.has_timeline(self.kind, self.records)
-
-    def key(self, url: str, key: Callable[[Record], str]) -> str:
-        """Return what one page depends on: its records, by their `key`, and where each of the other pages begins."""
-        parts = [[at, held[0].id, held[-1].id, len(held)] for at, held in self.pages if held]
-        on_page = next(held for at, held in self.pages if at == url)
-        return key_of(url, [self.choices.as_data(), self.timed], parts, list(map(key, on_page)))
 
     def switch(self, url: str) -> str:
         """Return the ways to look at the records."""

@@ -58,15 +58,6 @@ class Tasks:
         """Whether the list says the titles of records; a very long one would be made again for each that changes."""
         return len(self.named) <= MOST_WITH_TITLES
 
-    def depends_on(self, site: SiteMap) -> list[object]:
-        """Return what `tasks_html` is made from, without making it."""
-        rows = [
-            [task, [[one.id, one.title if self.has_titles else "", one.status.name, way] for one, way in held]]
-            for task, held in self.named.items()
-        ]
-        files = [self.places.file(task, site) for task in self.named] if self.places.files else []
-        return [rows, files, self.places.url, self.places.files, self.places.command]
-
 
 def tasks_of(records: Iterable[Record], places: TaskPlaces) -> Tasks:
     """Return the tasks that records name."""

@@ -6,13 +6,13 @@ The files are many, so that an edit writes one of them: which one a record stand
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from zlib import crc32
 
 from orbit_registry.records.rank import rank_order
 from orbit_registry.records.record import Record
-from orbit_registry.site.memo import Made, Memo, key_of
-from orbit_registry.site.output import Output
-from orbit_registry.site.shown import Shown
+from orbit_registry.site.memo import Content, PageCache
+from orbit_registry.site.shelf import Shelf
 from orbit_registry.store.votes import half_life_days
 
 FOLDER = "search/texts"
@@ -22,24 +22,17 @@ _BODY = 2
 """Twice what a term counts that stands once in the text, which most do."""
 
 
-def write(out: Output, memo: Memo, shown: Shown) -> None:
-    """Write the files whose records say something else than in the last build; only those records are read."""
-    half_life, touched = half_life_days(), {record.path for record in shown.touched}
-    for path, records in _by_file(shown.records).items():
-        held = memo.held.get(path)
-        known = held is not None and held.extra == half_life
-        same = known and shown.is_near and touched.isdisjoint(one.path for one in records)
-        wanted = (
-            held.key if held is not None and same else key_of([[one.path, shown.shelf.stamp(one)] for one in records])
-        )
-        if held is None or not known or held.key != wanted or not out.keep(path):
-            earlier = _by_id(out.read(path)) if known else {}
-            made: list[str] = []
-            for record in records:
-                lines = earlier.get(record.id) if record.path not in touched else None
-                made += lines or _lines(shown.shelf.whole(record), half_life)
-            out.write(path, "".join(f"{line}\n" for line in made))
-        memo.put(path, Made(wanted, path, extra=half_life))
+def write(pages: PageCache, records: Sequence[Record], shelf: Shelf) -> None:
+    """Write the files of which a record says something else than in the last build."""
+    half_life = half_life_days()
+    for path, members in _by_file(records).items():
+        key = [half_life, [[record.path, shelf.stamp(record)] for record in members]]
+        pages.page(path, key, partial(_content, members, shelf, half_life))
+
+
+def _content(records: Sequence[Record], shelf: Shelf, half_life: float) -> Content:
+    lines = [line for record in records for line in _lines(shelf.whole(record), half_life)]
+    return Content("".join(f"{line}\n" for line in lines))
 
 
 def paths(listed: int) -> list[str]:
@@ -57,17 +50,6 @@ def _by_file(records: Sequence[Record]) -> dict[str, list[Record]]:
     for record in records:
         files[crc32(record.id.encode()) % len(files)].append(record)
     return found
-
-
-def _by_id(text: str) -> dict[str, list[str]]:
-    """Return the lines of each record."""
-    held: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in text.split("\n")[:-1]:
-        if not line.startswith("\t"):
-            lines = held[line.partition("\t")[0]] = []
-        lines.append(line)
-    return held
 
 
 def _lines(record: Record, half_life: float) -> list[str]:
