@@ -19,7 +19,7 @@ PROBLEM = Diagnostic("SITE390", Severity.WARNING, "gone", Location("a.md", Posit
 
 def built(values: Cache, folder: Path, *, inputs: str = "i", answer: str = "u", version: str = "v") -> list[str]:
     """Build a site of one page, which asks what an id means; return the pages that were made."""
-    site: Any = SimpleNamespace(questions={}, answer=lambda question: f"{question} {answer}")
+    site: Any = SimpleNamespace(questions={}, answer=lambda question: f"{question[0]} {answer}")
     out = open_output(folder)
     pages = PageCache(values, "site", version, out, site)
     out.begin()

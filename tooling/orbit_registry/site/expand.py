@@ -19,6 +19,7 @@ from orbit_registry.site.adopted import BODY as OWN
 from orbit_registry.site.adopted import joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
 from orbit_registry.site.citers import citers_of, said_by
+from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.csp import policy_of
 from orbit_registry.site.data import SNAPSHOT, made_by, write_for_robots, write_records
 from orbit_registry.site.documents import neighbours, slot
@@ -283,7 +284,8 @@ class Expansion:
                 publication = self.prepared.sources.publication
                 problems = () if publication.is_active else self.prepared.problems
                 today = self.relations.today
-                return health.health_html(self.kinds, records, problems, self.freshness, today, publication)
+                treemap = coverage_of(publication, records, health.PAGE)
+                return health.health_html(self.kinds, records, problems, self.freshness, today, treemap)
         index = self.indexes.get(name.removeprefix("index-"))
         return index.html(f"{index.kind.plural}/", self.relations, self.site) if index is not None else ""
 

@@ -19,12 +19,10 @@ from orbit_registry.loop.review import settling, unstated
 from orbit_registry.records.diagnostic import Diagnostic
 from orbit_registry.records.freshness import Freshness, State
 from orbit_registry.records.record import Record
-from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import status_css
-from orbit_registry.snapshot.publication import Publication
 
 PAGE = "health/"
 WAITING_DAYS = 30
@@ -49,7 +47,7 @@ class Concern:
 
 def health_html(
     kinds: Iterable[Kind], records: Sequence[Record], problems: Sequence[Diagnostic],
-    freshness: Mapping[str, Freshness], today: date, publication: Publication,
+    freshness: Mapping[str, Freshness], today: date, treemap: str = "",
 ) -> str:  # fmt: skip
     """Return the page's content; `freshness` is of the records that are not fresh, by path."""
     concerns = concerns_of(records, freshness, today)
@@ -59,7 +57,6 @@ def health_html(
     tiles += _tile("unreadable", "Files without a readable record", len(unread), "orbit check --all")
     lists = "".join(map(_list, wanted))
     above = f'{_verdict(wanted, unread, len(records))}<ul class="orbit-counts">{tiles}</ul>{lists}{_files(unread)}'
-    treemap = coverage_of(publication, records, PAGE)
     return f"{above}{treemap}{_ages(records, today)}{_statuses(kinds, records)}"
 
 

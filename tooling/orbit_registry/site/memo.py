@@ -24,9 +24,10 @@ def key_of(*parts: object) -> str:
     return hashlib.blake2b(_encode(parts).encode(), digest_size=12).hexdigest()
 
 
-def _as_stored(value: Any) -> Any:
-    """Return a value as it comes back from the cache: with lists for tuples."""
-    return json.loads(json.dumps(value))
+def _as_stored(value: list[Any]) -> list[Any]:
+    """Return an entry as it comes back from the cache, which keeps nothing that JSON would change."""
+    stored: list[Any] = json.loads(json.dumps(value))
+    return stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,8 @@ class PageCache:
             if content is None:
                 return None
             self.out.write(path, content.data)
-            questions = [list(question) for question in self.site.questions]
-            problems = _as_stored([*map(row_of, content.diagnostics)])
-            entry = [key, self._answers(questions), questions, content.value, problems]
+            questions, problems = [*self.site.questions], [*map(row_of, content.diagnostics)]
+            entry = _as_stored([key, self._answers(questions), questions, content.value, problems])
         self._entries[path] = entry
         self.diagnostics += map(diagnostic_of, entry[4])
         return entry[3]
@@ -70,8 +70,10 @@ class PageCache:
     def value(self, name: str, inputs: object, make: Callable[[], Any]) -> Any:
         """Return a value that belongs to no file; `make` it if its inputs changed."""
         key, entry = key_of(inputs), self._stored.get(name)
-        self._entries[name] = entry if entry is not None and entry[0] == key else [key, "", [], _as_stored(make()), []]
-        return self._entries[name][3]
+        if entry is None or entry[0] != key:
+            entry = _as_stored([key, "", [], make(), []])
+        self._entries[name] = entry
+        return entry[3]
 
     def save(self) -> None:
         """Keep what this build used for the next one; the output is finished."""
