@@ -9,7 +9,7 @@ import pytest
 from orbit_registry.kinds.table import load_kinds
 from orbit_registry.records.record import Record
 from orbit_registry.site.groups import groups_of
-from orbit_registry.site.listing import recent_html
+from orbit_registry.site.lists import recent_html
 from orbit_registry.site.render import about, article
 from orbit_registry.site.sitemap import SiteMap, url_of
 from orbit_registry.site.views import Relations, own_fields, record_view

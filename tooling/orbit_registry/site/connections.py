@@ -14,7 +14,7 @@ from html import escape
 
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
-from orbit_registry.site.layered import Place, components, layered
+from orbit_registry.site.drawing import Place, components, layered
 from orbit_registry.site.sanitize import headline
 from orbit_registry.site.sitemap import url_of
 from orbit_registry.site.urls import relative

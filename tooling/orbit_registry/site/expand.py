@@ -14,11 +14,10 @@ from orbit_registry.errors import OrbitError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.diagnostic import Diagnostic, Location, Severity
 from orbit_registry.records.record import Record
-from orbit_registry.site import connections, console, explorer, feeds, finder, health, listing, texts, timeline
+from orbit_registry.site import connections, console, explorer, feeds, finder, health, lists, texts, timeline
 from orbit_registry.site.adopted import BODY as OWN
 from orbit_registry.site.adopted import joined
 from orbit_registry.site.check import DEAD_ANCHOR, FOREIGN, SCRIPT, Facts, check_pages, facts_of, located, merged
-from orbit_registry.site.citers import citers_of, said_by
 from orbit_registry.site.coverage import coverage_of
 from orbit_registry.site.csp import policy_of
 from orbit_registry.site.data import SNAPSHOT, made_by, write_for_robots, write_records
@@ -26,6 +25,7 @@ from orbit_registry.site.documents import neighbours, slot
 from orbit_registry.site.finder import description_of
 from orbit_registry.site.groups import GroupPage, Groups, groups_of
 from orbit_registry.site.memo import Content, PageCache, key_of
+from orbit_registry.site.mentions import citers_of, said_by, tasks_html
 from orbit_registry.site.pages import SHELL, shell_url
 from orbit_registry.site.previews import card_html, cited_urls
 from orbit_registry.site.prose import Place, render
@@ -35,7 +35,6 @@ from orbit_registry.site.shelf import Shelf
 from orbit_registry.site.shell import Shell, empty_pages, shells_of
 from orbit_registry.site.sitemap import ASSETS, url_of
 from orbit_registry.site.stage import Prepared
-from orbit_registry.site.tasks import tasks_html
 from orbit_registry.site.urls import depth_of, file_of, relative
 from orbit_registry.site.views import Relations, document_view, record_view
 from orbit_registry.snapshot.edges import Said, said_from
@@ -120,12 +119,12 @@ class Expansion:
         return groups_of(self.records)
 
     @cached_property
-    def indexes(self) -> Mapping[str, listing.Index]:
+    def indexes(self) -> Mapping[str, lists.Index]:
         """The indexes, by kind."""
         by_kind: dict[str, list[Record]] = {kind.name: [] for kind in self.kinds}
         for record in self.records:
             by_kind[record.kind.name].append(record)
-        return {kind.name: listing.Index(kind, by_kind[kind.name]) for kind in self.kinds}
+        return {kind.name: lists.Index(kind, by_kind[kind.name]) for kind in self.kinds}
 
     @cached_property
     def beside(self) -> Mapping[str, tuple[str, str]]:
@@ -270,15 +269,15 @@ class Expansion:
             case "map":
                 return connections.map_html(records, self.relations)
             case "counts":
-                return listing.counts_html(self.kinds, self.indexes, self.freshness, url)
+                return lists.counts_html(self.kinds, self.indexes, self.freshness, url)
             case "recent":
-                return listing.recent_html(records, url)
+                return lists.recent_html(records, url)
             case "about":
                 return about(*document_view(*self._document(url), self.relations, self.site))
             case "tasks":
                 return tasks_html(self.tasks, self.site)
             case "documents":
-                return listing.documents_html(documents, self.prepared.staged.titles, url)
+                return lists.documents_html(documents, self.prepared.staged.titles, url)
             case "health":
                 # Of a file that can't be read nobody knows whether it may be named.
                 publication = self.prepared.sources.publication

@@ -9,9 +9,8 @@ from html import escape
 
 from orbit_registry.kinds.table import Kind
 from orbit_registry.records.record import Record
-from orbit_registry.site.items import items_html
 from orbit_registry.site.urls import relative, safe_segment
-from orbit_registry.site.words import own_columns, tags_of, texts_of
+from orbit_registry.site.words import items_html, own_columns, tags_of, texts_of
 
 TAGS = "tags/"
 MOST_PAGES = 2000

@@ -16,10 +16,9 @@ from markupsafe import Markup
 from orbit_registry.errors import ConfigError
 from orbit_registry.kinds.table import Kind
 from orbit_registry.site.documents import contents
-from orbit_registry.site.neighbourhood import neighbourhood
+from orbit_registry.site.drawing import neighbourhood, sparkline
 from orbit_registry.site.prose import Heading
 from orbit_registry.site.sanitize import clean, headline
-from orbit_registry.site.sparkline import sparkline
 
 _FOLDER = Path(__file__).parent / "templates"
 TEMPLATE = "page.html"

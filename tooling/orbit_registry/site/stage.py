@@ -20,13 +20,13 @@ from orbit_registry.site.adopted import marked, marks
 from orbit_registry.site.curated import rewritten
 from orbit_registry.site.documents import LEADS_OUT, UNREADABLE, Document, document_page
 from orbit_registry.site.memo import Content, PageCache, key_of
+from orbit_registry.site.mentions import Tasks
 from orbit_registry.site.output import Output
 from orbit_registry.site.own import HINT, OwnConfig, completed_nav, files_in, without_missing
 from orbit_registry.site.pages import curated_pages, navigation, shells
 from orbit_registry.site.prose import DEAD_LINK
 from orbit_registry.site.result import Readable
 from orbit_registry.site.sitemap import SiteMap
-from orbit_registry.site.tasks import Tasks
 from orbit_registry.site.theme import SCRIPTS, STYLES, built_in, digest_of_tree, overrides, staged
 from orbit_registry.snapshot.edges import Said
 from orbit_registry.snapshot.publication import Publication

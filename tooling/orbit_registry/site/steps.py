@@ -16,6 +16,7 @@ from orbit_registry.site.documents import mirrored_documents
 from orbit_registry.site.expand import Expansion
 from orbit_registry.site.forge import forge_of
 from orbit_registry.site.memo import PageCache, key_of
+from orbit_registry.site.mentions import TaskPlaces, tasks_of
 from orbit_registry.site.output import Output, open_output, refuse_links
 from orbit_registry.site.own import OwnConfig
 from orbit_registry.site.pages import SHELL, curated_pages
@@ -23,7 +24,6 @@ from orbit_registry.site.render import templates_digest
 from orbit_registry.site.result import Progress, Readable, SiteResult
 from orbit_registry.site.sitemap import site_map
 from orbit_registry.site.stage import Prepared, Sources, own_pages, stage
-from orbit_registry.site.tasks import TaskPlaces, tasks_of
 from orbit_registry.site.urls import document_url
 from orbit_registry.snapshot.edges import files_that_cite
 from orbit_registry.snapshot.publication import Publication, publication_of

@@ -13,9 +13,9 @@ from orbit_registry.records.freshness import Freshness, State, expires, stated
 from orbit_registry.records.link import INVERSES
 from orbit_registry.records.record import Record
 from orbit_registry.records.vote import by_month, counted, stamp
-from orbit_registry.site.citers import Citers
 from orbit_registry.site.explorer import glob_link
 from orbit_registry.site.groups import Groups
+from orbit_registry.site.mentions import Citers
 from orbit_registry.site.sitemap import SiteMap, task_url, url_of
 from orbit_registry.site.urls import relative
 from orbit_registry.site.words import date_of, own_columns, status_class, tags_of, texts_of, words_in
